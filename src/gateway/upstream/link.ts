@@ -1,0 +1,51 @@
+// One connection to a server, as bytes and messages go; knows no era. What it must keep:
+// 1. `onMessage` gets every message once, in the order in which the server wrote it on its stream.
+// 2. After `onClose` nothing is delivered, and it is called exactly once, whoever ended the connection.
+// 3. Hitting a limit or meeting garbage costs that message alone: it is told by `onGarbage`, the connection lives.
+import type { Message, NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+
+export interface LinkEvents {
+  /** `from` names the request on whose own stream the message came, where the transport can tell (HTTP). */
+  onMessage(message: Message, from?: RequestId): void;
+  /** The connection is gone for good. `reason` is for people: exit status and stderr tail, or the network's words. */
+  onClose(reason: string): void;
+  /** Something that was no message; already skipped. */
+  onGarbage(what: string): void;
+}
+
+export interface SendOptions {
+  /** HTTP headers of this request; other transports ignore them. */
+  headers?: Record<string, string> | undefined;
+  /** Aborting ends the request's own stream (HTTP); other transports ignore it. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Link {
+  readonly kind: 'stdio' | 'streamable-http' | 'http+sse' | 'websocket' | 'memory';
+  /** For error messages: the command or URL, without secrets. */
+  readonly name: string;
+  /** True where each request has its own stream, and ending it is how a request is called off. */
+  readonly perRequestStreams: boolean;
+  start(events: LinkEvents): Promise<void>;
+  /** Resolves when written; rejects with HttpRefusal, UPSTREAM_CLOSED or UPSTREAM_UNREACHABLE. */
+  send(message: RequestMessage | NotificationMessage | ResponseMessage, options?: SendOptions): Promise<void>;
+  /** Streamable HTTP: headers for every later request, and the stream for messages that nobody asked for. */
+  setHeaders?(headers: Record<string, string>): void;
+  listen?(): void;
+  close(): Promise<void>;
+}
+
+/** The server answered a POST with an HTTP error; the body, when it was JSON-RPC, is evidence for the era probe. */
+export class HttpRefusal extends Error {
+  readonly status: number;
+  readonly body: unknown;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, body: unknown, retryAfterMs?: number) {
+    super(`HTTP ${status}`);
+    this.name = 'HttpRefusal';
+    this.status = status;
+    this.body = body;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -1,0 +1,67 @@
+// The neutral model of one request and all that is sent back for it. A target, a step or a flow sees only this; how each
+// part is spelled on the wire is the business of dialect/ alone.
+import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
+import type { JsonObject } from './message.ts';
+
+/** Who calls, as far as this request tells. */
+export interface ClientView {
+  /** The wording the client speaks. */
+  readonly dialect: 'handshake' | 'stateless' | 'draft';
+  /** The protocol revision, e.g. for choosing between several definitions of one tool. */
+  readonly revision: string;
+  readonly info: Implementation;
+  readonly capabilities: ClientCapabilities;
+  /** Owner of sessions, parked calls, caches and counters. Never taken from what the client says of itself. */
+  readonly principal: string;
+}
+
+export interface Progress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
+export interface LogEntry {
+  level: LoggingLevel;
+  data: unknown;
+  logger?: string | undefined;
+}
+
+/** A question to the client's side, named by its method: elicitation/create, sampling/createMessage, roots/list, ping. */
+export interface Ask {
+  method: string;
+  params?: JsonObject;
+  /** The name of the question within its call; minted when absent. */
+  key?: string | undefined;
+}
+
+/** W3C trace context, as it came with the request. */
+export interface TraceContext {
+  traceparent?: string;
+  tracestate?: string;
+  baggage?: string;
+}
+
+export interface Exchange {
+  /** Stands in every log line about this exchange. */
+  readonly id: string;
+  readonly method: string;
+  /** Params without anything that belongs to an era; foreign `_meta` keys are kept in `params._meta`. */
+  readonly params: JsonObject;
+  readonly client: ClientView;
+  /** Aborted when the client cancels or goes away for good. */
+  readonly signal: AbortSignal;
+  readonly trace?: TraceContext | undefined;
+  /** The client asked for this call to run as a task (`ttl` in ms), or allows it (`{}`). */
+  readonly task?: { ttl?: number | undefined; requested: boolean } | undefined;
+  /** A notification that belongs to this request, sent before its answer. */
+  notify(method: string, params?: JsonObject): void;
+  progress(progress: Progress): void;
+  log(entry: LogEntry): void;
+  /** Whether this client can be asked this. */
+  canAsk(ask: Ask): boolean;
+  /** Resolves with the client's answer; rejects with CLIENT_CANNOT_BE_ASKED, ASK_REFUSED or CANCELLED. */
+  ask(ask: Ask): Promise<JsonObject>;
+  /** Lets go of the answer's stream where the client can pick it up again; elsewhere does nothing. */
+  releaseStream(retryMs: number): void;
+}

@@ -1,0 +1,68 @@
+// JSON-RPC 2.0 messages as plain JSON, in no era's spelling. Ids keep their type: 1 and "1" are two requests.
+export type JsonObject = { [key: string]: unknown };
+
+export type RequestId = string | number;
+
+export interface RequestMessage {
+  jsonrpc: '2.0';
+  id: RequestId;
+  method: string;
+  params?: JsonObject;
+}
+
+export interface NotificationMessage {
+  jsonrpc: '2.0';
+  method: string;
+  params?: JsonObject;
+}
+
+/** `result` is any JSON: the draft dialect answers with arrays and null. */
+export interface ResultMessage {
+  jsonrpc: '2.0';
+  id: RequestId;
+  result: unknown;
+}
+
+export interface WireError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** `id` is null only when the id of the request could not be read. */
+export interface ErrorMessage {
+  jsonrpc: '2.0';
+  id: RequestId | null;
+  error: WireError;
+}
+
+export type ResponseMessage = ResultMessage | ErrorMessage;
+export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+
+export function isRequest(message: Message): message is RequestMessage {
+  return 'method' in message && 'id' in message;
+}
+
+export function isNotification(message: Message): message is NotificationMessage {
+  return 'method' in message && !('id' in message);
+}
+
+export function isError(message: ResponseMessage): message is ErrorMessage {
+  return 'error' in message;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function toResult(id: RequestId, result: unknown): ResultMessage {
+  return { jsonrpc: '2.0', id, result };
+}
+
+export function toErrorMessage(id: RequestId | null, error: WireError): ErrorMessage {
+  return { jsonrpc: '2.0', id, error };
+}
+
+export function toNotification(method: string, params?: JsonObject): NotificationMessage {
+  return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
+}

@@ -1,0 +1,47 @@
+// What a request can be handed to: a server written with Parley, an upstream, a set of flows, or a chain of steps before them.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange, LogEntry } from './exchange.ts';
+import type { JsonObject } from './message.ts';
+
+export interface Target {
+  readonly info: Implementation;
+  readonly instructions?: string | undefined;
+  /** What it offers to this client, in the newest spelling. Present keys only; `tasks` where tools may run as tasks. */
+  capabilities(client: ClientView): ServerCapabilities;
+  /**
+   * Answers one request. The result is the newest spelling without what dialects add (`resultType`, `serverInfo`):
+   * lists may carry `ttlMs` and `cacheScope`; a call that became a task answers `{ task }`; completion values may be
+   * `{ value, description }`. Failures are thrown as GatewayError or ProtocolError.
+   */
+  handle(exchange: Exchange): Promise<JsonObject> | JsonObject;
+  /** Calls back on every change until the returned function is called. */
+  watch(listener: (change: Change) => void): () => void;
+  /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */
+  inputSchema?(tool: string, client: ClientView): JsonObject | undefined;
+}
+
+/** Something a client may have to be told though it has not asked just now. */
+export type Change =
+  | { kind: 'tools'; added?: { name: string; description?: string | undefined }[]; removed?: string[] }
+  | { kind: 'prompts' | 'resources' }
+  | { kind: 'resource'; uri: string; name?: string | undefined }
+  | { kind: 'task'; task: TaskState; principal: string }
+  | { kind: 'log'; entry: LogEntry }
+  | { kind: 'elicited'; elicitationId: string };
+
+/** A long-running call, in neutral words: times in ISO 8601, spans in milliseconds. */
+export interface TaskState {
+  taskId: string;
+  status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+  statusMessage?: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+  ttlMs: number | null;
+  pollIntervalMs?: number;
+  /** Open questions by key; only while `input_required`. */
+  inputRequests?: { [key: string]: { method: string; params?: JsonObject } };
+  /** The call's result; only when `completed`. */
+  result?: JsonObject;
+  /** The protocol error; only when `failed`. */
+  error?: { code: number; message: string; data?: unknown };
+}

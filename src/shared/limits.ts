@@ -1,0 +1,61 @@
+// Every limit on what a peer can make grow, in one place, with its default. Hitting one costs that message, call or
+// connection alone.
+export interface Limits {
+  /** Largest message taken from a client, in bytes. */
+  maxRequestBytes: number;
+  /** Largest message taken from a server, in bytes. */
+  maxResultBytes: number;
+  /** Deepest nesting of a message. */
+  maxDepth: number;
+  /** Requests in flight per connection or session. */
+  maxInFlight: number;
+  /** Bytes waiting for a slow reader before its stream or connection is given up. */
+  maxBufferedBytes: number;
+  /** Messages waiting for a client that holds no stream open. */
+  maxQueued: number;
+  /** HTTP sessions at once, and how long one may be idle. */
+  maxSessions: number;
+  sessionIdleMs: number;
+  /** Connections (WebSocket) and open listen streams at once. */
+  maxConnections: number;
+  maxListens: number;
+  /** Calls waiting for an answer of the user, per principal, and for how long. */
+  maxParked: number;
+  parkedMs: number;
+  /** Rounds of questions within one call. */
+  maxRounds: number;
+  /** Events kept for resumption, per session: count and bytes. */
+  maxEvents: number;
+  maxEventBytes: number;
+  /** Tasks kept per principal, and for how long at most. */
+  maxTasks: number;
+  taskTtlMs: number;
+  /** How long a long-poll waits, and how often an idle stream says that it lives. */
+  pollMs: number;
+  keepAliveMs: number;
+}
+
+const MiB = 1024 * 1024;
+const MINUTE = 60_000;
+
+export const DEFAULT_LIMITS: Limits = {
+  maxRequestBytes: 16 * MiB,
+  maxResultBytes: 64 * MiB,
+  maxDepth: 512,
+  maxInFlight: 1024,
+  maxBufferedBytes: 64 * MiB,
+  maxQueued: 1000,
+  maxSessions: 10_000,
+  sessionIdleMs: 30 * MINUTE,
+  maxConnections: 10_000,
+  maxListens: 1024,
+  maxParked: 256,
+  parkedMs: 10 * MINUTE,
+  maxRounds: 10,
+  maxEvents: 1000,
+  maxEventBytes: 16 * MiB,
+  maxTasks: 1000,
+  taskTtlMs: 60 * MINUTE,
+  pollMs: 25_000,
+  keepAliveMs: 15_000,
+};

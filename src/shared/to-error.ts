@@ -1,0 +1,14 @@
+// Turns anything thrown into an error of ours. A foreign error keeps itself as cause for the log and loses its message
+// for the peer: it may hold paths, queries or secrets.
+import { GatewayError, ProtocolError } from './errors.ts';
+
+export function toError(thrown: unknown): GatewayError | ProtocolError {
+  if (thrown instanceof GatewayError || thrown instanceof ProtocolError) return thrown;
+  if (isProtocolShaped(thrown)) return new ProtocolError(thrown.code, thrown.message, thrown.data);
+  return new GatewayError('INTERNAL', {}, { cause: thrown });
+}
+
+/** Errors of the official SDKs: an Error with an integer code. */
+function isProtocolShaped(thrown: unknown): thrown is Error & { code: number; data?: unknown } {
+  return thrown instanceof Error && Number.isInteger((thrown as { code?: unknown }).code);
+}

@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+const source = { resolve: { conditions: ['source'] }, ssr: { resolve: { conditions: ['source'] } } };
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './tests/helpers/closing-line.ts'],
+    projects: [
+      { ...source, test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
+      { ...source, test: { name: 'package', include: ['tests/package/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        ...source,
+        test: {
+          name: 'integration',
+          include: ['tests/integration/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});

@@ -1,0 +1,136 @@
+// Text <-> JSON-RPC 2.0 messages. Knows no method and no era. Reading never throws: whatever a peer sends is a message,
+// a batch or a refusal that says how to answer it.
+// 1. The parsed object itself is the message, unknown keys included; only an error without an id is copied (see below).
+// 2. Ids keep their type: 1 and "1" are two requests.
+// 3. Nothing recurses over what a peer sent, so nesting cannot overflow the stack.
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject, Message, RequestId } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+
+export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
+export type Incoming = { kind: 'message'; message: Message } | { kind: 'batch'; items: Incoming[] } | Refused;
+
+export interface ReadLimits {
+  maxDepth: number;
+}
+
+/** Each junk item (`[1,1,1,…`) costs an error object and an answer: a large text of them would take all memory. */
+export const MAX_BATCH_ITEMS = 1024;
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+export function readMessage(text: string, limits: ReadLimits): Incoming {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+  } catch (cause) {
+    return { kind: 'refused', id: null, error: new GatewayError('PARSE_ERROR', {}, { cause }) };
+  }
+  // A level takes two characters, so a short text needs no walk.
+  return toIncomingWithin(value, text.length > 2 * limits.maxDepth ? limits.maxDepth : Infinity);
+}
+
+export function toIncoming(value: unknown, limits: ReadLimits): Incoming {
+  return toIncomingWithin(value, limits.maxDepth);
+}
+
+export function writeMessage(message: Message | Message[]): string {
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    throw new GatewayError('INTERNAL', {}, { cause });
+  }
+}
+
+function toIncomingWithin(value: unknown, maxDepth: number): Incoming {
+  if (!Array.isArray(value)) return toSingle(value, maxDepth);
+  if (value.length === 0) return invalid(null, 'an empty batch');
+  if (value.length > MAX_BATCH_ITEMS) return invalid(null, `more than ${MAX_BATCH_ITEMS} messages in a batch`);
+  const items: Incoming[] = [];
+  // The depth is counted per item: a deep one must not cost its neighbours their answers.
+  for (const item of value) items.push(toSingle(item, maxDepth));
+  return { kind: 'batch', items };
+}
+
+function toSingle(value: unknown, maxDepth: number): Incoming {
+  if (maxDepth !== Infinity && isDeeperThan(value, maxDepth)) {
+    const error = new GatewayError('NESTED_TOO_DEEP', { limit: maxDepth });
+    return { kind: 'refused', id: isObject(value) ? readableId(value) : null, error };
+  }
+  if (!isObject(value)) return invalid(null, 'a message must be an object');
+  if (value.jsonrpc !== '2.0') return invalid(readableId(value), 'jsonrpc must be "2.0"');
+  if (typeof value.method === 'string') return toCall(value);
+  if ('method' in value) return invalid(readableId(value), 'method must be a string');
+  return toResponse(value);
+}
+
+/** Level by level, on the heap. Stops at the first level too many, so the depth of an attack costs nothing. */
+function isDeeperThan(value: unknown, maxDepth: number): boolean {
+  let level: object[] = [];
+  collectContainer(value, level);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > maxDepth) return true;
+    const next: object[] = [];
+    for (const container of level) collectChildren(container, next);
+    level = next;
+  }
+  return false;
+}
+
+function collectChildren(container: object, into: object[]): void {
+  if (Array.isArray(container)) {
+    for (const child of container) collectContainer(child, into);
+  } else {
+    for (const key in container) collectContainer((container as JsonObject)[key], into);
+  }
+}
+
+function collectContainer(value: unknown, into: object[]): void {
+  if (typeof value === 'object' && value !== null) into.push(value);
+}
+
+/** A request or a notification. */
+function toCall(value: JsonObject): Incoming {
+  const isRequest = isId(value.id);
+  if (!isRequest && 'id' in value) return invalid(null, 'id must be a string or a number');
+  if ('result' in value || 'error' in value) return invalid(readableId(value), 'both a method and a result or error');
+  if (value.params !== undefined && !isObject(value.params)) {
+    return refuse('INVALID_PARAMS', readableId(value), 'params must be an object');
+  }
+  return { kind: 'message', message: value as unknown as Message };
+}
+
+function toResponse(value: JsonObject): Incoming {
+  const hasError = 'error' in value;
+  if (hasError === 'result' in value) {
+    return invalid(readableId(value), hasError ? 'both a result and an error' : 'no method, result or error');
+  }
+  if (hasError && !isWireError(value.error)) {
+    return invalid(readableId(value), 'error must have an integer code and a string message');
+  }
+  if (isId(value.id) || (hasError && value.id === null))
+    return { kind: 'message', message: value as unknown as Message };
+  // Streamable HTTP lets a server refuse a POST with an error that has no id at all; null says the same.
+  if (hasError && !('id' in value)) return { kind: 'message', message: { ...value, id: null } as unknown as Message };
+  return invalid(null, 'the id of a response must be a string or a number, or null in an error');
+}
+
+function isWireError(error: unknown): boolean {
+  return isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
+}
+
+function isId(id: unknown): id is RequestId {
+  return typeof id === 'string' || Number.isFinite(id);
+}
+
+function readableId(value: JsonObject): RequestId | null {
+  return isId(value.id) ? value.id : null;
+}
+
+function invalid(id: RequestId | null, reason: string): Refused {
+  return refuse('INVALID_REQUEST', id, reason);
+}
+
+function refuse(code: 'INVALID_REQUEST' | 'INVALID_PARAMS', id: RequestId | null, data: string): Refused {
+  return { kind: 'refused', id, error: new GatewayError(code, { data }) };
+}

@@ -1,0 +1,114 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineReader } from './lines.ts';
+
+const OVERSIZE = Symbol('oversize');
+type Seen = (string | typeof OVERSIZE)[];
+
+function readLines(chunks: Iterable<Buffer>, maxBytes = 1_000_000): Seen {
+  const seen: Seen = [];
+  const reader = new LineReader({
+    maxBytes,
+    onLine: (line) => seen.push(line),
+    onOversize: () => seen.push(OVERSIZE),
+  });
+  for (const chunk of chunks) reader.push(chunk);
+  reader.end();
+  return seen;
+}
+
+function singleBytes(bytes: Buffer): Buffer[] {
+  return Array.from(bytes, (byte) => Buffer.from([byte]));
+}
+
+describe('LineReader', () => {
+  it.each<[string, string[]]>([
+    ['', []],
+    ['a\n', ['a']],
+    ['a\nb\n', ['a', 'b']],
+    ['a\r\nb\r\n', ['a', 'b']],
+    ['a\rb\n', ['a\rb']],
+    ['\n\r\n  \n\t\r\na\n\n', ['a']],
+    [' a \n', [' a ']],
+    ['a\nlast', ['a', 'last']],
+    ['last\r', ['last']],
+    ['a\n\r', ['a']],
+    ['ÿ😀é\n', ['ÿ😀é']],
+  ])('reads %j the same at every split point', (text, lines) => {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at <= bytes.length; at++) {
+      expect(readLines([bytes.subarray(0, at), bytes.subarray(at)])).toStrictEqual(lines);
+    }
+    expect(readLines(singleBytes(bytes))).toStrictEqual(lines);
+  });
+
+  it('puts a character that was cut between chunks together again', () => {
+    const chunks = [[0x22, 0xf0, 0x9f], [0x98], [0x80, 0x22, 0x0a]].map((bytes) => Buffer.from(bytes));
+    expect(readLines(chunks)).toStrictEqual(['"😀"']);
+  });
+
+  it('copies what it holds, so a chunk may be used again', () => {
+    const seen: string[] = [];
+    const reader = new LineReader({ maxBytes: 100, onLine: (line) => seen.push(line), onOversize: () => {} });
+    const chunk = Buffer.from('abc');
+    reader.push(chunk);
+    chunk.write('d\nx');
+    reader.push(chunk);
+    expect(seen).toStrictEqual(['abcd']);
+  });
+
+  it('skips a line over the limit, tells it once, and reads the next, at every split point', () => {
+    const bytes = Buffer.from('12345\n123456\r\n1\n1234567890123\n12345');
+    const expected = ['12345', OVERSIZE, '1', OVERSIZE, '12345'];
+    for (let at = 0; at <= bytes.length; at++) {
+      expect(readLines([bytes.subarray(0, at), bytes.subarray(at)], 5)).toStrictEqual(expected);
+    }
+    expect(readLines(singleBytes(bytes), 5)).toStrictEqual(expected);
+  });
+
+  it('tells a line over the limit as soon as it is, and once when it never ends', () => {
+    const seen: Seen = [];
+    const reader = new LineReader({
+      maxBytes: 5,
+      onLine: (line) => seen.push(line),
+      onOversize: () => seen.push(OVERSIZE),
+    });
+    reader.push(Buffer.from('123456'));
+    expect(seen).toStrictEqual([OVERSIZE]);
+    reader.push(Buffer.from('123456'));
+    reader.end();
+    expect(seen).toStrictEqual([OVERSIZE]);
+  });
+
+  it('gives the same lines however random bytes are cut', () => {
+    const part = fc.constantFrom('\n', '\r', '\r\n', 'a', ' ', '{"id":1}', 'é', '😀', '0123456789');
+    const sizes = fc.array(fc.nat(9), { maxLength: 40 });
+    fc.assert(
+      fc.property(
+        fc.array(part, { maxLength: 40 }),
+        sizes,
+        fc.integer({ min: 1, max: 30 }),
+        (parts, sizes, maxBytes) => {
+          const bytes = Buffer.from(parts.join(''));
+          const chunks: Buffer[] = [];
+          let at = 0;
+          for (const size of sizes) chunks.push(bytes.subarray(at, (at += size)));
+          chunks.push(bytes.subarray(at));
+          expect(readLines(chunks, maxBytes)).toStrictEqual(readLines([bytes], maxBytes));
+        },
+      ),
+    );
+  });
+
+  it('reads a line of 50 MB in small chunks, and many lines in one chunk, in linear time', () => {
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const count = 800;
+    const chunks = Array<Buffer>(count).fill(chunk);
+    const started = performance.now();
+    expect(readLines(chunks, count * chunk.length)).toHaveLength(1);
+    expect(readLines([Buffer.from('{"a":1}\n'.repeat(200_000))])).toHaveLength(200_000);
+    expect(readLines(Array<Buffer>(200_000).fill(Buffer.from('x')))).toHaveLength(1);
+    // Quadratic copying would take minutes.
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});

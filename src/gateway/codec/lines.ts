@@ -1,0 +1,67 @@
+// Newline framing for stdio: chunks in, whole lines out. Knows nothing of JSON.
+// 1. How the bytes were cut into chunks never shows in the lines.
+// 2. Never holds more than maxBytes of a line: a longer one is told once and skipped up to its newline.
+// 3. The callbacks must not throw: the rest of the chunk would be lost.
+import { HeldBytes } from './held-bytes.ts';
+
+export interface LineOptions {
+  /** Largest line, in bytes before its LF. */
+  maxBytes: number;
+  onLine(line: string): void;
+  onOversize(): void;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+
+export class LineReader {
+  readonly #options: LineOptions;
+  readonly #held = new HeldBytes();
+  #isSkipping = false;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#endLine(chunk, start, end);
+      start = end + 1;
+    }
+    if (start < chunk.length && this.#fits(chunk.length - start)) this.#held.append(chunk, start, chunk.length);
+  }
+
+  /** The stream is over; what came after the last newline is a line too. */
+  end(): void {
+    if (this.#held.length > 0) this.#deliver(this.#held.take());
+    this.#isSkipping = false;
+  }
+
+  #endLine(chunk: Buffer, start: number, end: number): void {
+    if (!this.#fits(end - start)) {
+      this.#isSkipping = false;
+    } else if (this.#held.length === 0) {
+      this.#deliver(chunk.toString('utf8', start, end));
+    } else {
+      this.#held.append(chunk, start, end);
+      this.#deliver(this.#held.take());
+    }
+  }
+
+  #fits(moreBytes: number): boolean {
+    if (this.#isSkipping) return false;
+    if (this.#held.length + moreBytes <= this.#options.maxBytes) return true;
+    this.#isSkipping = true;
+    this.#held.clear();
+    this.#options.onOversize();
+    return false;
+  }
+
+  #deliver(line: string): void {
+    const text = line.charCodeAt(line.length - 1) === CR ? line.slice(0, -1) : line;
+    const isBlank = text === '' || (text.charCodeAt(0) <= SPACE && text.trim() === '');
+    if (!isBlank) this.#options.onLine(text);
+  }
+}

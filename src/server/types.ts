@@ -21,6 +21,7 @@ import type {
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientView, TraceContext } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 
@@ -44,7 +45,7 @@ interface Described {
   only?: Scope;
 }
 
-export interface ToolOptions<I extends Schema = Schema, O extends Schema = Schema> extends Described {
+export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = Schema> extends Described {
   /** Default: an object with any properties. Arguments are validated before the handler runs. */
   input?: I;
   /** The result's structured part; validated before it is sent. */
@@ -66,7 +67,17 @@ export interface ResourceOptions extends Described {
   annotations?: Annotations;
 }
 
+/** Text, bytes, contents, or a whole result. */
 export type ResourceReturn = string | Uint8Array | ReadResourceResult | ReadResourceResult['contents'];
+
+/** Undefined means that there is no such resource after all. */
+export type ResourceReader = (uri: string, call: Call) => MaybePromise<ResourceReturn | undefined>;
+
+export type TemplateReader = (
+  uri: string,
+  variables: Record<string, string>,
+  call: Call,
+) => MaybePromise<ResourceReturn | undefined>;
 
 export interface TemplateOptions extends ResourceOptions {
   /** Completers by variable. */
@@ -78,19 +89,25 @@ export interface PromptOptions extends Described {
   complete?: Record<string, Completer>;
 }
 
+/** What the user says, messages, or a whole result. */
 export type PromptReturn = string | PromptMessage[] | GetPromptResult;
+
+export type PromptGetter = (args: Record<string, string>, call: Call) => MaybePromise<PromptReturn>;
 
 /** Values that fit what was typed so far; a description is shown where the revision has a place for it. */
 export type Completer = (
   value: string,
   context: { arguments: Record<string, string> },
-) => Completion[] | Promise<Completion[]> | { values: Completion[]; total?: number; hasMore?: boolean };
+) => MaybePromise<Completion[] | { values: Completion[]; total?: number; hasMore?: boolean }>;
 
 export type Completion = string | { value: string; description?: string };
 
 /** Resources that are not registered one by one; the provider owns its cursors. Undefined means "not mine". */
 export interface ResourceProvider {
-  list(cursor: string | undefined, call: Call): MaybePromise<{ resources: Resource[]; nextCursor?: string } | undefined>;
+  list(
+    cursor: string | undefined,
+    call: Call,
+  ): MaybePromise<{ resources: Resource[]; nextCursor?: string } | undefined>;
   read(uri: string, call: Call): MaybePromise<ResourceReturn | undefined>;
 }
 
@@ -112,7 +129,7 @@ export interface Call {
   /** In a task: what the client is told while it waits. Elsewhere nothing. */
   status(message: string): void;
   notify(method: string, params?: JsonObject): void;
-  /** Lets go of the HTTP stream; the client comes back for the answer (2025-11-25). */
+  /** Lets go of the HTTP stream where the client can come back for the answer; elsewhere does nothing. */
   releaseStream(retryMs?: number): void;
 }
 
@@ -142,9 +159,14 @@ export interface ServerOptions extends Implementation {
   /** Keys that seal state given to clients, newest first (base64, 32 bytes each). Default: random per process. */
   keys?: string[];
   /** Who calls, from the HTTP request; default: the session or connection, `local` on the stateless era. */
-  identify?: (request: { headers: Record<string, string | string[] | undefined>; transport: string }) => string | undefined;
+  identify?: (request: {
+    headers: Record<string, string | string[] | undefined>;
+    transport: string;
+  }) => string | undefined;
   limits?: Partial<Limits>;
   log?: Log;
+  /** Where time comes from; for tests. */
+  clock?: Clock;
 }
 
 /** A registered definition. */

@@ -1,0 +1,28 @@
+// Which areas a server offers to a client, and with which flags. Requests for an area that is not offered find no method.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ServerOptions } from './types.ts';
+
+export type Area = 'tools' | 'resources' | 'prompts' | 'logging' | 'completions' | 'tasks';
+
+const FLAGS: Required<Pick<ServerCapabilities, Area>> = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  logging: {},
+  completions: {},
+  tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+};
+
+/** `used` holds the areas in which something is, or was, registered for the client. */
+export function toCapabilities(options: ServerOptions, used: (area: Area) => boolean): ServerCapabilities {
+  const capabilities: Record<string, unknown> = {};
+  for (const area of Object.keys(FLAGS) as Area[]) {
+    if (used(area)) capabilities[area] = FLAGS[area];
+    else if (isDeclared(options, area)) capabilities[area] = {};
+  }
+  return capabilities;
+}
+
+export function isDeclared({ declare = ['logging'] }: ServerOptions, area: Area): boolean {
+  return (declare as Area[]).includes(area);
+}

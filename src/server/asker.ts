@@ -1,0 +1,70 @@
+// Questions of a handler to the client's side, put through its exchange. How they travel is the dialect's business.
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  ElicitResult,
+  Root,
+} from '@modelcontextprotocol/client';
+import type { Ask, Exchange } from '../protocol/exchange.ts';
+import { isObject } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { randomId } from '../shared/ids.ts';
+import { toFormSchema } from './form-schema.ts';
+import type { Asker } from './types.ts';
+
+const KINDS: Record<Parameters<Asker['can']>[0], Ask> = {
+  elicit: { method: 'elicitation/create', params: { mode: 'form' } },
+  'elicit-url': { method: 'elicitation/create', params: { mode: 'url' } },
+  sample: { method: 'sampling/createMessage', params: {} },
+  'sample-tools': { method: 'sampling/createMessage', params: { tools: [] } },
+  roots: { method: 'roots/list' },
+};
+
+export class ExchangeAsker implements Asker {
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  can(kind: Parameters<Asker['can']>[0]): boolean {
+    return this.#exchange.canAsk(KINDS[kind]);
+  }
+
+  async elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<ElicitResult> {
+    const params = { mode: 'form', message: form.message, requestedSchema: toFormSchema(form.schema) };
+    return (await this.#ask('elicitation/create', params, form.key)) as ElicitResult;
+  }
+
+  async elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult> {
+    const { message, url, elicitationId = randomId() } = page;
+    const params = { mode: 'url', message, url, elicitationId };
+    return (await this.#ask('elicitation/create', params, page.key)) as ElicitResult;
+  }
+
+  async sample(
+    request: CreateMessageRequestParams & { key?: string },
+  ): Promise<CreateMessageResult | CreateMessageResultWithTools> {
+    const { key, ...params } = request;
+    return (await this.#ask('sampling/createMessage', params, key)) as CreateMessageResult;
+  }
+
+  async roots(options: { key?: string } = {}): Promise<Root[]> {
+    const { roots } = await this.#ask('roots/list', undefined, options.key);
+    return Array.isArray(roots) ? roots.filter(isFileRoot) : [];
+  }
+
+  async ping(): Promise<void> {
+    await this.#ask('ping', undefined, undefined);
+  }
+
+  #ask(method: string, params: JsonObject | undefined, key: string | undefined): Promise<JsonObject> {
+    return this.#exchange.ask({ method, ...(params && { params }), ...(key !== undefined && { key }) });
+  }
+}
+
+/** The protocol knows file roots only; a handler must not be led to fetch something else. */
+function isFileRoot(root: unknown): root is Root {
+  return isObject(root) && typeof root['uri'] === 'string' && root['uri'].startsWith('file://');
+}

@@ -1,0 +1,101 @@
+// Who wants to know what changed, and what they are told. A batch is told as one change per kind, with the difference
+// between its start and its end; a batch that ends where it began is not told at all.
+// Never tells of a change before it is made.
+import type { Change } from '../protocol/target.ts';
+import type { Catalogue, Entry } from './catalogue.ts';
+import { toScopeKey } from './scope.ts';
+import type { Registration } from './types.ts';
+
+type Kind = 'tools' | 'prompts' | 'resources';
+type HasEntries = { entries(): Iterable<Entry> };
+type Tracked = { kind: Kind; catalogue: HasEntries };
+
+/** Entries by key and scope; two entries that list the same are the same. */
+type Picture = Map<string, { entry: Entry; text: string }>;
+
+export class Changes {
+  #listeners = new Set<(change: Change) => void>();
+  #tracked: Tracked[] = [];
+  #inBatch = false;
+
+  watch(listener: (change: Change) => void): () => void {
+    // Wrapped, so that one function watching twice is called twice and stopped one by one.
+    const own = (change: Change) => listener(change);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  tell(change: Change): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** Takes a catalogue into account in batches. */
+  track(kind: Kind, catalogue: HasEntries): void {
+    this.#tracked.push({ kind, catalogue });
+  }
+
+  register<E extends Entry>(kind: Kind, catalogue: Catalogue<E>, entry: E): Registration {
+    catalogue.add(entry);
+    this.#tellOne(kind, { added: [entry], removed: [] });
+    return {
+      remove: () => {
+        if (catalogue.remove(entry)) this.#tellOne(kind, { added: [], removed: [entry] });
+      },
+    };
+  }
+
+  /** A batch within a batch is part of the outer one. */
+  batch(work: () => void, options: { silent?: boolean } = {}): void {
+    if (this.#inBatch) return work();
+    const before = this.#tracked.map(({ catalogue }) => toPicture(catalogue));
+    this.#inBatch = true;
+    try {
+      work();
+    } finally {
+      this.#inBatch = false;
+      if (options.silent !== true) this.#tellDifference(before);
+    }
+  }
+
+  #tellOne(kind: Kind, difference: { added: Entry[]; removed: Entry[] }): void {
+    if (!this.#inBatch) this.tell(toChange(kind, difference));
+  }
+
+  #tellDifference(before: Picture[]): void {
+    const differences = new Map<Kind, { added: Entry[]; removed: Entry[] }>();
+    for (const [index, { kind, catalogue }] of this.#tracked.entries()) {
+      const { added, removed } = compare(before[index] ?? new Map(), toPicture(catalogue));
+      if (added.length + removed.length === 0) continue;
+      const known = differences.get(kind) ?? { added: [], removed: [] };
+      differences.set(kind, { added: [...known.added, ...added], removed: [...known.removed, ...removed] });
+    }
+    for (const [kind, difference] of differences) this.tell(toChange(kind, difference));
+  }
+}
+
+function toPicture(catalogue: HasEntries): Picture {
+  const picture: Picture = new Map();
+  for (const entry of catalogue.entries()) {
+    picture.set(`${toScopeKey(entry.only)} ${entry.key}`, { entry, text: JSON.stringify(entry.listed) });
+  }
+  return picture;
+}
+
+/** A definition that was replaced counts as added. */
+function compare(before: Picture, after: Picture): { added: Entry[]; removed: Entry[] } {
+  const added = [...after].filter(([id, { text }]) => before.get(id)?.text !== text);
+  const removed = [...before].filter(([id]) => !after.has(id));
+  return { added: added.map(([, { entry }]) => entry), removed: removed.map(([, { entry }]) => entry) };
+}
+
+function toChange(kind: Kind, difference: { added: Entry[]; removed: Entry[] }): Change {
+  if (kind !== 'tools') return { kind };
+  return {
+    kind,
+    added: difference.added.map(({ key, listed }) => ({
+      name: key,
+      description: typeof listed['description'] === 'string' ? listed['description'] : undefined,
+    })),
+    removed: difference.removed.map(({ key }) => key),
+  };
+}

@@ -1,0 +1,108 @@
+// For tests only (the build leaves `*.contract.ts` out): an exchange without a wire that records all that is sent back,
+// and a clock that is moved by hand.
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { Clock } from '../shared/clock.ts';
+import { GatewayError } from '../shared/errors.ts';
+
+interface Given {
+  params?: JsonObject;
+  client?: Partial<ClientView>;
+  task?: Exchange['task'];
+  /** Answers questions; without it the client cannot be asked. */
+  answer?: (ask: Ask) => JsonObject | Promise<JsonObject>;
+}
+
+export class FakeExchange implements Exchange {
+  readonly id = 'exchange-1';
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly client: ClientView;
+  readonly task: Exchange['task'];
+  readonly trace = { traceparent: '00-trace' };
+  readonly controller = new AbortController();
+  readonly progressed: Progress[] = [];
+  readonly logged: LogEntry[] = [];
+  readonly notified: [string, JsonObject | undefined][] = [];
+  readonly asked: Ask[] = [];
+  readonly released: number[] = [];
+  readonly #answer: Given['answer'];
+  signalReads = 0;
+
+  constructor(method: string, given: Given = {}) {
+    this.method = method;
+    this.params = given.params ?? {};
+    this.client = fakeClient(given.client);
+    this.task = given.task;
+    this.#answer = given.answer;
+  }
+
+  get signal(): AbortSignal {
+    this.signalReads += 1;
+    return this.controller.signal;
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.notified.push([method, params]);
+  }
+
+  progress(progress: Progress): void {
+    this.progressed.push(progress);
+  }
+
+  log(entry: LogEntry): void {
+    this.logged.push(entry);
+  }
+
+  canAsk(ask: Ask): boolean {
+    return this.#answer !== undefined && ask.params?.['mode'] !== 'url';
+  }
+
+  async ask(ask: Ask): Promise<JsonObject> {
+    this.asked.push(ask);
+    if (this.#answer === undefined) throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method });
+    return this.#answer(ask);
+  }
+
+  releaseStream(retryMs: number): void {
+    this.released.push(retryMs);
+  }
+}
+
+export function fakeClient(client: Partial<ClientView> = {}): ClientView {
+  return {
+    dialect: 'handshake',
+    revision: 'r2',
+    info: { name: 'tester', version: '1' },
+    capabilities: {},
+    principal: 'alice',
+    ...client,
+  };
+}
+
+export class FakeClock implements Clock {
+  #now = Date.UTC(2030, 0, 1);
+  #timers = new Set<{ at: number; callback: () => void }>();
+
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.#now + ms, callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const timer of [...this.#timers].filter(({ at }) => at <= this.#now)) {
+      this.#timers.delete(timer);
+      timer.callback();
+    }
+  }
+}

@@ -1,0 +1,17 @@
+// What a list shows of a definition. Fields that were not given are absent, not undefined.
+import type { JsonObject } from '../protocol/message.ts';
+
+interface Described {
+  title?: string;
+  description?: string;
+  icons?: object[];
+  meta?: JsonObject;
+}
+
+export function toListed(identity: JsonObject, { title, description, icons, meta }: Described, own: JsonObject) {
+  return present({ ...identity, title, description, ...own, icons, _meta: meta });
+}
+
+function present(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,64 @@
+// The prompts of a server: registered, listed, filled in.
+import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { ExchangeCall } from './call.ts';
+import { Catalogue } from './catalogue.ts';
+import type { Entry } from './catalogue.ts';
+import type { Changes } from './changes.ts';
+import { toListed } from './listed.ts';
+import { toListResult } from './page.ts';
+import { MISSING, readString, readStrings, toInvalid } from './params.ts';
+import type { Completer, PromptGetter, PromptOptions, PromptReturn, Registration, ServerOptions } from './types.ts';
+
+interface PromptEntry extends Entry {
+  readonly required: string[];
+  readonly description: string | undefined;
+  readonly complete: Record<string, Completer> | undefined;
+  readonly get: PromptGetter;
+}
+
+export class Prompts {
+  readonly catalogue: Catalogue<PromptEntry> = new Catalogue<PromptEntry>('prompt');
+  readonly #options: ServerOptions;
+  readonly #changes: Changes;
+
+  constructor(options: ServerOptions, changes: Changes) {
+    this.#options = options;
+    this.#changes = changes;
+    changes.track('prompts', this.catalogue);
+  }
+
+  add(name: string, options: PromptOptions, get: PromptGetter): Registration {
+    const { only, description, complete } = options;
+    const listed = toListed({ name }, options, { arguments: options.arguments });
+    const required = (options.arguments ?? []).filter((argument) => argument.required).map((argument) => argument.name);
+    const entry = { key: name, only, listed, required, description, complete, get };
+    return this.#changes.register('prompts', this.catalogue, entry);
+  }
+
+  isOffered(client: ClientView): boolean {
+    return this.catalogue.isOffered(client);
+  }
+
+  list(exchange: Exchange): JsonObject {
+    return toListResult('prompts', this.catalogue.listed(exchange.client), { exchange, options: this.#options });
+  }
+
+  async get(exchange: Exchange): Promise<JsonObject> {
+    const name = readString(exchange.params, 'name');
+    const prompt = this.catalogue.find(name, exchange.client);
+    if (prompt === undefined) throw new GatewayError('PROMPT_NOT_FOUND', { name });
+    const args = readStrings(exchange.params, 'arguments');
+    const missing = prompt.required.find((argument) => !Object.hasOwn(args, argument));
+    if (missing !== undefined) throw toInvalid(missing, MISSING);
+    return toPromptResult(await prompt.get(args, new ExchangeCall(exchange)), prompt.description);
+  }
+}
+
+function toPromptResult(returned: PromptReturn, description: string | undefined): JsonObject {
+  if (typeof returned !== 'string' && !Array.isArray(returned)) return { ...returned };
+  const messages =
+    typeof returned === 'string' ? [{ role: 'user', content: { type: 'text', text: returned } }] : returned;
+  return { ...(description !== undefined && { description }), messages };
+}

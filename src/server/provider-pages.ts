@@ -1,0 +1,38 @@
+// The pages of resource providers, after those of the server's own resources. A provider's cursor passes as it is; the
+// next provider begins on the page on which the one before it ends.
+import type { JsonObject } from '../protocol/message.ts';
+import type { Page } from './page.ts';
+import { toInvalid } from './params.ts';
+import type { Call, ResourceProvider } from './types.ts';
+
+/** `page.nextCursor` is the provider's cursor to go on from; none means from the first provider's start. */
+export async function continueWithProviders(
+  page: Page<JsonObject>,
+  providers: ResourceProvider[],
+  call: Call,
+): Promise<Page<JsonObject>> {
+  const start = await findOwner(page.nextCursor, providers, call);
+  const items = [...page.items, ...start.items];
+  if (start.nextCursor !== undefined) return { items, nextCursor: start.nextCursor };
+  for (const provider of providers.slice(start.next)) {
+    const listed = await provider.list(undefined, call);
+    items.push(...((listed?.resources ?? []) as JsonObject[]));
+    if (listed?.nextCursor !== undefined) return { items, nextCursor: listed.nextCursor };
+  }
+  return { items };
+}
+
+/** The page of whoever knows the cursor, and which provider comes after it. */
+async function findOwner(
+  cursor: string | undefined,
+  providers: ResourceProvider[],
+  call: Call,
+): Promise<{ items: JsonObject[]; nextCursor?: string | undefined; next: number }> {
+  if (cursor === undefined) return { items: [], next: 0 };
+  for (const [index, provider] of providers.entries()) {
+    const listed = await provider.list(cursor, call);
+    if (listed === undefined) continue;
+    return { items: listed.resources, nextCursor: listed.nextCursor, next: index + 1 };
+  }
+  throw toInvalid('cursor', 'Invalid cursor');
+}

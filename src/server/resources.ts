@@ -1,0 +1,132 @@
+// The resources of a server: single ones, templates, and providers that own many. A URI is looked for in that order:
+// exact, providers, templates; each may answer undefined, which means "not mine".
+// Who is subscribed to what is kept by the dialects, not here.
+import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { createCounter } from '../shared/ids.ts';
+import { ExchangeCall } from './call.ts';
+import { Catalogue } from './catalogue.ts';
+import type { Entry } from './catalogue.ts';
+import type { Changes } from './changes.ts';
+import { toListed } from './listed.ts';
+import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './page.ts';
+import { readOptionalString, readString } from './params.ts';
+import { continueWithProviders } from './provider-pages.ts';
+import { toResourceResult } from './resource-result.ts';
+import type * as Types from './types.ts';
+import { parseUriTemplate } from './uri-template.ts';
+import type { UriTemplate } from './uri-template.ts';
+
+interface ResourceEntry extends Entry {
+  readonly mimeType: string | undefined;
+  readonly read: Types.ResourceReader;
+}
+
+interface TemplateEntry extends Entry {
+  readonly mimeType: string | undefined;
+  readonly template: UriTemplate;
+  readonly complete: Record<string, Types.Completer> | undefined;
+  readonly read: Types.TemplateReader;
+}
+
+interface ProviderEntry extends Entry {
+  readonly provider: Types.ResourceProvider;
+}
+
+export class Resources {
+  readonly #resources = new Catalogue<ResourceEntry>('resource');
+  readonly #providers = new Catalogue<ProviderEntry>('provider');
+  readonly #nextProvider = createCounter('provider-');
+  readonly #options: Types.ServerOptions;
+  readonly #changes: Changes;
+  readonly templates: Catalogue<TemplateEntry> = new Catalogue<TemplateEntry>('resource template');
+
+  constructor(options: Types.ServerOptions, changes: Changes) {
+    this.#options = options;
+    this.#changes = changes;
+    for (const catalogue of [this.#resources, this.#providers, this.templates]) changes.track('resources', catalogue);
+  }
+
+  add(uri: string, options: Types.ResourceOptions, read: Types.ResourceReader): Types.Registration {
+    const { name = uri, mimeType, size, annotations, only } = options;
+    const listed = toListed({ uri, name }, options, { mimeType, size, annotations });
+    return this.#changes.register('resources', this.#resources, { key: uri, only, listed, mimeType, read });
+  }
+
+  addTemplate(uriTemplate: string, options: Types.TemplateOptions, read: Types.TemplateReader): Types.Registration {
+    const { name = uriTemplate, mimeType, annotations, only, complete } = options;
+    const listed = toListed({ uriTemplate, name }, options, { mimeType, annotations });
+    const template = parseUriTemplate(uriTemplate);
+    const entry = { key: uriTemplate, only, listed, mimeType, template, complete, read };
+    return this.#changes.register('resources', this.templates, entry);
+  }
+
+  addProvider(provider: Types.ResourceProvider): Types.Registration {
+    const entry = { key: this.#nextProvider(), only: undefined, listed: {}, provider };
+    return this.#changes.register('resources', this.#providers, entry);
+  }
+
+  isOffered(client: ClientView): boolean {
+    return [this.#resources, this.#providers, this.templates].some((catalogue) => catalogue.isOffered(client));
+  }
+
+  /** Its name, for dialects that tell of changes by name. */
+  nameOf(uri: string): string | undefined {
+    return this.#resources.findAny(uri)?.listed['name'] as string | undefined;
+  }
+
+  async list(exchange: Exchange): Promise<JsonObject> {
+    const cursor = readOptionalString(exchange.params, 'cursor');
+    const providers = [...this.#providers.entries()].map(({ provider }) => provider);
+    const isForeign = cursor !== undefined && fromCursor(cursor) === undefined && providers.length > 0;
+    const own = isForeign
+      ? { items: [], nextCursor: cursor }
+      : toPage(this.#resources.listed(exchange.client), cursor, this.#options.pageSize);
+    const isLast = isForeign || own.nextCursor === undefined;
+    const page = isLast ? await continueWithProviders(own, providers, new ExchangeCall(exchange)) : own;
+    return toPageResult('resources', page, this.#options);
+  }
+
+  listTemplates(exchange: Exchange): JsonObject {
+    const templates = this.templates.listed(exchange.client);
+    return toListResult('resourceTemplates', templates, { exchange, options: this.#options });
+  }
+
+  async read(exchange: Exchange): Promise<JsonObject> {
+    const uri = readString(exchange.params, 'uri');
+    const result = await this.#find(uri, exchange);
+    if (result === undefined) throw new GatewayError('RESOURCE_NOT_FOUND', { uri });
+    return { ...toCacheHints(this.#options), ...result };
+  }
+
+  /** A URI is known when it can be read: a template alone matches what does not exist. */
+  async subscribe(exchange: Exchange): Promise<JsonObject> {
+    const uri = readString(exchange.params, 'uri');
+    const isKnown = this.#resources.find(uri, exchange.client) ?? (await this.#find(uri, exchange));
+    if (isKnown === undefined) throw new GatewayError('RESOURCE_NOT_FOUND', { uri });
+    return {};
+  }
+
+  unsubscribe(exchange: Exchange): JsonObject {
+    readString(exchange.params, 'uri');
+    return {};
+  }
+
+  async #find(uri: string, exchange: Exchange): Promise<JsonObject | undefined> {
+    const call = new ExchangeCall(exchange);
+    const exact = this.#resources.find(uri, exchange.client);
+    let returned = await exact?.read(uri, call);
+    if (returned !== undefined) return toResourceResult(returned, { uri, mimeType: exact?.mimeType });
+    for (const { provider } of this.#providers.entries()) {
+      returned = await provider.read(uri, call);
+      if (returned !== undefined) return toResourceResult(returned, { uri, mimeType: undefined });
+    }
+    for (const { template, read, mimeType } of this.templates.visible(exchange.client)) {
+      const variables = template.match(uri);
+      returned = variables && (await read(uri, variables, call));
+      if (returned !== undefined) return toResourceResult(returned, { uri, mimeType });
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+// Which clients a definition is for. A scope is compared with what the dialect says of the client, as data: nothing
+// here knows a dialect or a revision by name.
+import type { ClientView } from '../protocol/exchange.ts';
+import type { Scope } from './types.ts';
+
+export function isInScope(scope: Scope | undefined, client: ClientView): boolean {
+  if (scope === undefined) return true;
+  const { dialects, revisions } = scope;
+  return (dialects?.includes(client.dialect) ?? true) && (revisions?.includes(client.revision) ?? true);
+}
+
+/** Equal for scopes that let the same clients through. */
+export function toScopeKey(scope: Scope | undefined): string {
+  return `${sorted(scope?.dialects)}|${sorted(scope?.revisions)}`;
+}
+
+function sorted(words: string[] | undefined): string {
+  return words === undefined ? '*' : [...new Set(words)].sort().join(',');
+}
+
+/**
+ * All scopes that were ever used for something. It never shrinks: a client that was told of an area once may go on
+ * asking for it after the last definition was removed.
+ */
+export class ScopeSet {
+  #scopes = new Map<string, Scope | undefined>();
+  #forAll = false;
+
+  add(scope: Scope | undefined): void {
+    const key = toScopeKey(scope);
+    this.#scopes.set(key, scope);
+    this.#forAll ||= key === '*|*';
+  }
+
+  has(client: ClientView): boolean {
+    if (this.#forAll) return true;
+    for (const scope of this.#scopes.values()) if (isInScope(scope, client)) return true;
+    return false;
+  }
+}

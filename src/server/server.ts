@@ -1,0 +1,145 @@
+// A server as its author sees it, and as a target for exchanges. It knows no transport, no dialect and no revision.
+// What a method does stands in tools.ts, resources.ts, prompts.ts and completion.ts.
+import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { Change, Target } from '../protocol/target.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { toError } from '../shared/to-error.ts';
+import { isDeclared, toCapabilities } from './areas.ts';
+import type { Area } from './areas.ts';
+import { Changes } from './changes.ts';
+import { complete } from './completion.ts';
+import { Prompts } from './prompts.ts';
+import { Resources } from './resources.ts';
+import { ScopeSet } from './scope.ts';
+import { Tools } from './tools.ts';
+import type * as Types from './types.ts';
+
+type Method = { area: Area; run: (exchange: Exchange) => JsonObject | Promise<JsonObject> };
+
+export class Server implements Target {
+  readonly options: Types.ServerOptions;
+  readonly info: Implementation;
+  readonly instructions: string | undefined;
+  readonly #changes = new Changes();
+  readonly #tools: Tools;
+  readonly #resources: Resources;
+  readonly #prompts: Prompts;
+  readonly #completable = new ScopeSet();
+  readonly #methods: Map<string, Method>;
+
+  constructor(options: Types.ServerOptions) {
+    this.options = options;
+    this.info = toInfo(options);
+    this.instructions = options.instructions;
+    this.#tools = new Tools(options, this.#changes);
+    this.#resources = new Resources(options, this.#changes);
+    this.#prompts = new Prompts(options, this.#changes);
+    this.#methods = this.#toMethods();
+  }
+
+  tool<I extends Types.Schema = JsonObject, O extends Types.Schema = Types.Schema>(
+    name: string,
+    options: Types.ToolOptions<I, O>,
+    handler: Types.ToolHandler<Types.Output<I>>,
+  ): Types.Registration {
+    return this.#tools.add(name, options as Types.ToolOptions, handler);
+  }
+
+  resource(uri: string, options: Types.ResourceOptions, read: Types.ResourceReader): Types.Registration {
+    return this.#resources.add(uri, options, read);
+  }
+
+  template(uriTemplate: string, options: Types.TemplateOptions, read: Types.TemplateReader): Types.Registration {
+    const registration = this.#resources.addTemplate(uriTemplate, options, read);
+    if (options.complete !== undefined) this.#completable.add(options.only);
+    return registration;
+  }
+
+  /** Resources that are not registered one by one. */
+  resources(provider: Types.ResourceProvider): Types.Registration {
+    return this.#resources.addProvider(provider);
+  }
+
+  prompt(name: string, options: Types.PromptOptions, get: Types.PromptGetter): Types.Registration {
+    const registration = this.#prompts.add(name, options, get);
+    if (options.complete !== undefined) this.#completable.add(options.only);
+    return registration;
+  }
+
+  /** Tells whoever is subscribed that this resource has changed. */
+  touch(uri: string): void {
+    this.#changes.tell({ kind: 'resource', uri, name: this.#resources.nameOf(uri) });
+  }
+
+  /** A log message to every client that wants this level; within a call use `call.log`. */
+  log(level: LoggingLevel, data: unknown, logger?: string): void {
+    this.#changes.tell({ kind: 'log', entry: { level, data, logger } });
+  }
+
+  /** Registers and removes several at once: told as one change, or not at all. */
+  batch(work: () => void, options: { silent?: boolean } = {}): void {
+    this.#changes.batch(work, options);
+  }
+
+  capabilities(client: ClientView): ServerCapabilities {
+    return toCapabilities(this.options, (area) => this.#isUsed(area, client));
+  }
+
+  watch(listener: (change: Change) => void): () => void {
+    return this.#changes.watch(listener);
+  }
+
+  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
+    return this.#tools.inputSchema(tool, client);
+  }
+
+  async handle(exchange: Exchange): Promise<JsonObject> {
+    const method = this.#methods.get(exchange.method);
+    if (method === undefined || !this.#offers(method.area, exchange.client)) {
+      throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
+    }
+    try {
+      return await method.run(exchange);
+    } catch (thrown) {
+      const error = toError(thrown);
+      // What fails because the client gave up is not a defect.
+      if (error === thrown || !exchange.signal.aborted) throw error;
+      throw new GatewayError('CANCELLED', {}, { cause: thrown });
+    }
+  }
+
+  #offers(area: Area, client: ClientView): boolean {
+    return this.#isUsed(area, client) || isDeclared(this.options, area);
+  }
+
+  #isUsed(area: Area, client: ClientView): boolean {
+    if (area === 'tools') return this.#tools.isOffered(client);
+    if (area === 'resources') return this.#resources.isOffered(client);
+    if (area === 'prompts') return this.#prompts.isOffered(client);
+    return area === 'completions' && this.#completable.has(client);
+  }
+
+  #toMethods(): Map<string, Method> {
+    const [tools, resources, prompts] = [this.#tools, this.#resources, this.#prompts];
+    const sources = { prompts: prompts.catalogue, templates: resources.templates };
+    return new Map<string, Method>([
+      ['tools/list', { area: 'tools', run: (exchange) => tools.list(exchange) }],
+      ['tools/call', { area: 'tools', run: (exchange) => tools.call(exchange) }],
+      ['resources/list', { area: 'resources', run: (exchange) => resources.list(exchange) }],
+      ['resources/templates/list', { area: 'resources', run: (exchange) => resources.listTemplates(exchange) }],
+      ['resources/read', { area: 'resources', run: (exchange) => resources.read(exchange) }],
+      ['resources/subscribe', { area: 'resources', run: (exchange) => resources.subscribe(exchange) }],
+      ['resources/unsubscribe', { area: 'resources', run: (exchange) => resources.unsubscribe(exchange) }],
+      ['prompts/list', { area: 'prompts', run: (exchange) => prompts.list(exchange) }],
+      ['prompts/get', { area: 'prompts', run: (exchange) => prompts.get(exchange) }],
+      ['completion/complete', { area: 'completions', run: (exchange) => complete(sources, exchange) }],
+    ]);
+  }
+}
+
+function toInfo({ name, title, version, description, icons, websiteUrl }: Types.ServerOptions): Implementation {
+  const optional = Object.entries({ title, description, icons, websiteUrl }).filter(([, value]) => value !== undefined);
+  return { name, version, ...Object.fromEntries(optional) };
+}

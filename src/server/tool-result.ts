@@ -1,0 +1,63 @@
+// Turns what a tool's handler gave or threw into a result. The author's own message is for the model and is sent; a
+// stack never is. What breaks the tool's own output schema is a defect of the server and is not passed on.
+import type { Exchange } from '../protocol/exchange.ts';
+import { isObject } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../shared/errors.ts';
+import { toReason } from './schema.ts';
+import type { CheckedSchema } from './schema.ts';
+
+interface Producer {
+  readonly key: string;
+  readonly output: CheckedSchema | undefined;
+}
+
+export function toToolResult(returned: unknown, tool: Producer): JsonObject | Promise<JsonObject> {
+  const result = normalized(returned, tool.output);
+  if (tool.output === undefined || result['isError'] === true) return withText(result);
+  return checked(result, tool.key, tool.output);
+}
+
+/** A result that says so, or throws what is not the tool's to tell. */
+export function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
+  if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
+  const isRefusal = thrown instanceof GatewayError && thrown.code === 'ASK_REFUSED';
+  if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;
+  return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };
+}
+
+/** Without `content` where it has still to be derived from the structured part. */
+function normalized(returned: unknown, output: CheckedSchema | undefined): JsonObject {
+  if (returned === undefined) return { content: [], isError: false };
+  if (isObject(returned) && Array.isArray(returned['content'])) {
+    return { ...returned, isError: returned['isError'] === true };
+  }
+  const isContent = typeof returned === 'string' || Array.isArray(returned);
+  if (!isContent || wantsOtherThanObject(output)) return { structuredContent: returned, isError: false };
+  return { content: typeof returned === 'string' ? [toText(returned)] : returned, isError: false };
+}
+
+/** Where the schema is for an array or a string, that is what an array or a string is meant to be. */
+function wantsOtherThanObject(output: CheckedSchema | undefined): boolean {
+  const type = output?.json['type'];
+  return type !== undefined && type !== 'object';
+}
+
+/** The schema may have made another value of it: that one is sent. */
+async function checked(result: JsonObject, tool: string, output: CheckedSchema): Promise<JsonObject> {
+  const given = result['structuredContent'];
+  const verdict = await output.check(given);
+  if (verdict.problems === undefined) return withText({ ...result, structuredContent: verdict.value });
+  const reason = given === undefined ? 'there is no structured content' : toReason(verdict.problems);
+  const cause = new Error(`The result of tool ${tool} does not match its output schema: ${reason}`);
+  throw new GatewayError('INTERNAL', {}, { cause });
+}
+
+function withText(result: JsonObject): JsonObject {
+  if (result['content'] !== undefined) return result;
+  return { content: [toText(JSON.stringify(result['structuredContent']))], ...result };
+}
+
+function toText(text: string): { type: 'text'; text: string } {
+  return { type: 'text', text };
+}

@@ -2,7 +2,13 @@
 // 1. `onMessage` gets every message once, in the order in which the server wrote it on its stream.
 // 2. After `onClose` nothing is delivered, and it is called exactly once, whoever ended the connection.
 // 3. Hitting a limit or meeting garbage costs that message alone: it is told by `onGarbage`, the connection lives.
-import type { Message, NotificationMessage, RequestId, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+import type {
+  Message,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from '../../protocol/message.ts';
 
 export interface LinkEvents {
   /** `from` names the request on whose own stream the message came, where the transport can tell (HTTP). */

@@ -1,0 +1,54 @@
+// What the body of a response says: read whole under a limit, and, where the status was an error, as an HttpRefusal.
+// Reading never throws: a body that breaks off or grows too large is an outcome to be told.
+import type { Readable } from 'node:stream';
+import type { HttpResponse } from './http-client.ts';
+import { HttpRefusal } from './link.ts';
+
+export type Body = { kind: 'whole'; text: string } | { kind: 'oversize' } | { kind: 'broken'; reason: string };
+
+/** An error is evidence for the era probe when it is JSON-RPC, and an error page otherwise. */
+const MAX_ERROR_BYTES = 256 * 1024;
+const MAX_ERROR_CHARS = 2048;
+
+export function readBody(body: Readable, maxBytes: number): Promise<Body> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve) => {
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= maxBytes) return;
+      resolve({ kind: 'oversize' });
+      body.destroy();
+    });
+    body.once('end', () => resolve({ kind: 'whole', text: Buffer.concat(chunks).toString() }));
+    body.once('error', (error) => resolve({ kind: 'broken', reason: error.message }));
+    body.once('close', () => resolve({ kind: 'broken', reason: 'aborted' }));
+  });
+}
+
+export async function toRefusal({ statusCode, headers, body }: HttpResponse): Promise<HttpRefusal> {
+  const content = await readBody(body, MAX_ERROR_BYTES);
+  const text = content.kind === 'whole' ? content.text : '';
+  return new HttpRefusal(statusCode, parsed(text), retryAfterMs(headers['retry-after']));
+}
+
+export function mediaType({ headers }: HttpResponse): string {
+  const [type = ''] = String(headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase();
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.slice(0, MAX_ERROR_CHARS);
+  }
+}
+
+/** Seconds, or a date. */
+function retryAfterMs(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}

@@ -1,0 +1,115 @@
+// One server's HTTP, for the links that speak it: a keep-alive pool, the headers of every request, and redirects.
+// It never follows a redirect to another origin (it would hand our credentials to a stranger), never lets a URL with
+// its credentials or query into an error, and sets no deadline: a stream may be silent for hours, and how long to wait
+// is known above.
+import { Pool, type Dispatcher } from 'undici';
+import { GatewayError } from '../../shared/errors.ts';
+import { HttpRefusal } from './link.ts';
+
+export interface HttpClientOptions {
+  url: string | URL;
+  /** Sent with every request. */
+  headers?: Record<string, string> | undefined;
+  /** TLS and socket options of undici: `ca`, `cert`, `key`, `timeout` … */
+  connect?: Pool.Options['connect'] | undefined;
+}
+
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Of the same origin; the URL of the client where it is not given. */
+  url?: URL | undefined;
+  headers?: Record<string, string> | undefined;
+  body?: string | undefined;
+  signal: AbortSignal;
+}
+
+export type HttpResponse = Dispatcher.ResponseData;
+
+const MAX_REDIRECTS = 5;
+
+export class HttpClient {
+  readonly url: URL;
+  /** The URL without credentials and query. */
+  readonly name: string;
+  readonly #pool: Pool;
+  #headers: Record<string, string>;
+
+  constructor({ url, headers = {}, connect }: HttpClientOptions) {
+    this.url = toHttpUrl(url);
+    this.name = this.url.origin + this.url.pathname;
+    this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
+    this.#pool = new Pool(this.url.origin, {
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...(connect === undefined ? {} : { connect }),
+    });
+  }
+
+  /** For every later request; an empty value takes the header away. */
+  setHeaders(headers: Record<string, string>): void {
+    const all = Object.entries({ ...this.#headers, ...lowerCased(headers) });
+    this.#headers = Object.fromEntries(all.filter(([, value]) => value !== ''));
+  }
+
+  /** Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE, or as aborted. */
+  async request({ url = this.url, headers, ...request }: HttpRequest): Promise<HttpResponse> {
+    const all = { ...this.#headers, ...lowerCased(headers ?? {}) };
+    let target = url;
+    for (let hops = 0; ; hops++) {
+      const response = await this.#once({ ...request, url: target, headers: all });
+      const next = hops < MAX_REDIRECTS ? redirectOf(response, request.method, target) : undefined;
+      if (next === undefined) return response;
+      await response.body.dump();
+      if (next.origin !== this.url.origin) {
+        throw new HttpRefusal(response.statusCode, `redirect to another origin, ${next.origin}, not followed`);
+      }
+      target = next;
+    }
+  }
+
+  /** Breaks off everything that is still open. */
+  destroy(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #once({ url, ...request }: HttpRequest & { url: URL }): Promise<HttpResponse> {
+    try {
+      const { body = null, headers = {}, method, signal } = request;
+      return await this.#pool.request({ path: url.pathname + url.search, method, headers, body, signal });
+    } catch (cause) {
+      if (request.signal.aborted) throw request.signal.reason;
+      throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: networkWords(cause) }, { cause });
+    }
+  }
+}
+
+/** What the network said: several addresses that all failed are told by the first. */
+export function networkWords(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return networkWords(error.errors[0]);
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+function toHttpUrl(text: string | URL): URL {
+  if (!URL.canParse(String(text))) throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'it is no URL' });
+  const url = new URL(text);
+  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  throw new GatewayError('BAD_OPTION', { option: 'url', reason: `http: or https: is needed, not ${url.protocol}` });
+}
+
+function basicAuth({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Where to go instead. A POST is repeated only where the status promises that it stays a POST. */
+function redirectOf({ statusCode, headers }: HttpResponse, method: string, from: URL): URL | undefined {
+  const isFollowed = method === 'GET' ? [301, 302, 307, 308] : [307, 308];
+  const location = headers.location;
+  if (!isFollowed.includes(statusCode) || typeof location !== 'string') return undefined;
+  return URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+}

@@ -1,0 +1,88 @@
+// Where a link puts what it read; keeps the promises of link.ts once for all transports. Invariants:
+// 1. Nothing is delivered before `open` or after `close`, and `onClose` is called at most once.
+// 2. What is no message goes to `onGarbage`; it never throws, and never ends the link.
+// 3. A batch is delivered item by item, in its order; `onClose` in the midst of it ends it.
+import type { Message, RequestId } from '../../protocol/message.ts';
+import type { GatewayError } from '../../shared/errors.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../shared/limits.ts';
+import { readMessage, toIncoming, type Incoming } from '../codec/json-rpc.ts';
+import type { LinkEvents } from './link.ts';
+
+/** The limits that concern a link. */
+export type LinkLimits = Partial<Pick<Limits, 'maxResultBytes' | 'maxDepth'>>;
+
+export class Inbox {
+  readonly maxBytes: number;
+  readonly #maxDepth: number;
+  #events: LinkEvents | undefined;
+  #closedBy: string | undefined;
+
+  constructor(limits: LinkLimits = {}) {
+    this.maxBytes = limits.maxResultBytes ?? DEFAULT_LIMITS.maxResultBytes;
+    this.#maxDepth = limits.maxDepth ?? DEFAULT_LIMITS.maxDepth;
+  }
+
+  open(events: LinkEvents): void {
+    if (this.#events !== undefined || this.#closedBy !== undefined) throw new Error('a link is started once');
+    this.#events = events;
+  }
+
+  get isOpen(): boolean {
+    return this.#events !== undefined && this.#closedBy === undefined;
+  }
+
+  /** Why the link ended; undefined while it has not. */
+  get closedBy(): string | undefined {
+    return this.#closedBy;
+  }
+
+  /** Takes the text of one message or batch; returns what was delivered of it. */
+  text(text: string, from?: RequestId): Message[] {
+    return this.isOpen ? this.#take(readMessage(text, { maxDepth: this.#maxDepth }), from) : [];
+  }
+
+  /** Takes a message that the transport has already parsed. */
+  value(value: unknown): Message[] {
+    return this.isOpen ? this.#take(toIncoming(value, { maxDepth: this.#maxDepth }), undefined) : [];
+  }
+
+  /** Takes a message that is known to be one. */
+  message(message: Message, from?: RequestId): void {
+    if (!this.isOpen) return;
+    if (from === undefined) this.#events?.onMessage(message);
+    else this.#events?.onMessage(message, from);
+  }
+
+  garbage(what: string): void {
+    if (this.isOpen) this.#events?.onGarbage(what);
+  }
+
+  oversize(): void {
+    this.garbage(`message larger than ${this.maxBytes} bytes`);
+  }
+
+  close(reason: string): void {
+    if (this.#closedBy !== undefined) return;
+    this.#closedBy = reason;
+    this.#events?.onClose(reason);
+  }
+
+  /** The link could not be started; who started it is told by the rejection alone. */
+  abandon(reason: string): void {
+    this.#closedBy ??= reason;
+  }
+
+  #take(incoming: Incoming, from: RequestId | undefined): Message[] {
+    if (incoming.kind === 'batch') return incoming.items.flatMap((item) => this.#take(item, from));
+    if (incoming.kind === 'refused') {
+      this.garbage(describe(incoming.error));
+      return [];
+    }
+    this.message(incoming.message, from);
+    return [incoming.message];
+  }
+}
+
+function describe({ message, details }: GatewayError): string {
+  return typeof details.data === 'string' ? `${message}: ${details.data}` : message;
+}

@@ -1,0 +1,197 @@
+// A server behind one URL (Streamable HTTP): each message is a POST, the answers come in its response, as one JSON text
+// or as an event stream. Invariants:
+// 1. A request whose POST was accepted is answered once: by the server, or by an error of ours (-32603) when its stream
+//    was lost and could not be resumed. Not answered are requests that were aborted, or closed over.
+// 2. The session id that the server gave goes with every later request, until the server says that it is gone.
+// 3. Nothing here outlives `close`: no socket, no timer, no listener on the signal of a caller.
+import type { Readable } from 'node:stream';
+import { isRequest, type Message } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
+import { Backoff } from './backoff.ts';
+import { openEvents } from './event-connection.ts';
+import { followStream } from './follow-stream.ts';
+import { readAnswer, type ReconnectOptions } from './http-answer.ts';
+import { mediaType, toRefusal } from './http-body.ts';
+import { HttpClient, type HttpClientOptions, type HttpResponse } from './http-client.ts';
+import { Inbox, type LinkLimits } from './inbox.ts';
+import type { Link, LinkEvents, SendOptions } from './link.ts';
+import { OpenRequests, type OpenRequest } from './open-requests.ts';
+
+export interface HttpLinkOptions extends HttpClientOptions {
+  limits?: LinkLimits | undefined;
+  log?: Log | undefined;
+  reconnect?: ReconnectOptions | undefined;
+}
+
+export function createHttpLink(options: HttpLinkOptions): Link {
+  return new HttpLink(options);
+}
+
+const ACCEPT = 'application/json, text/event-stream';
+/** How long the server may take to end the session before we go all the same. */
+const DELETE_MS = 1000;
+
+/** A POST whose response has begun. */
+interface Posted {
+  response: HttpResponse;
+  request: OpenRequest;
+  headers: Record<string, string>;
+}
+
+class HttpLink implements Link {
+  readonly kind = 'streamable-http';
+  readonly perRequestStreams = true;
+  readonly name: string;
+  readonly #options: HttpLinkOptions;
+  readonly #http: HttpClient;
+  readonly #inbox: Inbox;
+  readonly #open = new OpenRequests();
+  #session: string | undefined;
+  #isListening = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: HttpLinkOptions) {
+    this.#options = options;
+    this.#http = new HttpClient(options);
+    this.#inbox = new Inbox(options.limits);
+    this.name = this.#http.name;
+  }
+
+  async start(events: LinkEvents): Promise<void> {
+    this.#inbox.open(events);
+  }
+
+  setHeaders(headers: Record<string, string>): void {
+    this.#http.setHeaders(headers);
+  }
+
+  /** Resolves with the head of the response; the rest is read meanwhile. */
+  async send(message: Message, { headers = {}, signal }: SendOptions = {}): Promise<void> {
+    if (!this.#inbox.isOpen) throw this.#closedError();
+    const body = writeMessage(message);
+    const request = this.#open.enter(signal);
+    let rest = Promise.resolve();
+    try {
+      const response = await this.#post(body, headers, request.signal);
+      if (isRequest(message)) this.#refuseOddType(response);
+      rest = this.#read(message, { response, request, headers });
+    } finally {
+      void rest.finally(() => request.leave());
+    }
+  }
+
+  listen(): void {
+    if (this.#isListening || !this.#inbox.isOpen) return;
+    this.#isListening = true;
+    const request = this.#open.enter();
+    void this.#listen(request.signal).finally(() => {
+      request.leave();
+      this.#isListening = false;
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #post(body: string, extra: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
+    const session = this.#session;
+    const headers = { ...this.#headers(extra), 'content-type': 'application/json', accept: ACCEPT };
+    const response = await this.#http.request({ method: 'POST', body, signal, headers });
+    if (response.statusCode >= 300) {
+      // The session is gone; a later initialize must not name it.
+      if (response.statusCode === 404 && session === this.#session) this.#session = undefined;
+      throw await toRefusal(response);
+    }
+    const given = response.headers['mcp-session-id'];
+    if (typeof given === 'string' && given !== '') this.#session = given;
+    return response;
+  }
+
+  /** A login page, for example: it is no answer, whatever its status says. */
+  #refuseOddType(response: HttpResponse): void {
+    if (isSilent(response) || isAnswerType(mediaType(response))) return;
+    response.body.on('error', () => undefined).destroy();
+    const reason = `it answered with ${mediaType(response)}`;
+    throw new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
+  }
+
+  async #read(message: Message, { response, request, headers }: Posted): Promise<void> {
+    if (isSilent(response) || !isAnswerType(mediaType(response))) {
+      await response.body.dump().catch(() => undefined);
+      return;
+    }
+    await readAnswer({
+      response,
+      request,
+      id: isRequest(message) ? message.id : undefined,
+      inbox: this.#inbox,
+      reconnect: this.#options.reconnect ?? {},
+      resume: (lastEventId) => this.#get(lastEventId, headers, request.signal),
+    });
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    const inbox = this.#inbox;
+    const end = await followStream({
+      open: (lastEventId) => this.#get(lastEventId, {}, signal),
+      onEvent: ({ event = 'message', data }) => event === 'message' && inbox.text(data),
+      onOversize: () => inbox.oversize(),
+      maxBytes: inbox.maxBytes,
+      isDone: () => false,
+      signal,
+      backoff: new Backoff(this.#options.reconnect),
+      maxFailures: Infinity,
+    });
+    // Many servers have no such stream, which is no trouble at all.
+    this.#options.log?.debug({ server: this.name, ...end }, 'upstream.listen.ended');
+  }
+
+  #get(lastEventId: string, extra: Record<string, string>, signal: AbortSignal): Promise<Readable> {
+    // Header values are bytes: the id goes back as the UTF-8 in which it came.
+    const id = Buffer.from(lastEventId).toString('latin1');
+    const headers = { ...this.#headers(extra), ...(id === '' ? {} : { 'last-event-id': id }) };
+    return openEvents(this.#http, { headers, signal });
+  }
+
+  #headers(extra: Record<string, string>): Record<string, string> {
+    return this.#session === undefined ? extra : { 'mcp-session-id': this.#session, ...extra };
+  }
+
+  async #close(): Promise<void> {
+    this.#inbox.close('closed');
+    this.#open.abortAll(this.#closedError());
+    if (this.#session !== undefined) await this.#endSession();
+    await this.#http.destroy();
+  }
+
+  async #endSession(): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(DELETE_MS);
+      const response = await this.#http.request({ method: 'DELETE', headers: this.#headers({}), signal });
+      await response.body.dump();
+    } catch (error) {
+      this.#options.log?.debug({ server: this.name, error }, 'upstream.session.not-ended');
+    }
+  }
+
+  #closedError(): GatewayError {
+    return new GatewayError('UPSTREAM_CLOSED', {
+      server: this.name,
+      reason: this.#inbox.closedBy ?? 'it is not started',
+    });
+  }
+}
+
+/** Accepted, and nothing to read. */
+function isSilent({ statusCode }: HttpResponse): boolean {
+  return statusCode === 202 || statusCode === 204;
+}
+
+/** A server that names no type at all is given the benefit of the doubt. */
+function isAnswerType(type: string): boolean {
+  return type === '' || type === 'text/event-stream' || type.endsWith('json');
+}

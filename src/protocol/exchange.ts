@@ -46,8 +46,8 @@ export interface Exchange {
   /** Stands in every log line about this exchange. */
   readonly id: string;
   readonly method: string;
-  /** Params without anything that belongs to an era; foreign `_meta` keys are kept in `params._meta`. */
-  readonly params: JsonObject;
+  /** Params without anything that belongs to an era, replaceable by whoever sees the exchange; foreign `_meta` keys are kept in `params._meta`. */
+  params: JsonObject;
   readonly client: ClientView;
   /** Aborted when the client cancels or goes away for good. */
   readonly signal: AbortSignal;

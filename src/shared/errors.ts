@@ -26,6 +26,7 @@ export const ERRORS = {
   PROMPT_NOT_FOUND: row('Unknown prompt: {name}', 'List the prompts again.', -32602, 200, 'client'),
   RESOURCE_NOT_FOUND: row('Resource not found: {uri}', 'List the resources again.', -32002, 200, 'client'),
   TASK_NOT_FOUND: row('Unknown task: {taskId}', 'It never existed, has expired, or belongs to somebody else.', -32602, 200, 'client'),
+  TASK_REQUIRED: row('Tool {tool} runs only as a task', 'Call it with a client that can follow tasks.', -32601, 400, 'client'),
   ACCESS_DENIED: row('Access denied: {uri}', 'Ask for a resource that policy allows.', -32602, 200, 'client'),
   INTERNAL: row('Internal error', 'See the log for the exchange id in `data`.', -32603, 500, 'parley'),
   TOOL_UNREACHABLE: row('Tool execution failed', 'The server that owns the tool could not bring the call to an end; try again.', -32603, 200, 'upstream'),

@@ -1,0 +1,135 @@
+// One client on a transport where both sides share one channel: stdio, WebSocket, an official Transport. Both eras may be
+// spoken on it; each message is judged by itself until `initialize` settles the matter.
+import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
+import { isRequest, toErrorMessage } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { readMessage, toIncoming } from '../codec/json-rpc.ts';
+import type { Incoming } from '../codec/json-rpc.ts';
+import { Conversation } from '../dialect/conversation.ts';
+import { isStatelessMessage } from '../dialect/detect.ts';
+import type { Front } from '../dialect/front.ts';
+import type { Outlet } from '../dialect/outlet.ts';
+import { plainError } from '../dialect/plain-error.ts';
+import { serveStateless } from '../dialect/stateless/serve.ts';
+import type { Running } from '../dialect/stateless/serve.ts';
+import { receiveIn, refuse } from './receive.ts';
+
+export interface Channel {
+  /** Owner of what the connection makes in the handshake era, and in the stateless one. */
+  principals: { handshake: string; stateless: string };
+  send(message: Message | Message[]): void;
+  /** The client asked for the end; `status` is for a process. */
+  exit(status: number): void;
+}
+
+export class Connection {
+  readonly #front: Front;
+  readonly #channel: Channel;
+  readonly #conversation: Conversation;
+  readonly #outlet: Outlet;
+  #running = new Map<RequestId, Running>();
+  #onIdle: (() => void) | undefined;
+
+  constructor(front: Front, channel: Channel) {
+    this.#front = front;
+    this.#channel = channel;
+    this.#outlet = {
+      send: (message) => channel.send(message),
+      end: (answer) => {
+        if (answer !== undefined) channel.send(answer);
+        this.#checkIdle();
+      },
+      release: () => {},
+    };
+    this.#conversation = new Conversation(front, channel.principals.handshake, this.#outlet, {
+      onExit: (status) => channel.exit(status),
+    });
+  }
+
+  receive(text: string): void {
+    this.#take(readMessage(text, this.#front.limits));
+  }
+
+  receiveValue(value: unknown): void {
+    this.#take(toIncoming(value, this.#front.limits));
+  }
+
+  /** Something that was no message at all, such as a line that was too long. */
+  refuse(error: GatewayError): void {
+    refuse({ kind: 'refused', id: null, error }, this.#outlet);
+  }
+
+  /** No more input: resolves when everything in flight has been answered. Open questions can no longer be. */
+  async drain(): Promise<void> {
+    this.#conversation.endInput();
+    for (const close of this.#listens()) close.cancel();
+    if (this.#isIdle()) return;
+    await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+
+  close(): void {
+    this.#conversation.close();
+    for (const running of this.#running.values()) running.cancel();
+    this.#running.clear();
+    this.#onIdle?.();
+  }
+
+  #take(incoming: Incoming): void {
+    if (incoming.kind === 'message' && this.#isStateless(incoming.message)) this.#stateless(incoming.message);
+    else receiveIn(this.#conversation, incoming, this.#outlet);
+  }
+
+  #isStateless(message: Message): boolean {
+    if ('method' in message && message.method === 'notifications/cancelled' && !isRequest(message)) {
+      return this.#running.has(message.params?.requestId as RequestId);
+    }
+    return isStatelessMessage(message, { session: this.#conversation.wording !== undefined });
+  }
+
+  #stateless(message: Message): void {
+    if (isRequest(message)) return this.#serve(message);
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+    const id = message.params?.requestId as RequestId;
+    this.#running.get(id)?.cancel();
+    this.#running.delete(id);
+    this.#checkIdle();
+  }
+
+  #serve(request: RequestMessage): void {
+    const refusal = this.#refusal(request.id);
+    if (refusal) return this.#channel.send(toErrorMessage(request.id, plainError(refusal)));
+    let ended = false; // many answers come before serveStateless returns
+    const outlet: Outlet = {
+      send: (message) => this.#channel.send(message),
+      end: (answer) => {
+        ended = true;
+        this.#running.delete(request.id);
+        this.#outlet.end(answer);
+      },
+      release: () => {},
+    };
+    const running = serveStateless(this.#front, request, outlet, { principal: this.#channel.principals.stateless });
+    if (running && !ended) this.#running.set(request.id, running);
+  }
+
+  #refusal(id: RequestId): GatewayError | undefined {
+    if (this.#running.has(id)) {
+      return new GatewayError('INVALID_REQUEST', { data: `Request id ${JSON.stringify(id)} is already in flight` });
+    }
+    const full = this.#running.size >= this.#front.limits.maxInFlight;
+    return full ? new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' }) : undefined;
+  }
+
+  /** Listen streams never end by themselves. */
+  #listens(): Running[] {
+    return [...this.#running.values()].filter((running) => running.endless);
+  }
+
+  #isIdle(): boolean {
+    return this.#running.size === 0 && this.#conversation.inFlight === 0;
+  }
+
+  #checkIdle(): void {
+    if (this.#onIdle && this.#isIdle()) this.#onIdle();
+  }
+}

@@ -1,0 +1,57 @@
+// What is checked before anything of a request is parsed. A web page on another site can make a browser send requests to
+// a server on this machine, under a name that its own DNS points here (DNS rebinding): Host and Origin give it away.
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../../shared/errors.ts';
+
+export interface GuardOptions {
+  /** Host names answered to, beside loopback names. Default: any, when bound to more than loopback. */
+  allowedHosts?: string[] | undefined;
+  /** Origins of web pages that may call, e.g. https://app.example.com. Default: pages from loopback. */
+  allowedOrigins?: string[] | undefined;
+}
+
+export interface Guard {
+  /** Throws NOT_ALLOWED. */
+  check(request: IncomingMessage): void;
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+
+export function createGuard(boundHost: string, options: GuardOptions = {}): Guard {
+  const loopback = isLoopback(boundHost);
+  const hosts = options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase()));
+  const origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()));
+
+  const hostAllowed = (name: string): boolean => {
+    if (isLoopback(name)) return true;
+    return hosts ? hosts.has(name) : !loopback;
+  };
+  const originAllowed = (origin: string): boolean => origins.has(origin) || isLoopback(hostOfOrigin(origin));
+
+  return {
+    check({ headers }) {
+      const host = hostName(headers.host);
+      if (host === undefined || !hostAllowed(host)) refuse('this Host is not served here');
+      const { origin } = headers;
+      if (origin !== undefined && !originAllowed(origin.toLowerCase())) refuse('this Origin may not call');
+    },
+  };
+}
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function hostName(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : header.toLowerCase().replace(/:\d+$/, '');
+}
+
+/** `null` and anything that is no URL belongs to nobody. */
+function hostOfOrigin(origin: string): string {
+  const match = /^https?:\/\/([^/]+)$/.exec(origin);
+  return match ? (hostName(match[1]) ?? '') : '';
+}
+
+function refuse(reason: string): never {
+  throw new GatewayError('NOT_ALLOWED', { reason });
+}

@@ -1,0 +1,96 @@
+// All HTTP transports behind one request handler: /mcp, /sse with /message, and /ws. Host and Origin are checked before
+// anything else, on every path. Mounts into any Node HTTP server.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Front } from '../dialect/front.ts';
+import { answerError } from './answer.ts';
+import { answerPreflight, allowOrigin } from './cors.ts';
+import { createGuard } from './guard.ts';
+import type { GuardOptions } from './guard.ts';
+import { LegacySse } from './legacy-sse.ts';
+import { StreamableHttp } from './streamable-http.ts';
+import type { Visit } from './streamable-http.ts';
+import { acceptWebSockets } from './websocket.ts';
+
+export type Identify = (request: {
+  headers: Record<string, string | string[] | undefined>;
+  transport: string;
+}) => string | undefined;
+
+export interface EndpointOptions extends GuardOptions {
+  /** The address listened on: decides which Host names are trusted by default. */
+  host?: string | undefined;
+  identify?: Identify | undefined;
+}
+
+export interface HttpEndpoint {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  close(): void;
+}
+
+const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
+
+export function createHttpEndpoint(front: Front, options: EndpointOptions = {}): HttpEndpoint {
+  const guard = createGuard(options.host ?? '127.0.0.1', options);
+  const streamable = new StreamableHttp(front);
+  const legacy = new LegacySse(front, streamable);
+  const sockets = acceptWebSockets(front);
+  const identify = (request: IncomingMessage, transport: string) =>
+    options.identify?.({ headers: request.headers, transport });
+
+  const route = (path: string, visit: Visit): void => {
+    if (path === '/mcp') streamable.handle(visit);
+    else if (path === '/sse') legacy.stream(visit);
+    else if (path === '/message') legacy.message(visit);
+    else visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
+  };
+
+  return {
+    handle(request, response) {
+      const path = pathOf(request);
+      try {
+        guard.check(request);
+        allowOrigin(request, response);
+        if (request.method === 'OPTIONS') return answerPreflight(response, ALLOW[path] ?? 'GET');
+        route(path, { request, response, principal: identify(request, 'http') });
+      } catch (thrown) {
+        refuse(front, response, thrown, path);
+      }
+    },
+    upgrade(request, socket, head) {
+      try {
+        guard.check(request);
+        if (pathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
+        sockets.upgrade(request, socket, head, identify(request, 'websocket'));
+      } catch {
+        refuseUpgrade(socket, '403 Forbidden');
+      }
+    },
+    close() {
+      for (const close of front.listens) close();
+      sockets.close();
+      legacy.close();
+      streamable.close();
+      front.parked.close();
+    },
+  };
+}
+
+function pathOf(request: IncomingMessage): string {
+  const url = request.url!;
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+function refuse(front: Front, response: ServerResponse, thrown: unknown, path: string): void {
+  if (!(thrown instanceof GatewayError)) front.log.error({ cause: thrown }, 'http.failed');
+  const error = thrown instanceof GatewayError ? thrown : new GatewayError('INTERNAL', {}, { cause: thrown });
+  if (error.code === 'HTTP_METHOD') response.setHeader('allow', ALLOW[path] ?? 'GET');
+  answerError(response, error);
+}
+
+function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,130 @@
+// HTTP+SSE (2024-11-05): a GET on /sse opens the stream and is told where to POST; answers come on the stream. A POST on
+// /sse without body opens a session too, which a GET then attaches to; one with a body is taken as Streamable HTTP, since
+// clients that find out by trying POST there first.
+import { GatewayError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
+import type { Message } from '../../protocol/message.ts';
+import { readMessage, writeMessage } from '../codec/json-rpc.ts';
+import { Conversation } from '../dialect/conversation.ts';
+import type { Front } from '../dialect/front.ts';
+import type { Outlet } from '../dialect/outlet.ts';
+import { answerError, answerJson } from './answer.ts';
+import { readBody } from './read-body.ts';
+import { receiveIn } from './receive.ts';
+import { SessionTable } from './session-table.ts';
+import { SseResponse } from './sse-response.ts';
+import type { StreamableHttp, Visit } from './streamable-http.ts';
+
+export class LegacySse {
+  readonly #front: Front;
+  readonly #streamable: StreamableHttp;
+  readonly #sessions: SessionTable<SseSession>;
+
+  constructor(front: Front, streamable: StreamableHttp) {
+    this.#front = front;
+    this.#streamable = streamable;
+    this.#sessions = new SessionTable(front.limits, front.clock);
+  }
+
+  /** /sse */
+  stream(visit: Visit): void {
+    const { method, headers } = visit.request;
+    if (method === 'GET') this.#open(visit);
+    else if (method === 'POST' && isEmpty(headers)) this.#create(visit);
+    else if (method === 'POST') this.#streamable.post(visit);
+    else throw new GatewayError('HTTP_METHOD');
+  }
+
+  /** /message */
+  message(visit: Visit): void {
+    const { request, response } = visit;
+    if (request.method !== 'POST') throw new GatewayError('HTTP_METHOD');
+    const session = this.#find(visit);
+    if (!session) throw new GatewayError('SESSION_MISSING');
+    readBody(request, this.#front.limits.maxRequestBytes, (body) => {
+      if (typeof body !== 'string') return answerError(response, body);
+      response.writeHead(202).end();
+      receiveIn(session.conversation, readMessage(body, this.#front.limits), session.outlet);
+    });
+  }
+
+  close(): void {
+    this.#sessions.close();
+  }
+
+  #open(visit: Visit): void {
+    const session = this.#find(visit) ?? this.#add(visit);
+    const stream = new SseResponse(this.#front, visit.response, { 'mcp-session-id': session.id });
+    stream.write({ event: 'endpoint', data: endpointOf(session) });
+    session.attach(stream);
+    stream.onClose(() => this.#sessions.remove(session));
+  }
+
+  #create(visit: Visit): void {
+    const session = this.#add(visit);
+    const body = JSON.stringify({ sessionId: session.id, endpoint: endpointOf(session) });
+    answerJson(visit.response, 201, body, { 'mcp-session-id': session.id });
+  }
+
+  #add({ principal }: Visit): SseSession {
+    const session = new SseSession(this.#front, principal, (ended) => this.#sessions.remove(ended));
+    this.#sessions.add(session);
+    return session;
+  }
+
+  #find({ request, principal }: Visit): SseSession | undefined {
+    const named = new URLSearchParams(request.url!.split('?')[1]).get('sessionId');
+    const id = named ?? (request.headers['mcp-session-id'] as string | undefined);
+    return id === undefined ? undefined : this.#sessions.get(id, principal);
+  }
+}
+
+class SseSession {
+  readonly id: string = randomId();
+  readonly owner: string | undefined;
+  readonly conversation: Conversation;
+  readonly outlet: Outlet;
+  lastSeen: number;
+  readonly #front: Front;
+  #stream: SseResponse | undefined;
+  #waiting: string[] = [];
+
+  constructor(front: Front, owner: string | undefined, onExit: (session: SseSession) => void) {
+    this.#front = front;
+    this.owner = owner;
+    this.lastSeen = front.clock.now();
+    this.outlet = {
+      send: (message) => this.#write(message),
+      end: (answer) => answer && this.#write(answer),
+      release: () => {},
+    };
+    const principal = owner ?? `session:${this.id}`;
+    this.conversation = new Conversation(front, principal, this.outlet, { onExit: () => onExit(this) });
+  }
+
+  attach(stream: SseResponse): void {
+    this.#stream?.end();
+    this.#stream = stream;
+    for (const text of this.#waiting.splice(0)) stream.write({ event: 'message', data: text });
+  }
+
+  close(): void {
+    this.conversation.close();
+    this.#stream?.end();
+  }
+
+  #write(message: Message | Message[]): void {
+    const text = writeMessage(message);
+    this.lastSeen = this.#front.clock.now();
+    if (this.#stream) this.#stream.write({ event: 'message', data: text });
+    else if (this.#waiting.length < this.#front.limits.maxQueued) this.#waiting.push(text);
+  }
+}
+
+function endpointOf(session: SseSession): string {
+  return `/message?sessionId=${session.id}`;
+}
+
+function isEmpty(headers: Visit['request']['headers']): boolean {
+  return headers['content-length'] === '0' || (!headers['content-length'] && !headers['transfer-encoding']);
+}

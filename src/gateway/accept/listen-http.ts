@@ -1,0 +1,55 @@
+// Opens the port that serves every HTTP transport. Loopback unless told otherwise.
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Front } from '../dialect/front.ts';
+import { isLoopback } from './guard.ts';
+import { createHttpEndpoint } from './http-endpoint.ts';
+import type { EndpointOptions } from './http-endpoint.ts';
+
+export interface HttpListenOptions extends EndpointOptions {
+  /** 0 takes any free port. */
+  port: number;
+  tls?: { key: string | Buffer; cert: string | Buffer } | undefined;
+}
+
+export interface HttpListening {
+  /** Ends in /mcp. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 32 * 1024;
+
+export async function listenHttp(front: Front, options: HttpListenOptions): Promise<HttpListening> {
+  const { port, host = '127.0.0.1', tls } = options;
+  if (!tls && !isLoopback(host)) front.log.warn({ host }, 'listen.without-tls');
+  const endpoint = createHttpEndpoint(front, { ...options, host });
+  const server = tls
+    ? createHttpsServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
+    : createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
+  server.on('upgrade', endpoint.upgrade);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(cause, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`,
+    port: bound,
+    close: () =>
+      new Promise((resolve) => {
+        endpoint.close();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {
+  const reason =
+    cause.code === 'EADDRINUSE' ? `port ${port} on ${host} is taken; choose another, or 0 for any free one` : cause.message;
+  return new GatewayError('BAD_OPTION', { option: 'port', reason }, { cause });
+}

@@ -1,0 +1,87 @@
+// The answer to a POST: plain JSON as long as there is only the answer itself, an event stream from the first message
+// that comes before it. In the handshake era the stream belongs to a session and outlives the HTTP answer.
+import type { ServerResponse } from 'node:http';
+import type { Message } from '../../protocol/message.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
+import type { Front } from '../dialect/front.ts';
+import type { Outlet } from '../dialect/outlet.ts';
+import { answerJson } from './answer.ts';
+import type { SessionStream } from './session-stream.ts';
+import type { Session } from './session.ts';
+import { SseResponse } from './sse-response.ts';
+
+export interface PostOptions {
+  /** The client takes an event stream as answer. */
+  acceptsStream: boolean;
+  /** The client takes nothing else. */
+  streamOnly: boolean;
+  session?: Session | undefined;
+  headers?: () => Record<string, string> | undefined;
+}
+
+export class PostOutlet implements Outlet {
+  ended = false;
+  readonly #front: Front;
+  readonly #response: ServerResponse;
+  readonly #options: PostOptions;
+  #stream: SessionStream | undefined;
+  #carrier: SseResponse | undefined;
+
+  constructor(front: Front, response: ServerResponse, options: PostOptions) {
+    this.#front = front;
+    this.#response = response;
+    this.#options = options;
+  }
+
+  send(message: Message): void {
+    if (this.ended) return;
+    const { session, acceptsStream } = this.#options;
+    const gone = this.#response.destroyed && !this.#stream;
+    if (!acceptsStream || gone) return session?.send(message);
+    this.#upgrade();
+    this.#write(writeMessage(message));
+  }
+
+  end(answer?: Message | Message[], status = 200): void {
+    if (this.ended) return;
+    this.ended = true;
+    if (answer === undefined) return this.#endEmpty();
+    const text = writeMessage(answer);
+    if (!this.#carrier && (status !== 200 || !this.#options.streamOnly)) {
+      return answerJson(this.#response, status, text, this.#options.headers?.());
+    }
+    this.#upgrade();
+    this.#write(text);
+    if (this.#stream) this.#stream.finish();
+    else this.#carrier?.end();
+  }
+
+  release(retryMs: number): void {
+    if (!this.#options.session?.conversation.wording?.primesStreams || !this.#options.acceptsStream) return;
+    this.#upgrade();
+    this.#stream?.prime(retryMs);
+    this.#stream?.release();
+  }
+
+  #upgrade(): void {
+    if (this.#carrier) return;
+    const { session } = this.#options;
+    this.#carrier = new SseResponse(this.#front, this.#response, this.#options.headers?.());
+    if (!session) return;
+    this.#stream = session.openPost();
+    this.#stream.carry(this.#carrier);
+    // Older clients may choke on an event without data.
+    if (session.conversation.wording?.primesStreams) this.#stream.prime();
+  }
+
+  #write(text: string): void {
+    if (this.#stream) this.#stream.write(text);
+    else this.#carrier?.write({ event: 'message', data: text });
+  }
+
+  #endEmpty(): void {
+    if (this.#stream) this.#stream.finish();
+    else if (this.#carrier) this.#carrier.end();
+    else if (!this.#response.headersSent) this.#response.writeHead(202).end();
+  }
+}

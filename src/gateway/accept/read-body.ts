@@ -1,0 +1,22 @@
+// The body of a POST as text, bounded before it is read: by its announced length at once, by what arrives otherwise.
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../../shared/errors.ts';
+
+/** Calls back with the text, or with the reason why there is none. A client that hangs up in between is never heard of. */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  done: (text: string | GatewayError) => void,
+): void {
+  const tooLarge = () => new GatewayError('MESSAGE_TOO_LARGE', { limit: maxBytes, name: 'maxRequestBytes' });
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done(tooLarge());
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= maxBytes) return void chunks.push(chunk);
+    request.removeAllListeners('data').removeAllListeners('end').resume();
+    done(tooLarge());
+  });
+  request.on('end', () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')));
+}

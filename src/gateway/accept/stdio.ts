@@ -1,0 +1,57 @@
+// A server on stdin and stdout: one message per line, nothing else on stdout. Reading pauses while the client does not read
+// our answers, so a slow reader slows its own requests instead of growing our memory.
+import type { Readable, Writable } from 'node:stream';
+import type { Message } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
+import { LineReader } from '../codec/lines.ts';
+import type { Front } from '../dialect/front.ts';
+import { Connection } from './connection.ts';
+
+export interface StdioOptions {
+  input?: Readable;
+  output?: Writable;
+}
+
+export interface StdioListening {
+  /** Resolves with the exit status once the client is gone and everything it asked for has been answered. */
+  readonly closed: Promise<number>;
+  close(): void;
+}
+
+export function acceptStdio(front: Front, options: StdioOptions = {}): StdioListening {
+  const { input = process.stdin, output = process.stdout } = options;
+  let finish!: (status: number) => void;
+  const closed = new Promise<number>((resolve) => (finish = resolve));
+  const send = (message: Message | Message[]): void => {
+    if (output.destroyed || output.write(`${writeMessage(message)}\n`)) return;
+    input.pause();
+  };
+  const end = (status: number): void => {
+    input.destroy();
+    connection.close();
+    output.off('drain', resume).off('error', onError);
+    output.on('error', () => {}); // the client may be gone before our last line is
+    if (output.writableLength > 0) output.once('drain', () => finish(status)).once('close', () => finish(status));
+    else finish(status);
+  };
+  const resume = (): void => void input.resume();
+  const onError = (): void => end(0);
+  const principals = { handshake: `stdio:${randomId()}`, stateless: 'local' };
+  const connection = new Connection(front, { principals, send, exit: end });
+  const { maxRequestBytes } = front.limits;
+  const lines = new LineReader({
+    maxBytes: maxRequestBytes,
+    onLine: (line) => connection.receive(line),
+    onOversize: () => connection.refuse(new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' })),
+  });
+  input.on('data', (chunk: Buffer) => lines.push(chunk));
+  input.once('end', () => {
+    lines.end();
+    void connection.drain().then(() => end(0));
+  });
+  input.on('error', onError);
+  output.on('drain', resume).on('error', onError);
+  return { closed, close: () => end(0) };
+}

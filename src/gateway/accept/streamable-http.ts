@@ -1,0 +1,159 @@
+// Streamable HTTP at /mcp, for both eras: POST, and for sessions of the handshake era GET (event stream or long poll) and
+// DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Message } from '../../protocol/message.ts';
+import { isRequest } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { readMessage } from '../codec/json-rpc.ts';
+import type { Incoming } from '../codec/json-rpc.ts';
+import { Conversation } from '../dialect/conversation.ts';
+import { isStatelessMessage } from '../dialect/detect.ts';
+import type { Front } from '../dialect/front.ts';
+import { checkSessionVersion } from '../dialect/session-version.ts';
+import { serveStateless } from '../dialect/stateless/serve.ts';
+import { answerError, answerJson } from './answer.ts';
+import { readAccept } from './media.ts';
+import type { Accepted } from './media.ts';
+import { PostOutlet } from './post-outlet.ts';
+import { readBody } from './read-body.ts';
+import { receiveIn, refuse } from './receive.ts';
+import { Session } from './session.ts';
+import { SessionTable } from './session-table.ts';
+import { SseResponse } from './sse-response.ts';
+
+/** One HTTP request on its way through the endpoint. */
+export interface Visit {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** From the `identify` hook. */
+  principal: string | undefined;
+}
+
+export class StreamableHttp {
+  readonly #front: Front;
+  readonly #sessions: SessionTable<Session>;
+
+  constructor(front: Front) {
+    this.#front = front;
+    this.#sessions = new SessionTable(front.limits, front.clock);
+  }
+
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** Throws GatewayError for what HTTP itself refuses. */
+  handle(visit: Visit): void {
+    const { method } = visit.request;
+    if (method === 'POST') this.post(visit);
+    else if (method === 'GET') this.#get(visit);
+    else if (method === 'DELETE') this.#delete(visit);
+    else throw new GatewayError('HTTP_METHOD');
+  }
+
+  post(visit: Visit): void {
+    const { request, response } = visit;
+    const accepted = readAccept(request.headers.accept);
+    if (!accepted.json && !accepted.stream) {
+      throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept application/json, text/event-stream' });
+    }
+    if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
+    readBody(request, this.#front.limits.maxRequestBytes, (body) => {
+      if (typeof body !== 'string') return answerError(response, body);
+      try {
+        this.take(visit, readMessage(body, this.#front.limits), accepted);
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError)) throw thrown;
+        answerError(response, thrown);
+      }
+    });
+  }
+
+  close(): void {
+    this.#sessions.close();
+  }
+
+  take(visit: Visit, incoming: Incoming, accepted: Accepted): void {
+    const { headers } = visit.request;
+    const sessionId = headers['mcp-session-id'] as string | undefined;
+    const session = sessionId !== undefined && this.#sessions.has(sessionId);
+    const versionHeader = headers['mcp-protocol-version'] as string | undefined;
+    const stateless = incoming.kind === 'message' && isStatelessMessage(incoming.message, { session, versionHeader });
+    if (stateless) this.#stateless(visit, incoming.message, accepted);
+    else if (sessionId === undefined) this.#opening(visit, incoming, accepted);
+    else this.#inSession(visit, incoming, accepted, sessionId);
+  }
+
+  #stateless({ request, response, principal = 'local' }: Visit, message: Message, accepted: Accepted): void {
+    const outlet = new PostOutlet(this.#front, response, { acceptsStream: accepted.stream, streamOnly: !accepted.json });
+    if (!isRequest(message)) return outlet.end(); // the era knows no notification over HTTP that we would have to heed
+    const headers = (name: string) => request.headers[name] as string | undefined;
+    const running = serveStateless(this.#front, message, outlet, { principal, headers });
+    // Closing the stream is how this era calls off a request.
+    if (running && !outlet.ended) response.on('close', () => outlet.ended || running.cancel());
+  }
+
+  /** Before there is a session: `initialize` opens one, ping and the like are answered, everything else is refused. */
+  #opening(visit: Visit, incoming: Incoming, accepted: Accepted): void {
+    if (incoming.kind === 'refused') return refuse(incoming, this.#outlet(visit, accepted));
+    const message = incoming.kind === 'message' ? incoming.message : undefined;
+    if (message && !isRequest(message)) throw new GatewayError('SESSION_MISSING');
+    if (message?.method !== 'initialize') {
+      const nobody = new Conversation(this.#front, 'nobody', { send: () => {} }, { onExit: () => {} });
+      return receiveIn(nobody, incoming, this.#outlet(visit, accepted));
+    }
+    const session = new Session(this.#front, visit.principal, (ended) => this.#sessions.remove(ended));
+    this.#sessions.add(session);
+    receiveIn(session.conversation, incoming, this.#outlet(visit, accepted, session));
+    if (!session.conversation.wording) this.#sessions.remove(session); // refused: nothing was agreed on
+  }
+
+  #inSession(visit: Visit, incoming: Incoming, accepted: Accepted, sessionId: string): void {
+    const session = this.#sessions.get(sessionId, visit.principal);
+    checkSessionVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
+    receiveIn(session.conversation, incoming, this.#outlet(visit, accepted, session));
+  }
+
+  #outlet({ response }: Visit, accepted: Accepted, session?: Session): PostOutlet {
+    const headers = () => (session?.conversation.wording ? { 'mcp-session-id': session.id } : undefined);
+    return new PostOutlet(this.#front, response, {
+      acceptsStream: accepted.stream,
+      streamOnly: !accepted.json,
+      session,
+      headers,
+    });
+  }
+
+  #get(visit: Visit): void {
+    const { request, response } = visit;
+    const session = this.#find(visit);
+    const accepted = readAccept(request.headers.accept);
+    if (accepted.stream) {
+      const carrier = new SseResponse(this.#front, response, { 'mcp-session-id': session.id });
+      void session.listen(carrier, request.headers['last-event-id'] as string | undefined);
+    } else if (accepted.json) {
+      const stop = session.poll((texts) => {
+        if (texts.length > 0) answerJson(response, 200, `[${texts.join(',')}]`);
+        else if (!response.headersSent) response.writeHead(204).end();
+      });
+      response.on('close', stop);
+    } else throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream, or application/json to poll' });
+  }
+
+  #delete(visit: Visit): void {
+    this.#sessions.remove(this.#find(visit));
+    visit.response.writeHead(204).end();
+  }
+
+  #find({ request, principal }: Visit): Session {
+    const id = request.headers['mcp-session-id'] as string | undefined;
+    if (id === undefined) throw new GatewayError('SESSION_MISSING');
+    const session = this.#sessions.get(id, principal);
+    checkSessionVersion(request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
+    return session;
+  }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
+}

@@ -1,0 +1,64 @@
+// A WebSocket at /ws: one message per text frame, both sides at any time. A client that does not read is first not read
+// from, then cut off: its answers must not pile up here.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import type { Message } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
+import type { Front } from '../dialect/front.ts';
+import { Connection } from './connection.ts';
+
+/** Above this many waiting bytes a client is not read from. */
+const PAUSE_BYTES = 1024 * 1024;
+
+export interface WebSocketAcceptor {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, principal: string | undefined): void;
+  close(): void;
+}
+
+export function acceptWebSockets(front: Front): WebSocketAcceptor {
+  const { maxRequestBytes, maxConnections } = front.limits;
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxRequestBytes,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has('mcp') ? 'mcp' : false),
+  });
+  return {
+    upgrade(request, socket, head, principal) {
+      if (server.clients.size >= maxConnections) {
+        return void socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n');
+      }
+      server.handleUpgrade(request, socket, head, (client) => accept(front, client, principal));
+    },
+    close() {
+      for (const client of server.clients) client.terminate();
+      server.close();
+    },
+  };
+}
+
+function accept(front: Front, client: WebSocket, principal: string | undefined): void {
+  const principals = { handshake: principal ?? `ws:${randomId()}`, stateless: principal ?? 'local' };
+  const sent = (): void => {
+    if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
+  };
+  const send = (message: Message | Message[]): void => {
+    if (client.readyState !== client.OPEN) return;
+    client.send(writeMessage(message), sent);
+    if (client.bufferedAmount > front.limits.maxBufferedBytes) {
+      front.log.warn({ bytes: client.bufferedAmount }, 'client.too-slow');
+      client.terminate();
+    } else if (client.bufferedAmount > PAUSE_BYTES) client.pause();
+  };
+  const connection = new Connection(front, { principals, send, exit: () => client.close(1000) });
+  client.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) connection.refuse(new GatewayError('PARSE_ERROR', { data: 'Send text frames, not binary ones' }));
+    else connection.receive(data.toString('utf8'));
+  });
+  client.on('error', (error) => front.log.debug({ error }, 'websocket.error'));
+  client.on('close', () => connection.close());
+}

@@ -1,0 +1,218 @@
+// One client that opened with `initialize`, or is about to: handshake or draft wording, decided once. Knows no transport:
+// it is fed messages, each with the outlet for its answer, and has a back channel for what belongs to no request.
+// 1. Each request gets exactly one answer, or none if it was called off and its wording says so.
+// 2. Before initialize only ping, capabilities and initialize are served; a second initialize is refused.
+// 3. Nothing is sent to the client after close().
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { Ask, LogEntry, Progress } from '../../protocol/exchange.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from '../../protocol/message.ts';
+import { isNotification, isRequest, toErrorMessage, toResult } from '../../protocol/message.ts';
+import type { Message } from '../../protocol/message.ts';
+import type { Change } from '../../protocol/target.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toError } from '../../shared/to-error.ts';
+import { cannotBeAsked, missingCapability } from './ask.ts';
+import type { Front } from './front.ts';
+import { greet } from './greet.ts';
+import { HandshakeWording } from './handshake/handshake-wording.ts';
+import { isAtLeast } from './log-level.ts';
+import type { Outlet } from './outlet.ts';
+import { PendingAsks } from './pending-asks.ts';
+import { plainError } from './plain-error.ts';
+import { ServedExchange } from './served-exchange.ts';
+import type { Wording } from './wording.ts';
+
+export interface ConversationEvents {
+  /** The client asked for the end of the connection, with an exit status for a process. */
+  onExit(status: number): void;
+}
+
+export class Conversation {
+  readonly front: Front;
+  readonly principal: string;
+  wording: Wording | undefined;
+  /** Until the client sets a level, everything from info up is sent. */
+  logLevel: LoggingLevel = 'info';
+  readonly subscriptions: Set<string> = new Set();
+  #back: Pick<Outlet, 'send'>;
+  #events: ConversationEvents;
+  #inFlight = new Map<RequestId, ServedExchange>();
+  #asks = new PendingAsks();
+  #unwatch: (() => void) | undefined;
+  #shutDown = false;
+  #closed = false;
+
+  constructor(front: Front, principal: string, back: Pick<Outlet, 'send'>, events: ConversationEvents) {
+    this.front = front;
+    this.principal = principal;
+    this.#back = back;
+    this.#events = events;
+  }
+
+  receive(message: Message, outlet: Outlet): void {
+    if (this.#closed) return;
+    if (isRequest(message)) this.#request(message, outlet);
+    else {
+      if (isNotification(message)) this.#notification(message);
+      else this.#response(message);
+      outlet.end();
+    }
+  }
+
+  /** The client is gone, or was sent away: everything in flight is called off. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#unwatch?.();
+    for (const exchange of this.#inFlight.values()) exchange.cancel();
+    this.#asks.close();
+    this.#inFlight.clear();
+  }
+
+  /** The client can send nothing more: its answers to open questions will never come. */
+  endInput(): void {
+    this.#asks.close();
+  }
+
+  putAsk(ask: Ask, exchange: ServedExchange): Promise<JsonObject> {
+    const wording = this.wording!;
+    if (!wording.canAsk(ask)) {
+      return Promise.reject(cannotBeAsked(ask, missingCapability(ask, wording.client.capabilities)));
+    }
+    return this.#asks.put(wording.toAsk(ask), exchange);
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  #request(request: RequestMessage, outlet: Outlet): void {
+    const refusal = this.#refuse(request);
+    if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);
+    if (request.method === 'ping') return outlet.end(toResult(request.id, {}));
+    if (request.method === 'initialize') return this.#initialize(request, outlet);
+    if (request.method === 'shutdown' && this.wording?.client.dialect === 'draft') {
+      this.#shutDown = true;
+      return outlet.end(toResult(request.id, null));
+    }
+    this.#serve(request, outlet);
+  }
+
+  #refuse(request: RequestMessage): GatewayError | undefined {
+    const { method, id } = request;
+    const invalid = (data: string) => new GatewayError('INVALID_REQUEST', { data });
+    if (this.#shutDown) return invalid('The connection is shut down');
+    if (this.wording && method === 'initialize') return invalid('Already initialized');
+    if (!this.wording && !OPEN_METHODS.has(method)) return invalid(`Not initialized: send initialize before ${method}`);
+    if (this.#inFlight.has(id)) return invalid(`Request id ${JSON.stringify(id)} is already in flight`);
+    const full = this.#inFlight.size >= this.front.limits.maxInFlight;
+    return full ? new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' }) : undefined;
+  }
+
+  #initialize(request: RequestMessage, outlet: Outlet): void {
+    try {
+      const { wording, result } = greet(request, this);
+      this.wording = wording;
+      this.#unwatch = this.front.target.watch((change) => this.#change(change));
+      outlet.end(toResult(request.id, result));
+    } catch (thrown) {
+      outlet.end(toErrorMessage(request.id, plainError(toError(thrown))));
+    }
+  }
+
+  #serve(request: RequestMessage, outlet: Outlet): void {
+    const wording = this.wording ?? HandshakeWording.preliminary(this);
+    const neutral = wording.toNeutral(request);
+    if (!neutral) {
+      const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
+      return outlet.end(toErrorMessage(request.id, plainError(unknown)));
+    }
+    const exchange = new ConversationExchange(neutral.request, neutral.split, wording.client, outlet);
+    exchange.conversation = this;
+    exchange.task = neutral.task;
+    this.#inFlight.set(request.id, exchange);
+    let result: unknown;
+    try {
+      result = wording.serve(exchange, this.front.target);
+    } catch (thrown) {
+      return this.#fail(exchange, wording, thrown);
+    }
+    if (!(result instanceof Promise)) return this.#finish(exchange, toResult(request.id, result));
+    result.then(
+      (value) => this.#finish(exchange, toResult(request.id, value)),
+      (thrown) => this.#fail(exchange, wording, thrown),
+    );
+  }
+
+  #fail(exchange: ServedExchange, wording: Wording, thrown: unknown): void {
+    const error = toError(thrown);
+    if (error instanceof GatewayError && error.code === 'INTERNAL') {
+      this.front.log.error({ exchange: exchange.id, method: exchange.method, cause: error.cause }, 'exchange.failed');
+    }
+    this.#finish(exchange, wording.toError(error, exchange));
+  }
+
+  #finish(exchange: ServedExchange, answer: ResponseMessage): void {
+    if (exchange.ended) return;
+    exchange.end();
+    this.#inFlight.delete(exchange.request.id);
+    if (!this.#closed) exchange.outlet.end(answer);
+  }
+
+  #notification(notification: NotificationMessage): void {
+    if (notification.method === 'exit' && this.wording?.client.dialect === 'draft') {
+      return this.#events.onExit(this.#shutDown ? 0 : 1);
+    }
+    const id = this.wording?.cancelledId(notification);
+    const exchange = id === undefined ? undefined : this.#inFlight.get(id as RequestId);
+    if (exchange?.cancel()) this.#callOff(exchange);
+  }
+
+  /** The handler may take its time to notice; the client is not kept waiting for it. */
+  #callOff(exchange: ServedExchange): void {
+    const answer = this.wording?.toCancelled(exchange);
+    exchange.end();
+    this.#inFlight.delete(exchange.request.id);
+    exchange.outlet.end(answer);
+  }
+
+  #response(response: ResponseMessage): void {
+    if (!this.#asks.take(response)) this.front.log.warn({ id: response.id }, 'answer.unexpected');
+  }
+
+  #change(change: Change): void {
+    if (change.kind === 'log' && !isAtLeast(change.entry.level, this.logLevel)) return;
+    if (change.kind === 'task' && change.principal !== this.principal) return;
+    const notification = this.wording?.toChange(change, (uri) => this.subscriptions.has(uri));
+    if (notification) this.#back.send(notification);
+  }
+}
+
+/** Served before the handshake: health check and the Flow declaration. */
+const OPEN_METHODS = new Set(['ping', 'capabilities', 'initialize']);
+
+class ConversationExchange extends ServedExchange {
+  conversation!: Conversation;
+
+  progress(progress: Progress): void {
+    this.tell(this.conversation.wording?.toProgress(progress, this));
+  }
+
+  log(entry: LogEntry): void {
+    if (isAtLeast(entry.level, this.conversation.logLevel)) this.tell(this.conversation.wording?.toLog(entry));
+  }
+
+  canAsk(ask: Ask): boolean {
+    return this.conversation.wording?.canAsk(ask) ?? false;
+  }
+
+  ask(ask: Ask): Promise<JsonObject> {
+    return this.conversation.putAsk(ask, this);
+  }
+}

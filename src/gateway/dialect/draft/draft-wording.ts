@@ -1,0 +1,118 @@
+// The words of the `draft` dialect (seed 003): lists are bare arrays, tools are invoked, changes are told with their
+// difference. It has no prompts, no reading of resources and no way to ask its client anything.
+import type { Implementation } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestMessage,
+  ResponseMessage,
+} from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import type { Change, Target } from '../../../protocol/target.ts';
+import type { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import type { Conversation } from '../conversation.ts';
+import { splitMeta } from '../meta.ts';
+import { DRAFT_VERSION } from '../revisions.ts';
+import type { ServedExchange } from '../served-exchange.ts';
+import type { Wording } from '../wording.ts';
+import { toDraftError } from './errors.ts';
+import { listAll } from './list-all.ts';
+import { toInvocation } from './invocation.ts';
+
+export interface DraftClient {
+  supportsProgress: boolean;
+  supportsCancellation: boolean;
+  info: Implementation;
+}
+
+const METHODS = new Set(['tools/list', 'tools/invoke', 'resources/list', 'capabilities']);
+
+export class DraftWording implements Wording {
+  readonly client: ClientView;
+  readonly batches = false;
+  readonly primesStreams = false;
+  readonly #declared: DraftClient;
+  readonly #conversation: Conversation;
+
+  constructor(conversation: Conversation, declared: DraftClient) {
+    const { principal } = conversation;
+    this.client = { dialect: 'draft', revision: DRAFT_VERSION, info: declared.info, capabilities: {}, principal };
+    this.#declared = declared;
+    this.#conversation = conversation;
+  }
+
+  welcome(): JsonObject {
+    const { target } = this.#conversation.front;
+    const { tools, resources } = target.capabilities(this.client);
+    const { name, version } = target.info;
+    return {
+      server: { name, version },
+      serverCapabilities: {
+        supportsToolDiscovery: tools !== undefined,
+        supportsResourceDiscovery: resources !== undefined,
+        supportsNotifications: true,
+      },
+    };
+  }
+
+  toNeutral(request: RequestMessage): ReturnType<Wording['toNeutral']> {
+    const { method } = request;
+    if (!METHODS.has(method) && !method.startsWith('interaction.')) return undefined;
+    const neutral = method === 'tools/invoke' ? { ...request, method: 'tools/call' } : request;
+    return { request: neutral, split: splitMeta(request.params) };
+  }
+
+  async serve(exchange: Exchange, target: Target): Promise<unknown> {
+    if (exchange.method === 'tools/list') return listAll(exchange, target, 'tools');
+    if (exchange.method === 'resources/list') return listAll(exchange, target, 'resources');
+    const result = await target.handle(exchange);
+    return exchange.method === 'tools/call' ? toInvocation(result) : result;
+  }
+
+  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage {
+    const { id } = exchange.request;
+    const spelled = toDraftError(error, exchange);
+    return 'result' in spelled ? toResult(id, spelled.result) : toErrorMessage(id, spelled.error);
+  }
+
+  /** The acknowledgement of a cancellation is the answer of the cancelled request. */
+  toCancelled(exchange: ServedExchange): ResponseMessage {
+    return toResult(exchange.request.id, { status: 'cancelled' });
+  }
+
+  cancelledId(notification: NotificationMessage): unknown {
+    if (!this.#declared.supportsCancellation) return undefined;
+    if (notification.method === 'cancel') return notification.params?.id;
+    return notification.method === 'notifications/cancelled' ? notification.params?.requestId : undefined;
+  }
+
+  toChange(change: Change): NotificationMessage | undefined {
+    if (change.kind === 'tools') {
+      const { added = [], removed = [] } = change;
+      return toNotification('tools/changed', { added: added.map(toAdded), removed });
+    }
+    if (change.kind === 'resource') return toNotification('resources/changed', { updated: [change.name ?? change.uri] });
+    return undefined;
+  }
+
+  toProgress({ progress, total, message }: Progress, exchange: ServedExchange): NotificationMessage | undefined {
+    if (!this.#declared.supportsProgress) return undefined;
+    const percent = Math.round(total ? (100 * progress) / total : progress);
+    return toNotification('progress', { id: exchange.request.id, percent, ...(message !== undefined && { message }) });
+  }
+
+  toLog(): undefined {}
+
+  canAsk(): boolean {
+    return false;
+  }
+
+  toAsk(): never {
+    throw new Error('the draft dialect cannot ask');
+  }
+}
+
+function toAdded(tool: { name: string; description?: string | undefined }): JsonObject {
+  return isObject(tool) && tool.description === undefined ? { name: tool.name } : { ...tool };
+}

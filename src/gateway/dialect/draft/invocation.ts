@@ -1,0 +1,37 @@
+// The result of a call as `tools/invoke` tells it, and back. `output` is the structured content, else the JSON of the
+// only text, else the text (X-10).
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+
+export function toInvocation(result: JsonObject): JsonObject {
+  const status = result.isError === true ? 'error' : 'success';
+  return { status, output: result.structuredContent ?? toOutput(result, status) };
+}
+
+export function fromInvocation(invocation: unknown): JsonObject {
+  const { status, output } = isObject(invocation) ? invocation : { status: 'success', output: invocation };
+  const isError = status !== 'success';
+  if (isObject(output)) {
+    const text = isError && typeof output.message === 'string' ? output.message : JSON.stringify(output);
+    return { content: [{ type: 'text', text }], structuredContent: output, isError };
+  }
+  const text = typeof output === 'string' ? output : JSON.stringify(output ?? null);
+  return { content: output === undefined ? [] : [{ type: 'text', text }], isError };
+}
+
+function toOutput(result: JsonObject, status: string): unknown {
+  const content = (result.content ?? []) as JsonObject[];
+  const texts = content.filter((block) => block.type === 'text').map((block) => String(block.text));
+  const text = texts.join('\n');
+  if (status === 'error') return { message: text };
+  return parseObject(texts) ?? (texts.length === content.length ? { text } : { text, content });
+}
+
+function parseObject(texts: string[]): JsonObject | undefined {
+  if (texts.length !== 1 || !/^\s*[{[]/.test(texts[0]!)) return undefined;
+  try {
+    return JSON.parse(texts[0]!) as JsonObject;
+  } catch {
+    return undefined; // text that only looks like JSON stays text
+  }
+}

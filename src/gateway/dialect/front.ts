@@ -1,0 +1,58 @@
+// What every dialect needs to serve clients of one target. One per listening server; shared by all its connections.
+import type { Target } from '../../protocol/target.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { Limits } from '../../shared/limits.ts';
+import { createLog } from '../../shared/log.ts';
+import type { Log } from '../../shared/log.ts';
+import { createSealer } from '../../shared/seal.ts';
+import type { Sealer } from '../../shared/seal.ts';
+import { ALL_REVISIONS } from './revisions.ts';
+import { ParkedCalls } from './stateless/parked-calls.ts';
+
+export interface Front {
+  readonly target: Target;
+  /** Revisions spoken, `draft` standing for the draft dialect. */
+  readonly revisions: readonly string[];
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly parked: ParkedCalls;
+  /** Open listen streams of all connections. */
+  readonly listens: Set<() => void>;
+}
+
+export interface FrontOptions {
+  revisions?: readonly string[] | undefined;
+  limits?: Partial<Limits> | undefined;
+  log?: Log | undefined;
+  clock?: Clock | undefined;
+  keys?: readonly string[] | undefined;
+}
+
+export function createFront(target: Target, options: FrontOptions = {}): Front {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const clock = options.clock ?? systemClock;
+  return {
+    target,
+    revisions: checkRevisions(options.revisions ?? ALL_REVISIONS),
+    limits,
+    log: options.log ?? createLog(),
+    clock,
+    sealer: createSealer(options.keys),
+    parked: new ParkedCalls(limits, clock),
+    listens: new Set(),
+  };
+}
+
+function checkRevisions(revisions: readonly string[]): readonly string[] {
+  const unknown = revisions.find((revision) => !ALL_REVISIONS.includes(revision));
+  if (unknown !== undefined || revisions.length === 0) {
+    const reason = `${unknown ?? 'an empty list'} is not among ${ALL_REVISIONS.join(', ')}`;
+    throw new GatewayError('BAD_OPTION', { option: 'revisions', reason });
+  }
+  return revisions;
+}

@@ -1,0 +1,65 @@
+// Answers `initialize`: the client's own words decide the dialect, once. A string `protocolVersion` means MCP at that
+// revision, else a string `mcpVersion` means draft; the two shapes share no required key, so nothing is guessed.
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { JsonObject, RequestMessage } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Conversation } from './conversation.ts';
+import { DraftWording } from './draft/draft-wording.ts';
+import { HandshakeWording } from './handshake/handshake-wording.ts';
+import { DRAFT, DRAFT_VERSION, negotiate } from './revisions.ts';
+import type { Wording } from './wording.ts';
+
+export function greet(request: RequestMessage, conversation: Conversation): { wording: Wording; result: JsonObject } {
+  const { protocolVersion, mcpVersion } = request.params ?? {};
+  if (typeof protocolVersion === 'string') return greetHandshake(request.params!, conversation);
+  if (typeof mcpVersion === 'string') return greetDraft(request.params!, conversation);
+  const error = protocolVersion === undefined ? 'Required parameter missing' : 'Must be a string';
+  throw new GatewayError('INVALID_PARAMS', { parameter: 'protocolVersion', error });
+}
+
+/** `capabilities` and `clientInfo` may be missing: take liberally. */
+function greetHandshake(params: JsonObject, conversation: Conversation): { wording: Wording; result: JsonObject } {
+  const requested = params.protocolVersion as string;
+  const { revisions } = conversation.front;
+  const revision = negotiate(requested, revisions);
+  if (revision === undefined) throw new GatewayError('UNSUPPORTED_VERSION', { supported: revisions, requested });
+  const wording = new HandshakeWording(conversation, {
+    dialect: 'handshake',
+    revision,
+    info: toInfo(params.clientInfo),
+    capabilities: optionalObject(params.capabilities, 'capabilities') as ClientCapabilities,
+    principal: conversation.principal,
+  });
+  return { wording, result: wording.welcome() };
+}
+
+function greetDraft(params: JsonObject, conversation: Conversation): { wording: Wording; result: JsonObject } {
+  const requested = params.mcpVersion as string;
+  if (requested !== DRAFT_VERSION || !conversation.front.revisions.includes(DRAFT)) {
+    const supported = conversation.front.revisions.includes(DRAFT) ? [DRAFT_VERSION] : [];
+    throw new GatewayError('UNSUPPORTED_VERSION', { supported, requested });
+  }
+  const declared = optionalObject(params.clientCapabilities, 'clientCapabilities');
+  const wording = new DraftWording(conversation, {
+    supportsProgress: declared.supportsProgress === true,
+    supportsCancellation: declared.supportsCancellation === true,
+    info: toInfo(params.clientInfo),
+  });
+  return { wording, result: wording.welcome() };
+}
+
+function optionalObject(value: unknown, parameter: string): JsonObject {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw new GatewayError('INVALID_PARAMS', { parameter, error: 'Must be an object' });
+  return value;
+}
+
+function toInfo(value: unknown): Implementation {
+  const { name, version, ...rest } = optionalObject(value, 'clientInfo');
+  return {
+    ...rest,
+    name: typeof name === 'string' ? name : 'unknown',
+    version: typeof version === 'string' ? version : '0',
+  };
+}

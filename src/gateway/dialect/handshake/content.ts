@@ -1,0 +1,24 @@
+// Content blocks in older words. Audio came with 2025-03-26, links to resources with 2025-06-18.
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Features } from '../revisions.ts';
+
+/** The same array when nothing in it has to change. */
+export function toContent(content: JsonObject[], features: Features): JsonObject[] {
+  if (features.structured) return content;
+  const older = content.map((block, index) => toBlock(block, index, features));
+  return older.some((block, index) => block !== content[index]) ? older : content;
+}
+
+function toBlock(block: JsonObject, index: number, features: Features): JsonObject {
+  if (block.type === 'resource_link') return { type: 'text', text: linkText(block) };
+  if (block.type === 'audio' && !features.audio) {
+    const { data, mimeType } = block;
+    return { type: 'resource', resource: { uri: `content://audio/${index}`, mimeType, blob: data } };
+  }
+  return block;
+}
+
+function linkText({ name, uri, mimeType }: JsonObject): string {
+  const type = typeof mimeType === 'string' ? ` (${mimeType})` : '';
+  return `${String(name ?? uri)} — ${String(uri)}${type}`;
+}

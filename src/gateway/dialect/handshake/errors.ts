@@ -1,0 +1,54 @@
+// Errors in the words of the handshake era. 2025-03-26 uses the numbers of the mcp-chain reference; every other
+// revision the official ones. From 2025-11-25 on bad arguments are a result the model can read and mend.
+import type { JsonObject, WireError } from '../../../protocol/message.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
+import type { GatewayError } from '../../../shared/errors.ts';
+import { plainError, toWire } from '../plain-error.ts';
+import type { Features } from '../revisions.ts';
+import type { ServedExchange } from '../served-exchange.ts';
+
+export type Spelled = { result: JsonObject } | { error: WireError };
+
+export function toHandshakeError(
+  error: GatewayError | ProtocolError,
+  exchange: ServedExchange,
+  features: Features,
+): Spelled {
+  if (error instanceof ProtocolError) return { error: plainError(error) };
+  const { code, details } = error;
+  if (code === 'INVALID_ARGUMENTS') {
+    if (features.icons) return asResult(error.message);
+    return { error: toWire(-32602, 'Invalid params', { parameter: details.parameter, error: details.error }) };
+  }
+  if (code === 'CLIENT_CANNOT_BE_ASKED') {
+    if (exchange.method === 'tools/call') return asResult(error.message);
+    return { error: toWire(-32603, error.message) };
+  }
+  if (features.chainCodes) {
+    const wire = chainError(error);
+    if (wire) return { error: wire };
+  }
+  if (code === 'RESOURCE_NOT_FOUND') return { error: toWire(-32002, 'Resource not found', { uri: details.uri }) };
+  return { error: plainError(error, exchange.id) };
+}
+
+function asResult(text: string): Spelled {
+  return { result: { content: [{ type: 'text', text }], isError: true } };
+}
+
+function chainError({ code, details }: GatewayError): WireError | undefined {
+  switch (code) {
+    case 'TOOL_NOT_FOUND':
+      return toWire(-32001, 'Tool not found', `Tool '${String(details.name)}' does not exist`);
+    case 'RESOURCE_NOT_FOUND':
+      return toWire(-32002, 'Resource not found', `Resource '${String(details.uri)}' does not exist`);
+    case 'PROMPT_NOT_FOUND':
+      return toWire(-32003, 'Prompt not found', `Prompt '${String(details.name)}' does not exist`);
+    case 'TOOL_UNREACHABLE':
+      return toWire(-32004, 'Tool execution failed', details.reason);
+    case 'ACCESS_DENIED':
+      return toWire(-32005, 'Resource access denied', `Access to '${String(details.uri)}' is denied`);
+    default:
+      return undefined;
+  }
+}

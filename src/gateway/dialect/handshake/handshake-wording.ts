@@ -1,0 +1,186 @@
+// The handshake era's words, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`, `inputRequests`,
+// cache hints or error codes of the stateless era.
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestMessage,
+  ResponseMessage,
+} from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import type { Change, Target } from '../../../protocol/target.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { ProtocolError } from '../../../shared/errors.ts';
+import { missingCapability } from '../ask.ts';
+import type { Conversation } from '../conversation.ts';
+import { isLogLevel } from '../log-level.ts';
+import { META, splitMeta } from '../meta.ts';
+import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';
+import type { Features } from '../revisions.ts';
+import type { ServedExchange } from '../served-exchange.ts';
+import type { Wording } from '../wording.ts';
+import { toHandshakeCapabilities } from './capabilities.ts';
+import { toHandshakeError } from './errors.ts';
+import { toTask, toHandshakeResult } from './results.ts';
+
+/** Methods that only other dialects have. */
+const FOREIGN = new Set(['tools/invoke', 'shutdown', 'server/discover', 'subscriptions/listen', 'tasks/update']);
+const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/list']);
+
+export class HandshakeWording implements Wording {
+  readonly client: ClientView;
+  readonly #features: Features;
+  readonly #conversation: Conversation;
+
+  constructor(conversation: Conversation, client: ClientView) {
+    this.client = client;
+    this.#conversation = conversation;
+    this.#features = featuresOf(client.revision);
+  }
+
+  /** For the few methods that are served before `initialize`. */
+  static preliminary(conversation: Conversation): HandshakeWording {
+    const info = { name: 'unknown', version: '0' };
+    const { principal } = conversation;
+    return new HandshakeWording(conversation, {
+      dialect: 'handshake',
+      revision: NEWEST_HANDSHAKE,
+      info,
+      capabilities: {},
+      principal,
+    });
+  }
+
+  get batches(): boolean {
+    return this.#features.batches;
+  }
+
+  get primesStreams(): boolean {
+    return this.#features.icons;
+  }
+
+  /** The result of `initialize`. */
+  welcome(): JsonObject {
+    const { target } = this.#conversation.front;
+    const { instructions } = target;
+    return {
+      protocolVersion: this.client.revision,
+      capabilities: toHandshakeCapabilities(target.capabilities(this.client), this.#features),
+      serverInfo: toServerInfo(target.info as unknown as JsonObject, this.#features),
+      ...(instructions !== undefined && { instructions }),
+    };
+  }
+
+  toNeutral(request: RequestMessage): ReturnType<Wording['toNeutral']> {
+    const { method } = request;
+    if (FOREIGN.has(method) || (TASK_METHODS.has(method) && !this.#features.icons)) return undefined;
+    const split = splitMeta(request.params);
+    if (method !== 'tools/call' || !isObject(split.params.task)) return { request, split };
+    const { task, ...params } = split.params;
+    if (!this.#features.icons) return { request, split: { ...split, params } };
+    const { ttl } = task as { ttl?: unknown };
+    return {
+      request,
+      split: { ...split, params },
+      task: { ttl: typeof ttl === 'number' ? ttl : undefined, requested: true },
+    };
+  }
+
+  serve(exchange: Exchange, target: Target): unknown {
+    if (exchange.method === 'logging/setLevel') return this.#setLevel(exchange, target);
+    const result = target.handle(exchange);
+    if (result instanceof Promise) return result.then((value) => this.#shape(exchange, value));
+    return this.#shape(exchange, result);
+  }
+
+  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage {
+    const { id } = exchange.request;
+    const spelled = toHandshakeError(error, exchange, this.#features);
+    return 'result' in spelled ? toResult(id, spelled.result) : toErrorMessage(id, spelled.error);
+  }
+
+  /** A cancelled request is not answered. */
+  toCancelled(): undefined {}
+
+  cancelledId(notification: NotificationMessage): unknown {
+    return notification.method === 'notifications/cancelled' ? notification.params?.requestId : undefined;
+  }
+
+  toChange(change: Change, isSubscribed: (uri: string) => boolean): NotificationMessage | undefined {
+    switch (change.kind) {
+      case 'resource':
+        if (!isSubscribed(change.uri)) return undefined;
+        return toNotification('notifications/resources/updated', { uri: change.uri });
+      case 'task':
+        return this.#features.icons ? toNotification('notifications/tasks/status', toTask(change.task)) : undefined;
+      case 'elicited':
+        if (!this.#features.icons) return undefined;
+        return toNotification('notifications/elicitation/complete', { elicitationId: change.elicitationId });
+      case 'log':
+        return this.toLog(change.entry);
+      case 'tools':
+      case 'prompts':
+      case 'resources':
+        return toNotification(`notifications/${change.kind}/list_changed`);
+    }
+  }
+
+  toProgress(progress: Progress, exchange: ServedExchange): NotificationMessage | undefined {
+    const { progressToken } = exchange;
+    if (progressToken === undefined) return undefined;
+    const { total, message } = progress;
+    return toNotification('notifications/progress', {
+      progressToken,
+      progress: progress.progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && this.#features.progressMessage && { message }),
+    });
+  }
+
+  toLog({ level, logger, data }: LogEntry): NotificationMessage {
+    return toNotification('notifications/message', { level, ...(logger !== undefined && { logger }), data });
+  }
+
+  canAsk(ask: Ask): boolean {
+    if (ask.method === 'elicitation/create' && !this.#features.structured) return false;
+    if (ask.params?.mode === 'url' && !this.#features.icons) return false;
+    return missingCapability(ask, this.client.capabilities) === undefined;
+  }
+
+  toAsk({ method, params, key }: Ask): { method: string; params?: JsonObject } {
+    let spelled = params;
+    if (method === 'elicitation/create' && !this.#features.icons && params?.mode === 'form') {
+      const { mode, ...rest } = params;
+      spelled = rest;
+    }
+    if (key !== undefined) spelled = { ...spelled, _meta: { ...(spelled?._meta as JsonObject), [META.key]: key } };
+    return spelled === undefined ? { method } : { method, params: spelled };
+  }
+
+  #setLevel(exchange: Exchange, target: Target): JsonObject {
+    if (!target.capabilities(this.client).logging) {
+      throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
+    }
+    const { level } = exchange.params;
+    if (!isLogLevel(level)) {
+      const error = level === undefined ? 'Required parameter missing' : 'Unknown log level';
+      throw new GatewayError('INVALID_PARAMS', { parameter: 'level', error });
+    }
+    this.#conversation.logLevel = level;
+    return {};
+  }
+
+  #shape(exchange: Exchange, result: JsonObject): JsonObject {
+    const { subscriptions } = this.#conversation;
+    if (exchange.method === 'resources/subscribe') subscriptions.add(exchange.params.uri as string);
+    else if (exchange.method === 'resources/unsubscribe') subscriptions.delete(exchange.params.uri as string);
+    return toHandshakeResult(exchange.method, result, this.#features);
+  }
+}
+
+/** Icons, description and web site came with 2025-11-25, the title with 2025-06-18. */
+function toServerInfo(info: JsonObject, features: Features): JsonObject {
+  if (features.icons) return info;
+  const { icons, description, websiteUrl, title, ...rest } = info;
+  return features.structured && title !== undefined ? { ...rest, title } : rest;
+}

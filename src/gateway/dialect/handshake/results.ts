@@ -1,0 +1,88 @@
+// Results in the words of a handshake revision: what a revision does not know is dropped or put in older words
+// (matrix §4.4). The newest revision gets its result untouched wherever nothing has to change.
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import type { TaskState } from '../../../protocol/target.ts';
+import type { Features } from '../revisions.ts';
+import { toContent } from './content.ts';
+import { toListed } from './listed.ts';
+import { wrapStructured } from './structured.ts';
+
+export function toHandshakeResult(method: string, result: JsonObject, features: Features): JsonObject {
+  switch (method) {
+    case 'tools/call':
+    case 'tasks/result':
+      return result.task ? toCreatedTask(result) : toCallResult(result, features);
+    case 'tools/list':
+      return toListResult(result, 'tools', features);
+    case 'prompts/list':
+      return toListResult(result, 'prompts', features);
+    case 'resources/list':
+      return toListResult(result, 'resources', features);
+    case 'resources/templates/list':
+      return toListResult(result, 'resourceTemplates', features);
+    case 'resources/read':
+      return withoutCacheHints(result);
+    case 'prompts/get':
+      return toPromptResult(result, features);
+    case 'completion/complete':
+      return features.completionObjects ? result : toPlainCompletion(result);
+    case 'tasks/get':
+    case 'tasks/cancel':
+      return toTask(result as unknown as TaskState);
+    case 'tasks/list':
+      return { ...result, tasks: (result.tasks as TaskState[]).map(toTask) };
+    default:
+      return result;
+  }
+}
+
+/** A task in the words of 2025-11-25: spans are called `ttl` and `pollInterval`; a failed tool is a failed task. */
+export function toTask(task: TaskState): JsonObject {
+  const { ttlMs, pollIntervalMs, inputRequests, result, error, ...rest } = task;
+  const failed = task.status === 'completed' && result?.isError === true;
+  return {
+    ...rest,
+    ...(failed && { status: 'failed' }),
+    ttl: ttlMs,
+    ...(pollIntervalMs !== undefined && { pollInterval: pollIntervalMs }),
+  };
+}
+
+function toCreatedTask({ task, ...rest }: JsonObject): JsonObject {
+  return { ...rest, task: toTask(task as TaskState) };
+}
+
+function toCallResult(result: JsonObject, features: Features): JsonObject {
+  const shaped = wrapStructured(result, features);
+  const content = shaped.content as JsonObject[];
+  const older = toContent(content, features);
+  return older === content ? shaped : { ...shaped, content: older };
+}
+
+function toListResult(result: JsonObject, key: string, features: Features): JsonObject {
+  const plain = withoutCacheHints(result);
+  return { ...plain, [key]: (plain[key] as JsonObject[]).map((entry) => toListed(entry, features)) };
+}
+
+function withoutCacheHints(result: JsonObject): JsonObject {
+  if (result.ttlMs === undefined && result.cacheScope === undefined) return result;
+  const { ttlMs, cacheScope, ...rest } = result;
+  return rest;
+}
+
+function toPromptResult(result: JsonObject, features: Features): JsonObject {
+  if (features.structured) return result;
+  const messages = (result.messages as JsonObject[]).map((message) => {
+    const [content] = toContent([message.content as JsonObject], features);
+    return content === message.content ? message : { ...message, content };
+  });
+  return { ...result, messages };
+}
+
+/** Completion values are strings on every revision but the oldest. */
+export function toPlainCompletion(result: JsonObject): JsonObject {
+  const completion = result.completion as JsonObject;
+  const values = (completion.values as unknown[]).map((value) => (isObject(value) ? value.value : value));
+  return { ...result, completion: { ...completion, values } };
+}

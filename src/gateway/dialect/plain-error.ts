@@ -1,0 +1,31 @@
+// The wire form of an error where a dialect has no words of its own for it.
+import type { WireError } from '../../protocol/message.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import type { ErrorCode, GatewayError } from '../../shared/errors.ts';
+
+type Details = GatewayError['details'];
+
+export function plainError(error: GatewayError | ProtocolError, exchangeId?: string): WireError {
+  if (error instanceof ProtocolError) return toWire(error.code, error.message, error.data);
+  const data = DATA[error.code]?.(error.details);
+  if (error.code === 'INTERNAL') return toWire(error.row.code, error.message, exchangeId && { exchange: exchangeId });
+  return toWire(error.row.code, error.message, data);
+}
+
+export function toWire(code: number, message: string, data?: unknown): WireError {
+  return data === undefined ? { code, message } : { code, message, data };
+}
+
+/** `error.data` by code: strings and objects as the ledger (X-08) settles it. */
+const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
+  INVALID_REQUEST: ({ data }) => data,
+  PARSE_ERROR: ({ data }) => data,
+  METHOD_NOT_FOUND: ({ method }) => `Unknown method: ${String(method)}`,
+  INVALID_PARAMS: ({ data, parameter, error }) => data ?? { parameter, error },
+  INVALID_ARGUMENTS: ({ parameter, error }) => ({ parameter, error }),
+  RESOURCE_NOT_FOUND: ({ uri }) => ({ uri }),
+  ACCESS_DENIED: ({ uri }) => ({ uri }),
+  TOO_MANY: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
+  UNSUPPORTED_VERSION: ({ supported, requested }) => ({ supported, requested }),
+  CLIENT_CANNOT_BE_ASKED: ({ requiredCapabilities }) => ({ requiredCapabilities }),
+};

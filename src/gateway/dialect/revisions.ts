@@ -1,0 +1,79 @@
+// Which revisions exist and what each handshake revision has. The only table of its kind; nothing outside dialect/ may
+// name a revision.
+
+export const STATELESS = '2026-07-28';
+export const NEWEST_HANDSHAKE = '2025-11-25';
+/** A draft between 2025-06-18 and 2025-11-25; echoed to whoever asks for it, never offered. Behaves as 2025-06-18. */
+const ECHOED_DRAFT = 'DRAFT-2025-v3';
+/** Stands for the `draft` dialect in lists of revisions, and is the one `mcpVersion` that dialect knows. */
+export const DRAFT = 'draft';
+export const DRAFT_VERSION = '2025-06-18';
+
+export interface Features {
+  /** Arrays of messages. */
+  batches: boolean;
+  /** Numbers of the mcp-chain reference for "not found" and the like. */
+  chainCodes: boolean;
+  /** Completion values may be objects with a description. */
+  completionObjects: boolean;
+  completionsFlag: boolean;
+  progressMessage: boolean;
+  audio: boolean;
+  toolAnnotations: boolean;
+  /** Titles, structured output, resource links, elicitation forms. */
+  structured: boolean;
+  /** Icons, tasks, URL elicitation, sampling with tools, primed streams. */
+  icons: boolean;
+}
+
+const oldest: Features = {
+  batches: true,
+  chainCodes: false,
+  completionObjects: true,
+  completionsFlag: false,
+  progressMessage: false,
+  audio: false,
+  toolAnnotations: false,
+  structured: false,
+  icons: false,
+};
+const march: Features = {
+  ...oldest,
+  chainCodes: true,
+  completionObjects: false,
+  completionsFlag: true,
+  progressMessage: true,
+  audio: true,
+  toolAnnotations: true,
+};
+const june: Features = { ...march, batches: false, chainCodes: false, structured: true };
+const november: Features = { ...june, icons: true };
+
+const HANDSHAKE = new Map<string, Features>([
+  ['2024-11-05', oldest],
+  ['2025-03-26', march],
+  ['2025-06-18', june],
+  [ECHOED_DRAFT, june],
+  [NEWEST_HANDSHAKE, november],
+]);
+
+export const ALL_REVISIONS: readonly string[] = [...HANDSHAKE.keys(), STATELESS, DRAFT];
+
+export function featuresOf(revision: string): Features {
+  return HANDSHAKE.get(revision) ?? november;
+}
+
+export function isHandshake(revision: string): boolean {
+  return HANDSHAKE.has(revision);
+}
+
+/** Version strings compare by date; names that are no date are never stateless. */
+export function isStateless(revision: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(revision) && revision >= STATELESS;
+}
+
+/** What to answer to an offer: the same when it is spoken here, else the newest dated handshake revision spoken. */
+export function negotiate(offered: string, spoken: readonly string[]): string | undefined {
+  if (isHandshake(offered) && spoken.includes(offered)) return offered;
+  return spoken.filter((revision) => isHandshake(revision) && revision !== ECHOED_DRAFT).toSorted().at(-1);
+}

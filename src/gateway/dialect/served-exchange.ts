@@ -1,0 +1,83 @@
+// The part of an exchange that all dialects share when they serve a client: identity, cancellation, and the rule that
+// nothing is sent once the exchange has ended. The AbortController is made only when somebody looks at the signal.
+import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
+import { toNotification } from '../../protocol/message.ts';
+import { createCounter, randomId } from '../../shared/ids.ts';
+import type { SplitParams } from './meta.ts';
+import type { Outlet } from './outlet.ts';
+
+/** Unique across restarts, so that a log line found later names one exchange only. */
+const nextId = createCounter(`${randomId().slice(0, 6)}-`);
+
+export abstract class ServedExchange implements Exchange {
+  request: RequestMessage;
+  readonly method: string;
+  params: JsonObject;
+  progressToken: string | number | undefined;
+  readonly trace: TraceContext | undefined;
+  client: ClientView;
+  task: Exchange['task'];
+  outlet: Outlet;
+  #id: string | undefined;
+  #controller: AbortController | undefined;
+  #cancelled = false;
+  #ended = false;
+
+  constructor(request: RequestMessage, split: SplitParams, client: ClientView, outlet: Outlet) {
+    this.request = request;
+    this.method = request.method;
+    this.params = split.params;
+    this.progressToken = split.progressToken;
+    this.trace = split.trace;
+    this.client = client;
+    this.outlet = outlet;
+  }
+
+  get id(): string {
+    return (this.#id ??= nextId());
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#cancelled && !this.#controller.signal.aborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  get cancelled(): boolean {
+    return this.#cancelled;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The client gave up, or is gone. Returns false when there was nothing left to call off. */
+  cancel(): boolean {
+    if (this.#cancelled || this.#ended) return false;
+    this.#cancelled = true;
+    this.#controller?.abort();
+    return true;
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.tell(toNotification(method, params));
+  }
+
+  releaseStream(retryMs: number): void {
+    this.outlet.release(retryMs);
+  }
+
+  protected tell(notification: NotificationMessage | undefined): void {
+    if (notification && !this.#ended && !this.#cancelled) this.outlet.send(notification);
+  }
+
+  abstract progress(progress: Progress): void;
+  abstract log(entry: LogEntry): void;
+  abstract canAsk(ask: Ask): boolean;
+  abstract ask(ask: Ask): Promise<JsonObject>;
+}

@@ -1,0 +1,59 @@
+// The `_meta` envelope that makes a request of the stateless era stand on its own: version, client, capabilities. Nothing is
+// remembered from one request to the next.
+import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
+import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { isLogLevel } from '../log-level.ts';
+import { META } from '../meta.ts';
+import { isStateless } from '../revisions.ts';
+
+export interface Envelope {
+  revision: string;
+  capabilities: ClientCapabilities;
+  info: Implementation;
+  logLevel: LoggingLevel | undefined;
+}
+
+const UNNAMED: Implementation = { name: 'unknown', version: '0' };
+
+/** Throws INVALID_PARAMS for a missing or malformed part, UNSUPPORTED_VERSION for a version not spoken here. */
+export function readEnvelope(request: RequestMessage, spoken: readonly string[]): Envelope {
+  const meta = request.params?._meta;
+  if (!isObject(meta)) throw missing('_meta', '_meta with the request envelope is required');
+  const revision = meta[META.protocolVersion];
+  if (typeof revision !== 'string') throw missing(META.protocolVersion);
+  const capabilities = meta[META.clientCapabilities];
+  if (!isObject(capabilities)) throw missing(META.clientCapabilities);
+  if (!spoken.includes(revision) || !isStateless(revision)) throw unsupported(revision, spoken);
+  return { revision, capabilities, info: toInfo(meta), logLevel: toLogLevel(meta) };
+}
+
+export function unsupported(requested: string, spoken: readonly string[]): GatewayError {
+  return new GatewayError('UNSUPPORTED_VERSION', { requested, supported: statelessOf(spoken) });
+}
+
+/** What discover names as supported: only versions that are really served in this era's shape. */
+export function statelessOf(spoken: readonly string[]): string[] {
+  return spoken.filter(isStateless);
+}
+
+/** Who the client says it is; for display only, and never required. */
+function toInfo(meta: JsonObject): Implementation {
+  const info = meta[META.clientInfo];
+  if (info === undefined) return UNNAMED;
+  if (!isObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') {
+    throw missing(META.clientInfo, 'Must be an object with name and version');
+  }
+  return info as unknown as Implementation;
+}
+
+function toLogLevel(meta: JsonObject): LoggingLevel | undefined {
+  const level = meta[META.logLevel];
+  if (level === undefined || isLogLevel(level)) return level;
+  throw missing(META.logLevel, 'Unknown log level');
+}
+
+function missing(parameter: string, error = 'Required parameter missing'): GatewayError {
+  return new GatewayError('INVALID_PARAMS', { parameter, error });
+}

@@ -1,0 +1,34 @@
+// Errors in the words of the stateless era, with the HTTP status that goes with them while nothing has been sent.
+import type { JsonObject, WireError } from '../../../protocol/message.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
+import type { GatewayError } from '../../../shared/errors.ts';
+import { TASKS_EXTENSION } from '../meta.ts';
+import { plainError, toWire } from '../plain-error.ts';
+
+export type StatelessAnswer = { result: JsonObject } | { error: WireError; status: number };
+
+/** `atEdge`: raised before the target saw the request, where bad params are a bad HTTP request too. */
+export function toStatelessError(error: GatewayError | ProtocolError, exchangeId: string, atEdge: boolean): StatelessAnswer {
+  if (error instanceof ProtocolError) return { error: plainError(error), status: 200 };
+  const { code, details, row } = error;
+  switch (code) {
+    case 'INVALID_ARGUMENTS':
+      return { result: { content: [{ type: 'text', text: error.message }], isError: true } };
+    case 'RESOURCE_NOT_FOUND':
+      return { error: toWire(-32602, error.message, { uri: details.uri }), status: 200 };
+    case 'UNSUPPORTED_VERSION':
+      return { error: { ...plainError(error), code: -32022 }, status: 400 };
+    case 'TASK_REQUIRED':
+      return { error: toWire(-32021, error.message, tasksRequired()), status: 400 };
+    case 'INVALID_PARAMS':
+      return { error: plainError(error), status: atEdge ? 400 : 200 };
+    case 'INTERNAL':
+      return { error: plainError(error, exchangeId), status: 200 };
+    default:
+      return { error: plainError(error), status: row.status };
+  }
+}
+
+export function tasksRequired(): JsonObject {
+  return { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
+}

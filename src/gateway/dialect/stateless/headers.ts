@@ -1,0 +1,53 @@
+// The standard headers of the stateless era mirror the body, so that intermediaries can route without reading it. Whoever
+// reads the body must check that the two agree: a lying header could slip a call past a policy on the way (matrix §2.8).
+import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { META } from '../meta.ts';
+import { decodeHeader } from './header-value.ts';
+
+/** Header by lower-case name, surrounding white space already trimmed. */
+export type Headers = (name: string) => string | undefined;
+
+/** Before the version is judged: the header must name the same one as the body. */
+export function checkVersionHeader(headers: Headers, request: RequestMessage): void {
+  const meta = request.params?._meta;
+  const named = isObject(meta) ? meta[META.protocolVersion] : undefined;
+  const header = headers('mcp-protocol-version');
+  if (typeof named === 'string' && header !== named) throw mismatch('MCP-Protocol-Version', header, named);
+}
+
+export function checkStandardHeaders(headers: Headers, request: RequestMessage): void {
+  const method = headers('mcp-method');
+  if (method !== request.method) throw mismatch('Mcp-Method', method, request.method);
+  const name = namedBy(request.method, request.params ?? {});
+  if (name === undefined) return;
+  const header = headers('mcp-name');
+  const decoded = header === undefined ? undefined : decodeHeader(header);
+  if (decoded !== name) throw mismatch('Mcp-Name', header, name);
+}
+
+export function mismatch(header: string, found: string | undefined, wanted: string): GatewayError {
+  const reason = found === undefined ? `${header} is missing` : `${header} does not match the body (${cut(wanted)})`;
+  return new GatewayError('HEADER_MISMATCH', { reason });
+}
+
+/** What `Mcp-Name` mirrors; undefined where the method has no name, or the body lacks it (answered as bad params). */
+export function namedBy(method: string, params: JsonObject): string | undefined {
+  const field = NAME_FIELD[method];
+  const value = field && params[field];
+  return typeof value === 'string' ? value : undefined;
+}
+
+const NAME_FIELD: Record<string, string> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+function cut(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

@@ -1,0 +1,104 @@
+// `subscriptions/listen`: a long answer that tells of changes the client asked for, each marked with the id of the request.
+// The acknowledgement is the first message and names what will be honoured; nothing else is ever sent.
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
+import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
+import type { Change } from '../../../protocol/target.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Front } from '../front.ts';
+import { META } from '../meta.ts';
+import type { Running } from './serve.ts';
+import { stamp } from './results.ts';
+import type { StatelessExchange } from './stateless-exchange.ts';
+
+interface Filter {
+  toolsListChanged: boolean;
+  promptsListChanged: boolean;
+  resourcesListChanged: boolean;
+  resourceSubscriptions: string[];
+  taskIds: string[];
+}
+
+export function listen(front: Front, exchange: StatelessExchange): Running {
+  const wanted = readFilter(exchange.params.notifications);
+  if (front.listens.size >= front.limits.maxListens) {
+    throw new GatewayError('TOO_MANY', { what: 'listen streams', limit: 'maxListens' });
+  }
+  const id = exchange.request.id;
+  const filter = honoured(front, exchange, wanted);
+  const mark = (params: JsonObject = {}) => ({ ...params, _meta: { [META.subscriptionId]: id } });
+  exchange.outlet.send(toNotification('notifications/subscriptions/acknowledged', mark({ notifications: named(filter) })));
+  const unwatch = front.target.watch((change) => {
+    const notification = toListened(change, filter, exchange.client.principal);
+    if (notification) exchange.outlet.send({ ...notification, params: mark(notification.params) });
+  });
+  const stop = () => {
+    unwatch();
+    front.listens.delete(close);
+    exchange.end();
+  };
+  const close = () => {
+    stop();
+    const result = stamp({}, front.target.info);
+    exchange.outlet.end(toResult(id, { ...result, _meta: { ...(result._meta as JsonObject), [META.subscriptionId]: id } }));
+  };
+  front.listens.add(close);
+  return { endless: true, cancel: stop };
+}
+
+function readFilter(notifications: unknown): Filter {
+  if (!isObject(notifications)) {
+    throw new GatewayError('INVALID_PARAMS', { parameter: 'notifications', error: 'Required parameter missing' });
+  }
+  return {
+    toolsListChanged: notifications.toolsListChanged === true,
+    promptsListChanged: notifications.promptsListChanged === true,
+    resourcesListChanged: notifications.resourcesListChanged === true,
+    resourceSubscriptions: strings(notifications, 'resourceSubscriptions'),
+    taskIds: strings(notifications, 'taskIds'),
+  };
+}
+
+function strings(notifications: JsonObject, name: string): string[] {
+  const list = notifications[name] ?? [];
+  if (Array.isArray(list) && list.every((item) => typeof item === 'string')) return list;
+  throw new GatewayError('INVALID_PARAMS', { parameter: `notifications.${name}`, error: 'Must be an array of strings' });
+}
+
+/** What the target does not offer is left out of the acknowledgement. */
+function honoured(front: Front, { client, task }: StatelessExchange, wanted: Filter): Filter {
+  const { tools, prompts, resources } = front.target.capabilities(client);
+  if (wanted.taskIds.length > 0 && !task) throw new GatewayError('TASK_REQUIRED', { tool: 'subscriptions/listen' });
+  return {
+    toolsListChanged: wanted.toolsListChanged && tools?.listChanged === true,
+    promptsListChanged: wanted.promptsListChanged && prompts?.listChanged === true,
+    resourcesListChanged: wanted.resourcesListChanged && resources?.listChanged === true,
+    resourceSubscriptions: resources?.subscribe ? wanted.resourceSubscriptions : [],
+    taskIds: wanted.taskIds,
+  };
+}
+
+function named(filter: Filter): JsonObject {
+  return Object.fromEntries(
+    Object.entries(filter).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value)),
+  );
+}
+
+function toListened(change: Change, filter: Filter, principal: string): NotificationMessage | undefined {
+  switch (change.kind) {
+    case 'tools':
+      return filter.toolsListChanged ? toNotification('notifications/tools/list_changed') : undefined;
+    case 'prompts':
+      return filter.promptsListChanged ? toNotification('notifications/prompts/list_changed') : undefined;
+    case 'resources':
+      return filter.resourcesListChanged ? toNotification('notifications/resources/list_changed') : undefined;
+    case 'resource':
+      if (!filter.resourceSubscriptions.includes(change.uri)) return undefined;
+      return toNotification('notifications/resources/updated', { uri: change.uri });
+    case 'task':
+      if (change.principal !== principal || !filter.taskIds.includes(change.task.taskId)) return undefined;
+      return toNotification('notifications/tasks', change.task as unknown as JsonObject);
+    case 'log':
+    case 'elicited':
+      return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+// Results in the words of the stateless era: `resultType` on each, cache hints where they are required, and who answers.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import type { Target, TaskState } from '../../../protocol/target.ts';
+import { toPlainCompletion } from '../handshake/results.ts';
+import { META, TASKS_EXTENSION } from '../meta.ts';
+import type { StatelessExchange } from './stateless-exchange.ts';
+import { statelessOf } from './envelope.ts';
+
+const CACHED = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']);
+
+export function toStatelessResult(method: string, result: JsonObject, info: Implementation): JsonObject {
+  if (CACHED.has(method)) return stamp({ ttlMs: 0, cacheScope: 'private', ...toEntries(result) }, info);
+  switch (method) {
+    case 'tools/call':
+      return result.task ? toTaskResult(result.task as TaskState, info) : stamp(result, info);
+    case 'completion/complete':
+      return stamp(toPlainCompletion(result), info);
+    case 'tasks/cancel':
+    case 'tasks/update':
+      return stamp({}, info);
+    default:
+      return stamp(result, info);
+  }
+}
+
+export function toInputRequired(questions: JsonObject, requestState: string, info: Implementation): JsonObject {
+  const result = { resultType: 'input_required', inputRequests: questions, requestState };
+  return { ...result, _meta: { [META.serverInfo]: info } };
+}
+
+export function toDiscovery(target: Target, exchange: StatelessExchange, spoken: readonly string[]): JsonObject {
+  const { instructions } = target;
+  const result: JsonObject = {
+    supportedVersions: statelessOf(spoken),
+    capabilities: toCapabilities(target.capabilities(exchange.client)),
+    ...(instructions !== undefined && { instructions }),
+    ttlMs: 0,
+    cacheScope: 'private',
+  };
+  return stamp(result, target.info);
+}
+
+export function stamp(result: JsonObject, info: Implementation): JsonObject {
+  const meta = isObject(result._meta) ? { ...result._meta, [META.serverInfo]: info } : { [META.serverInfo]: info };
+  return { resultType: 'complete', ...result, _meta: meta };
+}
+
+/** The flat form: the task's own fields, none of its payloads. */
+function toTaskResult(task: TaskState, info: Implementation): JsonObject {
+  const { inputRequests, result, error, ...fields } = task;
+  return { ...stamp(fields as unknown as JsonObject, info), resultType: 'task' };
+}
+
+/** `execution` belongs to the tasks of 2025-11-25. */
+function toEntries(result: JsonObject): JsonObject {
+  if (!Array.isArray(result.tools)) return result;
+  if (!(result.tools as JsonObject[]).some((tool) => 'execution' in tool)) return result;
+  return { ...result, tools: (result.tools as JsonObject[]).map(({ execution, ...tool }) => tool) };
+}
+
+function toCapabilities(capabilities: ServerCapabilities): JsonObject {
+  const { tasks, extensions, ...rest } = capabilities as JsonObject;
+  if (tasks === undefined) return capabilities as JsonObject;
+  return { ...rest, extensions: { ...(extensions as JsonObject), [TASKS_EXTENSION]: {} } };
+}

@@ -1,0 +1,164 @@
+// Serves one request of the stateless era: checks in the order that the spec's edge demands (headers, envelope, version,
+// standard headers, capabilities, parameter headers), then lets the target answer. Keeps no memory of the client.
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { toError } from '../../../shared/to-error.ts';
+import type { Front } from '../front.ts';
+import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
+import type { Outlet } from '../outlet.ts';
+import { readEnvelope } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
+import { tasksRequired, toStatelessError } from './errors.ts';
+import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
+import type { Headers } from './headers.ts';
+import { listen } from './listen.ts';
+import { checkParamHeaders } from './param-headers.ts';
+import { openState, sealState } from './request-state.ts';
+import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
+import { StatelessExchange } from './stateless-exchange.ts';
+
+export interface Caller {
+  principal: string;
+  /** Present where the transport is HTTP: then the body must agree with them. */
+  headers?: Headers | undefined;
+}
+
+/** What a connection keeps of a request in flight. */
+export interface Running {
+  /** True for a stream that ends only when somebody ends it. */
+  readonly endless?: boolean;
+  cancel(): void;
+}
+
+/** Methods that this era has done away with, or never had. */
+const REMOVED = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/result',
+  'tasks/list',
+  'tools/invoke',
+  'shutdown',
+]);
+const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
+
+export function serveStateless(front: Front, request: RequestMessage, outlet: Outlet, caller: Caller): Running | undefined {
+  try {
+    const exchange = admit(front, request, outlet, caller);
+    if (request.method === 'subscriptions/listen') return listen(front, exchange);
+    if (request.params?.requestState !== undefined) return resume(front, exchange);
+    run(front, exchange);
+    return exchange;
+  } catch (thrown) {
+    refuse(request, outlet, thrown);
+    return undefined;
+  }
+}
+
+function admit(front: Front, request: RequestMessage, outlet: Outlet, { principal, headers }: Caller): StatelessExchange {
+  if (headers) checkVersionHeader(headers, request);
+  const envelope = readEnvelope(request, front.revisions);
+  if (headers) checkStandardHeaders(headers, request);
+  if (REMOVED.has(request.method)) throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
+  const split = splitMeta(request.params);
+  const exchange = new StatelessExchange(request, split, toClient(envelope, principal), outlet);
+  exchange.logLevel = envelope.logLevel;
+  exchange.task = taskOf(envelope);
+  if (TASK_METHODS.has(request.method) && !exchange.task) {
+    throw new ProtocolError(-32021, 'The tasks extension was not declared', tasksRequired());
+  }
+  if (headers && request.method === 'tools/call') checkParams(front, headers, exchange);
+  return exchange;
+}
+
+function toClient({ revision, info, capabilities }: Envelope, principal: string): ClientView {
+  return { dialect: 'stateless', revision, info, capabilities, principal };
+}
+
+/** A client that declares the extension allows any call to become a task. */
+function taskOf({ capabilities }: Envelope): { requested: boolean } | undefined {
+  return isObject(capabilities.extensions?.[TASKS_EXTENSION]) ? { requested: false } : undefined;
+}
+
+function checkParams(front: Front, headers: Headers, { params, client }: StatelessExchange): void {
+  const schema = typeof params.name === 'string' ? front.target.inputSchema?.(params.name, client) : undefined;
+  if (schema) checkParamHeaders(headers, schema, params.arguments);
+}
+
+function run(front: Front, exchange: StatelessExchange): void {
+  exchange.onAsked = (questions) => park(front, exchange, questions);
+  const { inputResponses } = exchange.params;
+  if (inputResponses !== undefined) exchange.give(inputResponses); // a client that knows the questions may answer at once
+  let result;
+  try {
+    result = exchange.method === 'server/discover' ? toDiscovery(front.target, exchange, front.revisions) : front.target.handle(exchange);
+  } catch (thrown) {
+    return fail(front, exchange, thrown);
+  }
+  if (!(result instanceof Promise)) return finish(front, exchange, result);
+  result.then(
+    (value) => finish(front, exchange, value),
+    (thrown) => fail(front, exchange, thrown),
+  );
+}
+
+function resume(front: Front, retry: StatelessExchange): StatelessExchange {
+  const { request, client, logLevel, outlet } = retry;
+  const state = request.params!.requestState;
+  const ticket = typeof state === 'string' ? openState(front.sealer, request, client.principal, state) : undefined;
+  const exchange = ticket && front.parked.take(ticket, client.principal);
+  if (!exchange) throw new GatewayError('STATE_INVALID');
+  exchange.resume({ request, split: splitMeta(request.params), client, logLevel, outlet });
+  return exchange;
+}
+
+function park(front: Front, exchange: StatelessExchange, questions: JsonObject): void {
+  const { request, client, outlet } = exchange;
+  try {
+    const ticket = front.parked.park(exchange);
+    const state = sealState(front.sealer, request, client.principal, ticket);
+    outlet.end(toResult(request.id, toInputRequired(questions, state, front.target.info)));
+  } catch (thrown) {
+    fail(front, exchange, thrown);
+    exchange.cancel();
+  }
+}
+
+function finish(front: Front, exchange: StatelessExchange, result: JsonObject): void {
+  if (exchange.ended) return;
+  exchange.end();
+  if (exchange.cancelled) return exchange.outlet.end();
+  const spelled = exchange.method === 'server/discover' ? result : toStatelessResult(exchange.method, result, front.target.info);
+  exchange.outlet.end(toResult(exchange.request.id, spelled));
+}
+
+function fail(front: Front, exchange: StatelessExchange, thrown: unknown): void {
+  if (exchange.ended) return;
+  const error = toError(thrown);
+  if (isLateCancel(error, exchange)) return finish(front, exchange, {});
+  if (error instanceof GatewayError && error.code === 'INTERNAL') {
+    front.log.error({ exchange: exchange.id, method: exchange.method, cause: error.cause }, 'exchange.failed');
+  }
+  if (exchange.cancelled) return finish(front, exchange, {});
+  const answer = toStatelessError(error, exchange.id, false);
+  if ('result' in answer) return finish(front, exchange, answer.result);
+  exchange.end();
+  exchange.outlet.end(toErrorMessage(exchange.request.id, answer.error), answer.status);
+}
+
+/** Calling off a task that has ended is acknowledged all the same: cancelling is cooperative (tasks extension). */
+function isLateCancel(error: GatewayError | ProtocolError, { method }: StatelessExchange): boolean {
+  return method === 'tasks/cancel' && error instanceof GatewayError && error.code === 'INVALID_PARAMS';
+}
+
+function refuse(request: RequestMessage, outlet: Outlet, thrown: unknown): void {
+  const error = toError(thrown);
+  const answer = toStatelessError(error, '', true);
+  if ('result' in answer) return outlet.end(toResult(request.id, answer.result));
+  const status = error instanceof ProtocolError ? 400 : answer.status;
+  outlet.end(toErrorMessage(request.id, answer.error), status);
+}

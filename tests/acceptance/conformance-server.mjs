@@ -1,0 +1,27 @@
+// The server that the official conformance suite is run against: everything its scenarios call by name, made with the
+// public API alone. What each fixture must do stands in tests/conformance/fixture/.
+import { createServer, ProtocolError } from 'mcp-parley';
+import { addAskingTools } from '../conformance/fixture/asking-tools.mjs';
+import { addChangeTools } from '../conformance/fixture/change-tools.mjs';
+import { addPlainTools } from '../conformance/fixture/plain-tools.mjs';
+import { addPrompts } from '../conformance/fixture/prompts.mjs';
+import { addResources } from '../conformance/fixture/resources.mjs';
+import { addRoundTools } from '../conformance/fixture/round-tools.mjs';
+import { addTaskTools } from '../conformance/fixture/task-tools.mjs';
+
+export function createConformanceServer() {
+  const server = createServer({
+    name: 'parley-conformance-fixture',
+    version: '1.0.0',
+    instructions: 'Fixtures of the official conformance suite.',
+    declare: ['logging', 'completions'],
+  });
+  addPlainTools(server);
+  addAskingTools(server);
+  addRoundTools(server);
+  addChangeTools(server);
+  addTaskTools(server, { ProtocolError });
+  addResources(server);
+  addPrompts(server);
+  return server;
+}

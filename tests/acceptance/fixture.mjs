@@ -1,0 +1,32 @@
+// Serves a fixture of the acceptance kit: `node tests/acceptance/fixture.mjs <fixture> --stdio | --port N | --connect URL`.
+// Written with the public API and nothing else, as a user would.
+import { CLIENTS } from './clients.mjs';
+import { createConformanceServer } from './conformance-server.mjs';
+import { createDemoServer } from './demo-server.mjs';
+import { createEmptyServer, createPagedServer } from './small-servers.mjs';
+
+const SERVERS = {
+  demo: createDemoServer,
+  empty: createEmptyServer,
+  paged: createPagedServer,
+  conformance: createConformanceServer,
+};
+
+const [fixture, listen, value] = process.argv.slice(2);
+
+if (listen === '--connect' && CLIENTS[fixture]) await CLIENTS[fixture](value);
+else if (SERVERS[fixture] && (listen === '--stdio' || listen === '--port')) await serve(SERVERS[fixture]());
+else {
+  console.error(`usage: node tests/acceptance/fixture.mjs <fixture> --stdio | --port N | --connect URL
+servers: ${Object.keys(SERVERS).join(', ')}; clients: ${Object.keys(CLIENTS).join(', ')}`);
+  process.exitCode = 2;
+}
+
+async function serve(server) {
+  if (listen === '--stdio') {
+    const { closed } = await server.listen({ stdio: true });
+    process.exit(await closed);
+  }
+  await server.listen({ port: Number(value), host: '127.0.0.1' });
+  process.once('SIGTERM', () => void server.close().then(() => process.exit(0)));
+}

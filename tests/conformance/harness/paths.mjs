@@ -1,0 +1,13 @@
+// Where things lie. Nothing here is imported from node_modules, so it works before the suite is installed.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const HERE = dirname(dirname(fileURLToPath(import.meta.url)));
+export const ROOT = dirname(dirname(HERE));
+export const RESULTS = join(HERE, 'results');
+export const SUITE = join(HERE, 'node_modules', '@modelcontextprotocol', 'conformance');
+export const CLIENT = join(HERE, 'client.mjs');
+
+export function baselineFile(revision) {
+  return join(HERE, `expected-failures-${revision}.yaml`);
+}

@@ -100,6 +100,11 @@ function createCompiler(draft: Draft, extent: Extent) {
     addUsedSchema: false,
     logger: false,
   };
-  if (draft === 'draft-07') return new (require('ajv') as typeof Draft07).Ajv(options);
-  return new (require('ajv/dist/2020.js') as typeof Draft2020).Ajv2020(options);
+  // In two steps: tsc 7.0.2 drops the parentheses of `new (require(…) as T).X()` and so changes its meaning.
+  if (draft === 'draft-07') {
+    const { Ajv } = require('ajv') as typeof Draft07;
+    return new Ajv(options);
+  }
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Draft2020;
+  return new Ajv2020(options);
 }

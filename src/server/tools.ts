@@ -10,9 +10,9 @@ import { toListed } from './listed.ts';
 import { toListResult } from './page.ts';
 import { readOptionalObject, readString } from './params.ts';
 import { toCheckedSchema, toReason } from './schema.ts';
-import type { CheckedSchema, Problem } from './schema.ts';
+import type { CheckedSchema, Problem, Verdict } from './schema.ts';
 import { toFailedResult, toToolResult } from './tool-result.ts';
-import type { Call, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
+import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 
 export interface ToolEntry extends Entry {
   readonly input: CheckedSchema | undefined;
@@ -52,7 +52,8 @@ export class Tools {
     const tool = this.#catalogue.find(name, exchange.client);
     if (tool === undefined) throw new GatewayError('TOOL_NOT_FOUND', { name });
     const given = readOptionalObject(exchange.params, 'arguments') ?? {};
-    const args = tool.input === undefined ? given : await checked(given, tool.key, tool.input);
+    const checking = tool.input === undefined ? given : checked(given, tool.key, tool.input);
+    const args = checking instanceof Promise ? await checking : checking;
     return runTool(tool, { args, exchange, call: new ExchangeCall(exchange) });
   }
 }
@@ -88,8 +89,13 @@ function toEntry(name: string, options: ToolOptions, handler: ToolHandler<never>
   return { key: name, only, listed, input: checkedInput, output: checkedOutput, handler };
 }
 
-async function checked(args: JsonObject, tool: string, input: CheckedSchema): Promise<unknown> {
-  const verdict = await input.check(args);
+/** Most schemas answer at once; waiting for nothing would cost every call. */
+function checked(args: JsonObject, tool: string, input: CheckedSchema): MaybePromise<unknown> {
+  const verdict = input.check(args);
+  return verdict instanceof Promise ? verdict.then((late) => accepted(late, tool)) : accepted(verdict, tool);
+}
+
+function accepted(verdict: Verdict, tool: string): unknown {
   if (verdict.problems === undefined) return verdict.value;
   throw toInvalidArguments(tool, verdict.problems);
 }

@@ -1,0 +1,21 @@
+// The link under test and the real HTTP server that it talks to, as one disposable thing. Only tests use it.
+import { serve, type Served } from './fixtures/serve.mjs';
+import { createHttpLink, type HttpLinkOptions } from './streamable-http.ts';
+import { started, type LinkPeer, type Told } from './upstream.contract.ts';
+
+export async function open(
+  handle: Parameters<typeof serve>[0],
+  options: Partial<HttpLinkOptions> = {},
+): Promise<LinkPeer & { told: Told; server: Served }> {
+  const server = await serve(handle);
+  return Object.assign(await started(async () => linkTo(server, options)), { server });
+}
+
+export function linkTo(server: Served, options: Partial<HttpLinkOptions>): LinkPeer {
+  const link = createHttpLink({ url: server.url, ...options });
+  const dispose = async (): Promise<void> => {
+    await link.close();
+    await server.close();
+  };
+  return { link, [Symbol.asyncDispose]: dispose };
+}

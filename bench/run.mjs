@@ -1,0 +1,106 @@
+// `npm run bench -- [--quick] [--only http|stdio|small|large …] [--write]`: all subjects in one run, in turns, because
+// on a shared machine only figures taken side by side can be compared.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { groups, SUBJECTS } from './cells.mjs';
+import { buildStamp, installPeers } from './install.mjs';
+import { callOf } from './load/messages.mjs';
+import { renewResults } from './report/results-page.mjs';
+import { machine, summarise } from './report/summary.mjs';
+import { cellLine, HEADING } from './report/table.mjs';
+import { startSubject } from './subject.mjs';
+
+const PLANS = {
+  full: { rounds: 11, ms: 350, warmUpMs: 2000, settleMs: 250 },
+  quick: { rounds: 5, ms: 120, warmUpMs: 500, settleMs: 80 },
+};
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    write: { type: 'boolean', default: false },
+  },
+});
+const plan = options.quick ? PLANS.quick : PLANS.full;
+
+installPeers();
+const build = buildStamp();
+const began = performance.now();
+const measured = [];
+console.log(HEADING);
+for (const group of groups(options.only.flatMap((only) => only.split(',')))) measured.push(...(await runGroup(group)));
+
+const run = { ...machine(), plan, seconds: Math.round((performance.now() - began) / 1000), cells: measured };
+const results = new URL('results/', import.meta.url);
+mkdirSync(results, { recursive: true });
+writeFileSync(new URL('latest.json', results), JSON.stringify(run, undefined, 2) + '\n');
+// Processes start one group after the other: a build in between means that two programs were measured.
+if (buildStamp() !== build) console.log('\ndist/ was rebuilt during the run: RESULTS.md is left as it is.');
+else if (options.write) renewResults(run);
+console.log(`\n${run.cpu}, ${run.cores} cores, Node ${run.node}, ${run.seconds} s`);
+
+async function runGroup(group) {
+  let subjects = [];
+  for (const name of SUBJECTS) {
+    const subject = await startSubject(name, group).catch((error) => leaveOut(name, group, error));
+    if (subject && (await survives(subject, group, () => warmUp(subject, group)))) subjects.push(subject);
+  }
+  const cells = [];
+  for (const cell of group.cells) {
+    const rounds = {};
+    subjects = await runCell(cell, subjects, rounds);
+    const summary = summarise(cell, rounds);
+    console.log(cellLine(summary));
+    cells.push(summary);
+  }
+  await Promise.all(subjects.map((subject) => subject.stop()));
+  return cells;
+}
+
+async function warmUp(subject, group) {
+  for (const { size } of group.cells) await subject.check(callOf(size, group.era));
+  const busiest = group.cells.reduce((one, other) => (other.inFlight > one.inFlight ? other : one));
+  await subject.load(callOf(busiest.size, group.era), { inFlight: busiest.inFlight, ms: plan.warmUpMs });
+}
+
+/** Rounds in turns, each starting with another subject, so that a busy moment of the machine hits no one alone. */
+async function runCell({ inFlight, ...cell }, starters, rounds) {
+  let subjects = starters;
+  const calls = new Map(subjects.map(({ name }) => [name, callOf(cell.size, cell.era)]));
+
+  async function everyone(round, work) {
+    const alive = [];
+    for (let turn = 0; turn < subjects.length; turn += 1) {
+      const subject = subjects[(round + turn) % subjects.length];
+      if (await survives(subject, cell, () => work(subject, calls.get(subject.name)))) alive.push(subject.name);
+      else delete rounds[subject.name];
+    }
+    subjects = subjects.filter(({ name }) => alive.includes(name));
+  }
+
+  await everyone(0, (subject, call) => subject.load(call, { inFlight, ms: plan.settleMs }));
+  for (const { name } of subjects) rounds[name] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    await everyone(round, async (subject, call) => {
+      rounds[subject.name].push(await subject.measure(call, { inFlight, ms: plan.ms }));
+    });
+  }
+  return subjects;
+}
+
+/** A server that fails is left out of the rest of its group: the others are still worth measuring. */
+async function survives(subject, where, work) {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    leaveOut(subject.name, where, error);
+    await subject.stop();
+    return false;
+  }
+}
+
+function leaveOut(name, { transport, era }, error) {
+  console.log(`skipped: ${name}, ${transport}, ${era}: ${error.message}`);
+}

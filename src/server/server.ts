@@ -1,10 +1,12 @@
 // A server as its author sees it, and as a target for exchanges. It knows no transport, no dialect and no revision.
-// What a method does stands in tools.ts, resources.ts, prompts.ts and completion.ts.
+// What a method does stands in tools.ts, resources.ts, prompts.ts, completion.ts and tasks.ts.
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Change, Target } from '../protocol/target.ts';
+import { systemClock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { toError } from '../shared/to-error.ts';
 import { isDeclared, toCapabilities } from './areas.ts';
 import type { Area } from './areas.ts';
@@ -13,6 +15,8 @@ import { complete } from './completion.ts';
 import { Prompts } from './prompts.ts';
 import { Resources } from './resources.ts';
 import { ScopeSet } from './scope.ts';
+import { TaskStore } from './task-store.ts';
+import { Tasks } from './tasks.ts';
 import { Tools } from './tools.ts';
 import type * as Types from './types.ts';
 
@@ -26,6 +30,7 @@ export class Server implements Target {
   readonly #tools: Tools;
   readonly #resources: Resources;
   readonly #prompts: Prompts;
+  readonly #taskStore: TaskStore;
   readonly #completable = new ScopeSet();
   readonly #methods: Map<string, Method>;
 
@@ -33,10 +38,16 @@ export class Server implements Target {
     this.options = options;
     this.info = toInfo(options);
     this.instructions = options.instructions;
-    this.#tools = new Tools(options, this.#changes);
+    this.#taskStore = new TaskStore({
+      clock: options.clock ?? systemClock,
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      tell: (change) => this.#changes.tell(change),
+    });
+    const tasks = new Tasks(this.#taskStore, options.pageSize);
+    this.#tools = new Tools(options, this.#changes, tasks);
     this.#resources = new Resources(options, this.#changes);
     this.#prompts = new Prompts(options, this.#changes);
-    this.#methods = this.#toMethods();
+    this.#methods = new Map([...this.#toMethods(), ...toTaskMethods(tasks)]);
   }
 
   tool<I extends Types.Schema = JsonObject, O extends Types.Schema = Types.Schema>(
@@ -83,6 +94,11 @@ export class Server implements Target {
     this.#changes.batch(work, options);
   }
 
+  /** Cancels all tasks and forgets them; for when the server closes. */
+  dropTasks(): void {
+    this.#taskStore.clear();
+  }
+
   capabilities(client: ClientView): ServerCapabilities {
     return toCapabilities(this.options, (area) => this.#isUsed(area, client));
   }
@@ -118,13 +134,14 @@ export class Server implements Target {
     if (area === 'tools') return this.#tools.isOffered(client);
     if (area === 'resources') return this.#resources.isOffered(client);
     if (area === 'prompts') return this.#prompts.isOffered(client);
+    if (area === 'tasks') return this.#tools.hasTasks(client);
     return area === 'completions' && this.#completable.has(client);
   }
 
-  #toMethods(): Map<string, Method> {
+  #toMethods(): [string, Method][] {
     const [tools, resources, prompts] = [this.#tools, this.#resources, this.#prompts];
     const sources = { prompts: prompts.catalogue, templates: resources.templates };
-    return new Map<string, Method>([
+    return [
       ['tools/list', { area: 'tools', run: (exchange) => tools.list(exchange) }],
       ['tools/call', { area: 'tools', run: (exchange) => tools.call(exchange) }],
       ['resources/list', { area: 'resources', run: (exchange) => resources.list(exchange) }],
@@ -135,8 +152,19 @@ export class Server implements Target {
       ['prompts/list', { area: 'prompts', run: (exchange) => prompts.list(exchange) }],
       ['prompts/get', { area: 'prompts', run: (exchange) => prompts.get(exchange) }],
       ['completion/complete', { area: 'completions', run: (exchange) => complete(sources, exchange) }],
-    ]);
+    ];
   }
+}
+
+function toTaskMethods(tasks: Tasks): [string, Method][] {
+  const area = 'tasks';
+  return [
+    ['tasks/get', { area, run: (exchange) => tasks.get(exchange) }],
+    ['tasks/result', { area, run: (exchange) => tasks.result(exchange) }],
+    ['tasks/update', { area, run: (exchange) => tasks.update(exchange) }],
+    ['tasks/cancel', { area, run: (exchange) => tasks.cancel(exchange) }],
+    ['tasks/list', { area, run: (exchange) => tasks.list(exchange) }],
+  ];
 }
 
 function toInfo({ name, title, version, description, icons, websiteUrl }: Types.ServerOptions): Implementation {

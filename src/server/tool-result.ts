@@ -30,7 +30,8 @@ export function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject 
 function normalized(returned: unknown, output: CheckedSchema | undefined): JsonObject {
   if (returned === undefined) return { content: [], isError: false };
   if (isObject(returned) && Array.isArray(returned['content'])) {
-    return { ...returned, isError: returned['isError'] === true };
+    if (typeof returned['isError'] === 'boolean') return returned;
+    return { ...returned, isError: false };
   }
   const isContent = typeof returned === 'string' || Array.isArray(returned);
   if (!isContent || wantsOtherThanObject(output)) return { structuredContent: returned, isError: false };

@@ -11,12 +11,15 @@ import { toListResult } from './page.ts';
 import { readOptionalObject, readString } from './params.ts';
 import { toCheckedSchema, toReason } from './schema.ts';
 import type { CheckedSchema, Problem, Verdict } from './schema.ts';
+import { ScopeSet } from './scope.ts';
+import type { Tasks } from './tasks.ts';
 import { toFailedResult, toToolResult } from './tool-result.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 
-export interface ToolEntry extends Entry {
+interface ToolEntry extends Entry {
   readonly input: CheckedSchema | undefined;
   readonly output: CheckedSchema | undefined;
+  readonly task: ToolOptions['task'];
   readonly handler: ToolHandler<never>;
 }
 
@@ -24,19 +27,29 @@ export class Tools {
   readonly #catalogue = new Catalogue<ToolEntry>('tool');
   readonly #options: ServerOptions;
   readonly #changes: Changes;
+  readonly #tasks: Tasks;
+  readonly #taskScopes = new ScopeSet();
 
-  constructor(options: ServerOptions, changes: Changes) {
+  constructor(options: ServerOptions, changes: Changes, tasks: Tasks) {
     this.#options = options;
     this.#changes = changes;
+    this.#tasks = tasks;
     changes.track('tools', this.#catalogue);
   }
 
   add(name: string, options: ToolOptions, handler: ToolHandler<never>): Registration {
-    return this.#changes.register('tools', this.#catalogue, toEntry(name, options, handler));
+    const registration = this.#changes.register('tools', this.#catalogue, toEntry(name, options, handler));
+    if (options.task !== undefined) this.#taskScopes.add(options.only);
+    return registration;
   }
 
   isOffered(client: ClientView): boolean {
     return this.#catalogue.isOffered(client);
+  }
+
+  /** Whether some tool may run as a task for this client. */
+  hasTasks(client: ClientView): boolean {
+    return this.#taskScopes.has(client);
   }
 
   inputSchema(name: string, client: ClientView): JsonObject | undefined {
@@ -54,17 +67,28 @@ export class Tools {
     const given = readOptionalObject(exchange.params, 'arguments') ?? {};
     const checking = tool.input === undefined ? given : checked(given, tool.key, tool.input);
     const args = checking instanceof Promise ? await checking : checking;
-    return runTool(tool, { args, exchange, call: new ExchangeCall(exchange) });
+    if (!isTask(tool, exchange)) return runTool(tool, { args, exchange, call: new ExchangeCall(exchange) });
+    return this.#tasks.start(exchange, (own, say) => {
+      return runTool(tool, { args, exchange: own, call: new ExchangeCall(own, say) });
+    });
   }
 }
 
-export interface Run {
+interface Run {
   args: unknown;
   exchange: Exchange;
   call: Call;
 }
 
-export async function runTool(tool: ToolEntry, { args, exchange, call }: Run): Promise<JsonObject> {
+/** A tool that may run as a task does so wherever the client can follow it. */
+function isTask(tool: ToolEntry, { task }: Exchange): boolean {
+  if (tool.task !== undefined && task !== undefined) return true;
+  if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: 'tools/call as a task' });
+  if (tool.task === 'required') throw new GatewayError('TASK_REQUIRED', { tool: tool.key });
+  return false;
+}
+
+async function runTool(tool: ToolEntry, { args, exchange, call }: Run): Promise<JsonObject> {
   let returned: unknown;
   try {
     returned = await tool.handler(args as never, call);
@@ -78,15 +102,16 @@ function toEntry(name: string, options: ToolOptions, handler: ToolHandler<never>
   if (typeof name !== 'string' || name === '') {
     throw new GatewayError('BAD_OPTION', { option: 'tool name', reason: 'must be a string that is not empty' });
   }
-  const { input, output, annotations, only } = options;
+  const { input, output, annotations, task, only } = options;
   const checkedInput = input && toCheckedSchema(input, { side: 'input', option: `input of tool ${name}` });
   const checkedOutput = output && toCheckedSchema(output, { side: 'output', option: `output of tool ${name}` });
   const listed = toListed({ name }, options, {
     inputSchema: checkedInput?.json ?? { type: 'object' },
     outputSchema: checkedOutput?.json,
     annotations,
+    execution: task && { taskSupport: task },
   });
-  return { key: name, only, listed, input: checkedInput, output: checkedOutput, handler };
+  return { key: name, only, listed, input: checkedInput, output: checkedOutput, task, handler };
 }
 
 /** Most schemas answer at once; waiting for nothing would cost every call. */

@@ -1,0 +1,98 @@
+// Tasks in memory, each seen by its owner only. A task is kept until it expires, over or not, so that its result can be
+// fetched; what somebody else owns, what expired and what never was cannot be told apart.
+import type { Change } from '../protocol/target.ts';
+import type { Clock } from '../shared/clock.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { Task } from './task.ts';
+
+/** The longest a timer can be set for. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+interface StoreOptions {
+  clock: Clock;
+  limits: { maxTasks: number; taskTtlMs: number };
+  tell: (change: Change) => void;
+}
+
+export class TaskStore {
+  readonly #owners = new Map<string, Map<string, Task>>();
+  readonly #options: StoreOptions;
+  #timer: { at: number; stop: () => void } | undefined;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+  }
+
+  create(principal: string, wantedTtlMs = 0): Task {
+    const { clock, limits, tell } = this.#options;
+    const owned = this.#owners.get(principal) ?? new Map<string, Task>();
+    if (owned.size >= limits.maxTasks) this.#dropExpired();
+    if (owned.size >= limits.maxTasks) throw new GatewayError('TOO_MANY', { what: 'tasks', limit: 'maxTasks' });
+    // A life of no time at all is taken as no wish: nobody could fetch the result.
+    const ttlMs = wantedTtlMs > 0 ? Math.min(wantedTtlMs, limits.taskTtlMs) : limits.taskTtlMs;
+    const task = new Task({
+      principal,
+      ttlMs,
+      clock,
+      tell: ({ state }) => tell({ kind: 'task', task: state, principal }),
+    });
+    this.#owners.set(principal, owned.set(task.id, task));
+    this.#setTimer(task.expiresAt);
+    return task;
+  }
+
+  get(principal: string, taskId: string): Task {
+    const task = this.#owners.get(principal)?.get(taskId);
+    if (task !== undefined && this.#isExpired(task)) this.#drop(task);
+    else if (task !== undefined) return task;
+    throw new GatewayError('TASK_NOT_FOUND', { taskId });
+  }
+
+  has(task: Task): boolean {
+    return this.#owners.get(task.principal)?.has(task.id) ?? false;
+  }
+
+  /** In the order of their creation. */
+  list(principal: string): Task[] {
+    return [...(this.#owners.get(principal)?.values() ?? [])].filter((task) => !this.#isExpired(task));
+  }
+
+  /** Cancels what still runs and forgets everything. */
+  clear(): void {
+    this.#timer?.stop();
+    this.#timer = undefined;
+    for (const owned of this.#owners.values()) for (const task of owned.values()) this.#drop(task);
+  }
+
+  #isExpired(task: Task): boolean {
+    return task.expiresAt <= this.#options.clock.now();
+  }
+
+  /** Forgotten first, so that whoever hears of its end finds it gone. */
+  #drop(task: Task): void {
+    const owned = this.#owners.get(task.principal);
+    owned?.delete(task.id);
+    if (owned?.size === 0) this.#owners.delete(task.principal);
+    task.cancel();
+  }
+
+  #dropExpired(): void {
+    const tasks = [...this.#owners.values()].flatMap((owned) => [...owned.values()]);
+    for (const task of tasks) if (this.#isExpired(task)) this.#drop(task);
+  }
+
+  /** One timer for all: it is set for whichever task expires first. */
+  #setTimer(at: number): void {
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.#timer?.stop();
+    const ms = Math.min(Math.max(at - this.#options.clock.now(), 0), MAX_TIMER_MS);
+    this.#timer = { at, stop: this.#options.clock.after(ms, () => this.#onTimer()) };
+  }
+
+  #onTimer(): void {
+    this.#timer = undefined;
+    this.#dropExpired();
+    const times = [...this.#owners.values()].flatMap((owned) => [...owned.values()].map(({ expiresAt }) => expiresAt));
+    if (times.length > 0) this.#setTimer(times.reduce((first, at) => Math.min(first, at)));
+  }
+}

@@ -1,0 +1,173 @@
+// One call that runs on its own, and its state in neutral words. Invariants:
+// 1. a task that is over never changes again;
+// 2. a question's key is used once in the task's life;
+// 3. it is `input_required` exactly while questions are open;
+// 4. every change is told once, after it is made.
+import type { Ask } from '../protocol/exchange.ts';
+import type { JsonObject, WireError } from '../protocol/message.ts';
+import type { TaskState } from '../protocol/target.ts';
+import type { Clock } from '../shared/clock.ts';
+import { GatewayError } from '../shared/errors.ts';
+import type { ProtocolError } from '../shared/errors.ts';
+import { randomId } from '../shared/ids.ts';
+
+/** How often a client should ask for the state. */
+const POLL_MS = 500;
+
+export interface OpenAsk {
+  readonly key: string;
+  readonly ask: Ask;
+  resolve(answer: JsonObject): void;
+  reject(error: GatewayError | ProtocolError): void;
+}
+
+interface Birth {
+  principal: string;
+  ttlMs: number;
+  clock: Clock;
+  tell: (task: Task) => void;
+}
+
+export class Task {
+  readonly id = randomId('task-');
+  readonly principal: string;
+  readonly expiresAt: number;
+  readonly #birth: Birth;
+  readonly #createdAt: number;
+  readonly #controller = new AbortController();
+  readonly #open = new Map<string, OpenAsk>();
+  readonly #usedKeys = new Set<string>();
+  readonly #watchers = new Set<() => void>();
+  #status: TaskState['status'] = 'working';
+  #statusMessage: string | undefined;
+  #updatedAt: number;
+  #outcome: { result?: JsonObject; error?: WireError } = {};
+
+  constructor(birth: Birth) {
+    this.#birth = birth;
+    this.principal = birth.principal;
+    this.#createdAt = birth.clock.now();
+    this.#updatedAt = this.#createdAt;
+    this.expiresAt = this.#createdAt + birth.ttlMs;
+  }
+
+  /** Aborted when the task is cancelled or expires, not when the request that made it ends. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get status(): TaskState['status'] {
+    return this.#status;
+  }
+
+  get isOver(): boolean {
+    return this.#status !== 'working' && this.#status !== 'input_required';
+  }
+
+  get openAsks(): Iterable<OpenAsk> {
+    return this.#open.values();
+  }
+
+  /** Without what belongs to a status: open questions, result, error. */
+  get summary(): TaskState {
+    return {
+      taskId: this.id,
+      status: this.#status,
+      ...(this.#statusMessage !== undefined && { statusMessage: this.#statusMessage }),
+      createdAt: new Date(this.#createdAt).toISOString(),
+      lastUpdatedAt: new Date(this.#updatedAt).toISOString(),
+      ttlMs: this.#birth.ttlMs,
+      pollIntervalMs: POLL_MS,
+    };
+  }
+
+  get state(): TaskState {
+    const requests = [...this.#open.values()].map(({ key, ask: { method, params } }) => {
+      return [key, params === undefined ? { method } : { method, params }];
+    });
+    const inputRequests = Object.fromEntries(requests) as NonNullable<TaskState['inputRequests']>;
+    return { ...this.summary, ...(this.#open.size > 0 && { inputRequests }), ...this.#outcome };
+  }
+
+  /** Calls back on every change until the returned function is called. */
+  watch(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** For whoever waits: something may have changed. */
+  wake(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  say(statusMessage: string): void {
+    if (this.isOver) return;
+    this.#statusMessage = statusMessage;
+    this.#tell();
+  }
+
+  ask(ask: Ask): Promise<JsonObject> {
+    if (this.isOver) return Promise.reject(new GatewayError('CANCELLED'));
+    const key = this.#toFreshKey(ask.key);
+    return new Promise((resolve, reject) => {
+      this.#open.set(key, { key, ask, resolve, reject });
+      this.#become('input_required');
+    });
+  }
+
+  /** A key that is not open is ignored: its question was answered, or never asked. */
+  answer(key: string, answer: JsonObject): void {
+    this.#close(key)?.resolve(answer);
+  }
+
+  refuse(key: string, error: GatewayError | ProtocolError): void {
+    this.#close(key)?.reject(error);
+  }
+
+  complete(result: JsonObject): void {
+    this.#end('completed', { result });
+  }
+
+  fail(error: WireError): void {
+    this.#end('failed', { error });
+  }
+
+  cancel(): void {
+    // Over before the signal is heard, so that what hears it cannot end the task another way.
+    this.#end('cancelled', {});
+    this.#controller.abort(new GatewayError('CANCELLED'));
+  }
+
+  #toFreshKey(wanted = 'ask'): string {
+    let key = wanted;
+    for (let count = 2; this.#usedKeys.has(key); count += 1) key = `${wanted}-${count}`;
+    this.#usedKeys.add(key);
+    return key;
+  }
+
+  #close(key: string): OpenAsk | undefined {
+    const open = this.#open.get(key);
+    if (this.#open.delete(key)) this.#become(this.#open.size === 0 ? 'working' : 'input_required');
+    return open;
+  }
+
+  #end(status: 'completed' | 'failed' | 'cancelled', outcome: { result?: JsonObject; error?: WireError }): void {
+    if (this.isOver) return;
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    this.#outcome = outcome;
+    this.#become(status);
+    for (const asked of open) asked.reject(new GatewayError('CANCELLED'));
+  }
+
+  #become(status: TaskState['status']): void {
+    this.#status = status;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#updatedAt = this.#birth.clock.now();
+    this.#birth.tell(this);
+    this.wake();
+  }
+}

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const source = { resolve: { conditions: ['source'] }, ssr: { resolve: { conditions: ['source'] } } };
+const source = { resolve: { conditions: ['parley-source'] }, ssr: { resolve: { conditions: ['parley-source'] } } };
 
 export default defineConfig({
   test: {

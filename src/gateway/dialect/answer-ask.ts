@@ -1,0 +1,50 @@
+// Answers a request that a server put to us: hands it to whoever answers questions, and spells what comes back.
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
+import type { ServerEvents } from '../../protocol/server-view.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toError } from '../../shared/to-error.ts';
+import { META } from './meta.ts';
+import { plainError, toWire } from './plain-error.ts';
+
+const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
+
+export async function answerAsk(
+  request: RequestMessage,
+  events: ServerEvents,
+  signal: AbortSignal,
+): Promise<ResponseMessage> {
+  if (request.method === 'ping') return toResult(request.id, {});
+  try {
+    const custom = !ASKABLE.has(request.method);
+    if (custom && !request.method.startsWith('interaction.')) {
+      throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
+    }
+    return toResult(request.id, await events.onAsk(toAsk(request.method, request.params), signal));
+  } catch (thrown) {
+    return toErrorMessage(request.id, refusal(thrown, request.method));
+  }
+}
+
+/** A question as it came over the wire, in neutral words. */
+export function toAsk(method: string, params: JsonObject | undefined): Ask {
+  if (!params) return { method };
+  const { _meta, ...rest } = params;
+  const key = isObject(_meta) ? _meta[META.key] : undefined;
+  const elicits = method === 'elicitation/create' && rest.mode === undefined;
+  return {
+    method,
+    params: elicits ? { mode: 'form', ...rest } : rest,
+    ...(typeof key === 'string' && { key }),
+  };
+}
+
+/** -1 is what the specification's examples use for a user who said no. */
+function refusal(thrown: unknown, method: string) {
+  const error = toError(thrown);
+  if (!(error instanceof GatewayError)) return plainError(error);
+  if (error.code === 'NOT_APPROVED' || error.code === 'ASK_REFUSED') return toWire(-1, error.message);
+  if (error.code === 'CLIENT_CANNOT_BE_ASKED') return toWire(-32601, 'Method not found', `Not supported: ${method}`);
+  return plainError(error);
+}

@@ -1,0 +1,75 @@
+// Asks a server whether it is of the stateless era, and judges the answer. What is no evidence must not be taken for any: an
+// outage or a refused login says nothing about eras, and a success that names no common version is no success (matrix §2.14).
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { ServerEvents, ServerView } from '../../protocol/server-view.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { META } from './meta.ts';
+import { STATELESS } from './revisions.ts';
+import type { Speaker, Wire } from './speaker.ts';
+import { toHeaders } from './stateless/outgoing-headers.ts';
+import { StatelessSpeaker, toEnvelope } from './stateless/stateless-speaker.ts';
+import type { StatelessIdentity } from './stateless/stateless-speaker.ts';
+
+const UNSUPPORTED_VERSION = -32022;
+
+/** A speaker, or undefined when the server is of another era. Throws for what is no evidence. */
+export async function discoverServer(
+  wire: Wire,
+  identity: StatelessIdentity,
+  events: ServerEvents,
+  timeoutMs?: number,
+): Promise<Speaker | undefined> {
+  const result = await probe(wire, identity, timeoutMs);
+  if (!isObject(result)) return undefined;
+  const { supportedVersions } = result;
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(STATELESS)) return undefined;
+  return new StatelessSpeaker(wire, toView(result), identity, events);
+}
+
+async function probe(wire: Wire, identity: StatelessIdentity, timeoutMs?: number): Promise<unknown> {
+  try {
+    return await discover(wire, identity, timeoutMs);
+  } catch (thrown) {
+    if (!saysUnsupported(thrown)) return judge(thrown);
+  }
+  // It speaks the era and named our version as supported after all: ask once more, never `initialize`.
+  return discover(wire, identity, timeoutMs);
+}
+
+function discover(wire: Wire, identity: StatelessIdentity, timeoutMs?: number): Promise<unknown> {
+  const method = 'server/discover';
+  const params = { _meta: toEnvelope(STATELESS, identity) };
+  const headers = wire.http ? toHeaders(method, params, STATELESS) : undefined;
+  return wire.call({ method, params, headers, timeoutMs, cancelByStream: true });
+}
+
+/** Conclusive: the code of this era, with the list that goes with it. */
+function saysUnsupported(thrown: unknown): boolean {
+  if (!(thrown instanceof ProtocolError) || thrown.code !== UNSUPPORTED_VERSION || !isObject(thrown.data)) return false;
+  const { supported } = thrown.data;
+  if (!Array.isArray(supported)) return false;
+  if (supported.includes(STATELESS)) return true;
+  throw new GatewayError('NO_COMMON_VERSION', { server: 'the server', offered: supported.join(', ') });
+}
+
+/** Errors of the server mean another era; everything else is no evidence and goes up. */
+function judge(thrown: unknown): undefined {
+  if (thrown instanceof ProtocolError) return undefined;
+  const { status } = thrown instanceof GatewayError ? thrown.details : {};
+  if (typeof status === 'number' && status >= 400 && status < 500 && status !== 401 && status !== 403) return undefined;
+  throw thrown;
+}
+
+function toView(result: JsonObject): ServerView {
+  const meta = isObject(result._meta) ? result._meta : {};
+  const info = meta[META.serverInfo] ?? result.serverInfo;
+  return {
+    dialect: 'stateless',
+    revision: STATELESS,
+    info: (isObject(info) ? info : { name: 'unknown', version: '0' }) as Implementation,
+    capabilities: (isObject(result.capabilities) ? result.capabilities : {}) as ServerCapabilities,
+    instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+  };
+}

@@ -1,0 +1,120 @@
+// Speaks to a server of the handshake era. Results pass as they came: what the newest spelling has in addition is added,
+// nothing is taken away.
+import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
+import { isObject, toNotification } from '../../../protocol/message.ts';
+import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
+import type { Change, TaskState } from '../../../protocol/target.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { answerAsk } from '../answer-ask.ts';
+import { featuresOf } from '../revisions.ts';
+import type { Speaker, Wire } from '../speaker.ts';
+import { fromTask } from './from-task.ts';
+
+export class HandshakeSpeaker implements Speaker {
+  readonly server: ServerView;
+  readonly #wire: Wire;
+  readonly #events: ServerEvents;
+  #answering = new Map<unknown, AbortController>();
+
+  constructor(wire: Wire, server: ServerView, events: ServerEvents) {
+    this.#wire = wire;
+    this.server = server;
+    this.#events = events;
+  }
+
+  async call(call: OutgoingCall): Promise<JsonObject> {
+    const { method, trace, onProgress } = call;
+    const params = this.#toParams(call);
+    const meta = isObject(params?._meta) ? params._meta : {};
+    const withToken = (progressToken: number) => ({ ...params, _meta: { ...meta, ...trace, progressToken } });
+    const traced = trace ? { ...params, _meta: { ...meta, ...trace } } : params;
+    const result = await this.#wire.call({
+      ...call,
+      params: traced,
+      withToken: onProgress && withToken,
+      onNotify: (notification) => this.#onRelated(notification, call),
+    });
+    if (isObject(result)) return fromResult(method, result);
+    const reason = `${method} answered without a result object`;
+    throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
+  }
+
+  onRequest(request: RequestMessage): void {
+    const controller = new AbortController();
+    this.#answering.set(request.id, controller);
+    const release = this.#wire.hold();
+    void answerAsk(request, this.#events, controller.signal).then((response) => {
+      release();
+      this.#answering.delete(request.id);
+      if (!controller.signal.aborted) return this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
+    });
+  }
+
+  onNotification({ method, params = {} }: NotificationMessage): void {
+    if (method === 'notifications/cancelled') return this.#answering.get(params.requestId)?.abort();
+    const change = toChange(method, params);
+    if (change) this.#events.onChange(change);
+  }
+
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    await this.#wire.notify(toNotification(method, params));
+  }
+
+  watch(): void {}
+
+  async subscribe(uri: string): Promise<void> {
+    await this.call({ method: 'resources/subscribe', params: { uri } });
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    await this.call({ method: 'resources/unsubscribe', params: { uri } });
+  }
+
+  async setLogLevel(level: string): Promise<void> {
+    await this.call({ method: 'logging/setLevel', params: { level } });
+  }
+
+  async leave(): Promise<void> {}
+
+  /** Where a POST has its own stream, all kinds of notifications come on it. */
+  #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
+    if (toChange(notification.method, notification.params ?? {})) this.onNotification(notification);
+    else call.onNotify?.(notification);
+  }
+
+  #toParams({ method, params, task }: OutgoingCall): JsonObject | undefined {
+    if (method === 'tasks/update') throw new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
+    if (!task || !featuresOf(this.server.revision).icons) return params;
+    return { ...params, task: { ...(task.ttl !== undefined && { ttl: task.ttl }) } };
+  }
+}
+
+function fromResult(method: string, result: JsonObject): JsonObject {
+  if (method === 'tools/call' && isObject(result.task)) return { ...result, task: fromTask(result.task) };
+  if (method === 'tasks/get' || method === 'tasks/cancel') return fromTask(result) as unknown as JsonObject;
+  if (method === 'tasks/list' && Array.isArray(result.tasks)) return { ...result, tasks: result.tasks.map(fromTask) };
+  return result;
+}
+
+export function toChange(method: string, params: JsonObject): Change | undefined {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return { kind: 'tools' };
+    case 'notifications/prompts/list_changed':
+      return { kind: 'prompts' };
+    case 'notifications/resources/list_changed':
+      return { kind: 'resources' };
+    case 'notifications/resources/updated':
+      return typeof params.uri === 'string' ? { kind: 'resource', uri: params.uri } : undefined;
+    case 'notifications/message':
+      return { kind: 'log', entry: params as unknown as Extract<Change, { kind: 'log' }>['entry'] };
+    case 'notifications/tasks/status':
+      return { kind: 'task', task: fromTask(params), principal: '' };
+    case 'notifications/tasks':
+      return { kind: 'task', task: params as unknown as TaskState, principal: '' };
+    case 'notifications/elicitation/complete':
+      return { kind: 'elicited', elicitationId: String(params.elicitationId) };
+    default:
+      return undefined;
+  }
+}

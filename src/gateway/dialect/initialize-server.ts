@@ -1,0 +1,100 @@
+// Opens a conversation with a server of the handshake era or the draft dialect.
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject, toNotification } from '../../protocol/message.ts';
+import type { ServerEvents } from '../../protocol/server-view.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { toClientCapabilities } from './client-capabilities.ts';
+import { DraftSpeaker } from './draft/draft-speaker.ts';
+import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
+import { DRAFT, DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake } from './revisions.ts';
+import type { Speaker, Wire } from './speaker.ts';
+
+export interface Introduction {
+  info: Implementation;
+  capabilities: ClientCapabilities;
+  /** The only revision to speak; default: the newest, or what the server answers with. */
+  revision?: string | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** `headers` are to be sent with every later request. */
+export interface Opened {
+  speaker: Speaker;
+  headers: Record<string, string>;
+}
+
+export async function initializeServer(wire: Wire, intro: Introduction, events: ServerEvents): Promise<Opened> {
+  if (intro.revision === DRAFT) return openDraft(wire, await initializeDraft(wire, intro), events);
+  let result;
+  try {
+    result = await initialize(wire, intro);
+  } catch (thrown) {
+    // A draft server does not understand the official opening; anything but a word of its own goes up.
+    if (!(thrown instanceof ProtocolError) || intro.revision !== undefined) throw thrown;
+    const draft = await initializeDraft(wire, intro).catch(() => undefined);
+    if (!isDraftResult(draft)) throw thrown;
+    return openDraft(wire, draft, events);
+  }
+  if (isDraftResult(result)) return openDraft(wire, result, events);
+  return openHandshake(wire, result, intro, events);
+}
+
+function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
+  const { info, timeoutMs, revision: protocolVersion = NEWEST_HANDSHAKE } = intro;
+  const capabilities = toClientCapabilities(intro.capabilities, protocolVersion);
+  return wire.call({ method: 'initialize', params: { protocolVersion, capabilities, clientInfo: info }, timeoutMs });
+}
+
+async function openHandshake(wire: Wire, result: unknown, intro: Introduction, events: ServerEvents): Promise<Opened> {
+  const { protocolVersion, capabilities, serverInfo, instructions } = isObject(result) ? result : {};
+  const agreed = typeof protocolVersion === 'string' && isHandshake(protocolVersion);
+  if (!agreed || (intro.revision !== undefined && intro.revision !== protocolVersion)) {
+    throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: String(protocolVersion) });
+  }
+  const headers = { 'mcp-protocol-version': protocolVersion };
+  const speaker = new HandshakeSpeaker(
+    wire,
+    {
+      dialect: 'handshake',
+      revision: protocolVersion,
+      info: (isObject(serverInfo) ? serverInfo : { name: 'unknown', version: '0' }) as Implementation,
+      capabilities: (isObject(capabilities) ? capabilities : {}) as ServerCapabilities,
+      instructions: typeof instructions === 'string' ? instructions : undefined,
+    },
+    events,
+  );
+  // Only from 2025-06-18 on do servers know the header.
+  const known = featuresOf(protocolVersion).structured;
+  await wire.notify(toNotification('notifications/initialized'), known ? headers : undefined);
+  return { speaker, headers: known ? headers : {} };
+}
+
+function initializeDraft(wire: Wire, { timeoutMs }: Introduction): Promise<unknown> {
+  const clientCapabilities = { supportsProgress: true, supportsCancellation: true };
+  return wire.call({ method: 'initialize', params: { mcpVersion: DRAFT_VERSION, clientCapabilities }, timeoutMs });
+}
+
+function isDraftResult(result: unknown): result is JsonObject {
+  return isObject(result) && isObject(result.server) && isObject(result.serverCapabilities);
+}
+
+async function openDraft(wire: Wire, result: unknown, events: ServerEvents): Promise<Opened> {
+  if (!isDraftResult(result)) throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: 'another dialect' });
+  const declared = result.serverCapabilities as JsonObject;
+  const speaker = new DraftSpeaker(
+    wire,
+    {
+      dialect: 'draft',
+      revision: DRAFT_VERSION,
+      info: result.server as Implementation,
+      capabilities: {
+        ...(declared.supportsToolDiscovery === true && { tools: { listChanged: true } }),
+        ...(declared.supportsResourceDiscovery === true && { resources: { listChanged: true } }),
+      },
+    },
+    events,
+  );
+  await wire.notify(toNotification('initialized', {}));
+  return { speaker, headers: {} };
+}

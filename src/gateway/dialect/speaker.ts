@@ -1,0 +1,55 @@
+// What a dialect has to do to speak to a server. The wire below it matches answers to requests and keeps time; the speaker
+// spells requests, understands results, and hears what the server asks or tells.
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from '../../protocol/message.ts';
+import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
+
+export interface WireCall extends Omit<CallOptions, 'trace'> {
+  method: string;
+  params?: JsonObject | undefined;
+  headers?: Record<string, string> | undefined;
+  /** The notification that calls off this request; default: the one of MCP. */
+  cancelNotice?: ((id: RequestId, reason: string) => NotificationMessage) | undefined;
+  /** Ending the request's own stream, where it has one, is enough to call it off. */
+  cancelByStream?: boolean | undefined;
+  /** Params must carry this token for progress to arrive; given to `withToken` because the wire chooses it. */
+  withToken?: ((token: number) => JsonObject) | undefined;
+  /** An answer that comes with no end in sight: no time-out. */
+  endless?: boolean | undefined;
+}
+
+export interface Wire {
+  /** For error messages. */
+  readonly name: string;
+  /** HTTP: headers are sent, and each request has its own stream. */
+  readonly http: boolean;
+  /** Resolves with the raw result; rejects with ProtocolError for an error of the server, GatewayError otherwise. */
+  call(call: WireCall): Promise<unknown>;
+  notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;
+  respond(response: ResponseMessage): Promise<void>;
+  /** While a question is open nobody can blame the server for being slow. */
+  hold(): () => void;
+}
+
+export interface Speaker {
+  readonly server: ServerView;
+  call(call: OutgoingCall): Promise<JsonObject>;
+  /** A request of the server. */
+  onRequest(request: RequestMessage): void;
+  /** A notification that belongs to no call of ours. */
+  onNotification(notification: NotificationMessage): void;
+  notify(method: string, params?: JsonObject): Promise<void>;
+  /** Makes the server tell of changes from now on; a handshake server does so by itself. */
+  watch(): void;
+  /** Wants to be told when this resource changes. */
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): Promise<void>;
+  setLogLevel(level: string): Promise<void>;
+  /** A last word before the connection is closed. */
+  leave(): Promise<void>;
+}

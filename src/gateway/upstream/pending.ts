@@ -1,0 +1,129 @@
+// Who waits for which answer, and for how long. Invariants:
+// 1. Each call is settled exactly once: by its answer, its caller, the clock, or the end of the connection.
+// 2. The clock of a call starts anew with each sign of life, stands still while a question is open, and has an upper bound.
+import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
+import { isError } from '../../protocol/message.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { WireCall } from '../dialect/speaker.ts';
+
+export interface PendingCall {
+  readonly id: RequestId;
+  readonly call: WireCall;
+  resolve(result: unknown): void;
+  reject(reason: Error): void;
+}
+
+interface Entry extends PendingCall {
+  stopSilence(): void;
+  stopTotal(): void;
+}
+
+export interface Deadlines {
+  timeoutMs: number;
+  maxTimeoutMs: number;
+}
+
+export class Pending {
+  readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
+  readonly #onTimeout: (pending: PendingCall, ms: number) => void;
+  #calls = new Map<RequestId, Entry>();
+  #holds = 0;
+
+  constructor(clock: Clock, deadlines: Deadlines, onTimeout: (pending: PendingCall, ms: number) => void) {
+    this.#clock = clock;
+    this.#deadlines = deadlines;
+    this.#onTimeout = onTimeout;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  add(pending: PendingCall): void {
+    const entry: Entry = { ...pending, stopSilence: () => {}, stopTotal: () => {} };
+    this.#calls.set(pending.id, entry);
+    if (pending.call.endless) return;
+    const total = pending.call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs;
+    entry.stopTotal = this.#clock.after(total, () => this.#expire(entry, total));
+    this.#restart(entry);
+  }
+
+  get(id: unknown): PendingCall | undefined {
+    return this.#calls.get(id as RequestId);
+  }
+
+  /** Takes a call out, to be settled by the one who takes it. */
+  take(id: RequestId): PendingCall | undefined {
+    const entry = this.#calls.get(id);
+    if (!entry) return undefined;
+    this.#calls.delete(id);
+    entry.stopSilence();
+    entry.stopTotal();
+    return entry;
+  }
+
+  /** False when nobody waits for this answer. */
+  settle(response: ResponseMessage): boolean {
+    const pending = response.id === null ? undefined : this.take(response.id);
+    if (!pending) return false;
+    if (isError(response)) {
+      const { code, message, data } = response.error;
+      pending.reject(new ProtocolError(code, message, data));
+    } else pending.resolve(response.result);
+    return true;
+  }
+
+  /** Something came that belongs to this call. */
+  tell(id: unknown, notification: NotificationMessage): void {
+    const entry = this.#calls.get(id as RequestId);
+    if (!entry) return;
+    this.#restart(entry);
+    entry.call.onNotify?.(notification);
+  }
+
+  progress(token: unknown, params: { progress: number; total?: number; message?: string }): boolean {
+    const entry = this.#calls.get(token as RequestId);
+    if (!entry) return false;
+    this.#restart(entry);
+    const { progress, total, message } = params;
+    entry.call.onProgress?.({ progress, total, message });
+    return true;
+  }
+
+  /** Stops all clocks until the returned function is called. */
+  hold(): () => void {
+    this.#holds++;
+    for (const entry of this.#calls.values()) entry.stopSilence();
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      if (--this.#holds === 0) for (const entry of this.#calls.values()) this.#restart(entry);
+    };
+  }
+
+  /** The connection is gone. */
+  fail(reason: (pending: PendingCall) => Error): void {
+    for (const id of [...this.#calls.keys()]) {
+      const pending = this.take(id)!;
+      pending.reject(reason(pending));
+    }
+  }
+
+  #restart(entry: Entry): void {
+    entry.stopSilence();
+    if (entry.call.endless || this.#holds > 0) return;
+    const ms = entry.call.timeoutMs ?? this.#deadlines.timeoutMs;
+    entry.stopSilence = this.#clock.after(ms, () => this.#expire(entry, ms));
+  }
+
+  #expire(entry: Entry, ms: number): void {
+    if (this.take(entry.id)) this.#onTimeout(entry, ms);
+  }
+}
+
+export function cancelled(): GatewayError {
+  return new GatewayError('CANCELLED');
+}

@@ -1,0 +1,42 @@
+// A server as we call it: who it is, and one call to it, in neutral words.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Ask, Progress, TraceContext } from './exchange.ts';
+import type { JsonObject, NotificationMessage } from './message.ts';
+import type { Change } from './target.ts';
+
+export interface ServerView {
+  readonly dialect: 'handshake' | 'stateless' | 'draft';
+  readonly revision: string;
+  readonly info: Implementation;
+  /** In the newest spelling. */
+  readonly capabilities: ServerCapabilities;
+  readonly instructions?: string | undefined;
+}
+
+/** What can be said of a call beside its method and params. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Notifications that belong to this call and are neither progress nor log. */
+  onNotify?: ((notification: NotificationMessage) => void) | undefined;
+  /** Silence allowed before the call is given up; progress and open questions start it anew. */
+  timeoutMs?: number | undefined;
+  /** The longest a call may take in all. */
+  maxTimeoutMs?: number | undefined;
+  trace?: TraceContext | undefined;
+}
+
+export interface OutgoingCall extends CallOptions {
+  method: string;
+  params?: JsonObject | undefined;
+  /** Run it as a task where the server can. */
+  task?: { ttl?: number | undefined } | undefined;
+  /** Who answers what this call asks; default: whoever answers for the connection. */
+  ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+}
+
+/** What a server says without being asked. */
+export interface ServerEvents {
+  onAsk(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+  onChange(change: Change): void;
+}

@@ -18,6 +18,10 @@ describe('what a handler returns', () => {
     ['', { content: [text('')], isError: false }],
     [[text('a')], { content: [text('a')], isError: false }],
     [undefined, { content: [], isError: false }],
+    [
+      { content: [], isError: undefined },
+      { content: [], isError: false },
+    ],
     [{ price: 1 }, { content: [text('{"price":1}')], structuredContent: { price: 1 }, isError: false }],
     [7, { content: [text('7')], structuredContent: 7, isError: false }],
     [

@@ -2,6 +2,12 @@
 export { createServer } from '../server/create-server.ts';
 export type { ParleyServer } from '../server/create-server.ts';
 export type * from '../server/types.ts';
+export { connect } from '../client/connect.ts';
+export type { Client } from '../client/client.ts';
+export type { Approval, AskContext, CallToolOptions, ConnectOptions } from '../client/types.ts';
+export type { ClientCallOptions } from '../client/call-options.ts';
+export type { Address, CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
+export type { ServerView } from '../protocol/server-view.ts';
 export type { ClientView, Exchange, Ask, Progress, LogEntry, TraceContext } from '../protocol/exchange.ts';
 export type { Change, Target, TaskState } from '../protocol/target.ts';
 export type { JsonObject, Message, RequestId } from '../protocol/message.ts';

@@ -1,6 +1,6 @@
 // Opens a conversation with a server of the handshake era or the draft dialect.
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { isObject, toNotification } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
@@ -22,9 +22,23 @@ export interface Introduction {
 export interface Opened {
   speaker: Speaker;
   headers: Record<string, string>;
+  ready: NotificationMessage;
 }
 
-export async function initializeServer(wire: Wire, intro: Introduction, events: ServerEvents): Promise<Opened> {
+/** `adopt` is given the speaker before the server is told that we are ready: its first question may follow at once. */
+export async function initializeServer(
+  wire: Wire,
+  intro: Introduction,
+  events: ServerEvents,
+  adopt: (speaker: Speaker) => void,
+): Promise<Opened> {
+  const opened = await agree(wire, intro, events);
+  adopt(opened.speaker);
+  await wire.notify(opened.ready, opened.headers);
+  return opened;
+}
+
+async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Promise<Opened> {
   if (intro.revision === DRAFT) return openDraft(wire, await initializeDraft(wire, intro), events);
   let result;
   try {
@@ -46,13 +60,14 @@ function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
   return wire.call({ method: 'initialize', params: { protocolVersion, capabilities, clientInfo: info }, timeoutMs });
 }
 
-async function openHandshake(wire: Wire, result: unknown, intro: Introduction, events: ServerEvents): Promise<Opened> {
+function openHandshake(wire: Wire, result: unknown, intro: Introduction, events: ServerEvents): Opened {
   const { protocolVersion, capabilities, serverInfo, instructions } = isObject(result) ? result : {};
   const agreed = typeof protocolVersion === 'string' && isHandshake(protocolVersion);
   if (!agreed || (intro.revision !== undefined && intro.revision !== protocolVersion)) {
     throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: String(protocolVersion) });
   }
-  const headers = { 'mcp-protocol-version': protocolVersion };
+  // Only from 2025-06-18 on do servers know the header.
+  const headers = featuresOf(protocolVersion).structured ? { 'mcp-protocol-version': protocolVersion } : {};
   const speaker = new HandshakeSpeaker(
     wire,
     {
@@ -64,10 +79,7 @@ async function openHandshake(wire: Wire, result: unknown, intro: Introduction, e
     },
     events,
   );
-  // Only from 2025-06-18 on do servers know the header.
-  const known = featuresOf(protocolVersion).structured;
-  await wire.notify(toNotification('notifications/initialized'), known ? headers : undefined);
-  return { speaker, headers: known ? headers : {} };
+  return { speaker, headers, ready: toNotification('notifications/initialized') };
 }
 
 function initializeDraft(wire: Wire, { timeoutMs }: Introduction): Promise<unknown> {
@@ -79,7 +91,7 @@ function isDraftResult(result: unknown): result is JsonObject {
   return isObject(result) && isObject(result.server) && isObject(result.serverCapabilities);
 }
 
-async function openDraft(wire: Wire, result: unknown, events: ServerEvents): Promise<Opened> {
+function openDraft(wire: Wire, result: unknown, events: ServerEvents): Opened {
   if (!isDraftResult(result)) throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: 'another dialect' });
   const declared = result.serverCapabilities as JsonObject;
   const speaker = new DraftSpeaker(
@@ -95,6 +107,5 @@ async function openDraft(wire: Wire, result: unknown, events: ServerEvents): Pro
     },
     events,
   );
-  await wire.notify(toNotification('initialized', {}));
-  return { speaker, headers: {} };
+  return { speaker, headers: {}, ready: toNotification('initialized', {}) };
 }

@@ -77,3 +77,9 @@ export function negotiate(offered: string, spoken: readonly string[]): string | 
   if (isHandshake(offered) && spoken.includes(offered)) return offered;
   return spoken.filter((revision) => isHandshake(revision) && revision !== ECHOED_DRAFT).toSorted().at(-1);
 }
+
+/** Which openings to try with a server, for a pinned revision or for none. */
+export function openingsFor(pinned: string | undefined): { discover: boolean; initialize: boolean } {
+  if (pinned === undefined) return { discover: true, initialize: true };
+  return isStateless(pinned) ? { discover: true, initialize: false } : { discover: false, initialize: true };
+}

@@ -39,6 +39,7 @@ export class StatelessSpeaker implements Speaker {
   }
 
   async call(call: OutgoingCall): Promise<JsonObject> {
+    if (call.method === 'ping') return this.#ping(call);
     let params = call.params ?? {};
     for (let round = 0; round <= MAX_ROUNDS; round++) {
       const result = await this.#once({ ...call, params });
@@ -106,6 +107,12 @@ export class StatelessSpeaker implements Speaker {
 
   invalid(reason: string): GatewayError {
     return new GatewayError('UPSTREAM_INVALID', { server: this.wire.name, reason });
+  }
+
+  /** The era has no ping; discovery is the request that every server answers. */
+  async #ping(call: OutgoingCall): Promise<JsonObject> {
+    await this.#send({ ...call, method: 'server/discover' });
+    return {};
   }
 
   /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */

@@ -1,0 +1,173 @@
+// A connected server as a program uses it: everything a server can offer, typed, whatever it speaks.
+import type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  LoggingLevel,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+  Root,
+  Tool,
+} from '@modelcontextprotocol/client';
+import type { Upstream } from '../gateway/upstream/upstream.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { isObject } from '../protocol/message.ts';
+import type { ServerView } from '../protocol/server-view.ts';
+import type { Change, TaskState } from '../protocol/target.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { allPages } from './all-pages.ts';
+import type { Listing } from './all-pages.ts';
+import type { Answers } from './answers.ts';
+import type { ClientCallOptions } from './call-options.ts';
+import { followTask } from './follow-task.ts';
+import type { Listeners } from './listeners.ts';
+import type { CallToolOptions } from './types.ts';
+
+type Of<K extends Change['kind']> = Extract<Change, { kind: K }>;
+
+export class Client {
+  readonly #upstream: Upstream;
+  readonly #answers: Answers;
+  readonly #listeners: Listeners;
+  #annotations = new Map<string, Tool['annotations']>();
+
+  constructor(upstream: Upstream, answers: Answers, listeners: Listeners) {
+    this.#upstream = upstream;
+    this.#answers = answers;
+    this.#listeners = listeners;
+  }
+
+  /** Who the server is, what it offers, and which dialect and revision are spoken. */
+  get server(): ServerView {
+    return this.#upstream.server;
+  }
+
+  get transport(): Upstream['transport'] {
+    return this.#upstream.transport;
+  }
+
+  /** All pages. */
+  async listTools(options?: ClientCallOptions): Promise<Tool[]> {
+    const isEntry = (tool: JsonObject) => typeof tool.name === 'string' && isObject(tool.inputSchema);
+    const tools = await this.#list<Tool>('tools/list', 'tools', isEntry, options);
+    for (const { name, annotations } of tools) this.#annotations.set(name, annotations);
+    return tools;
+  }
+
+  /** The result, also of a call that the server runs as a task. A tool that fails gives a result with `isError`. */
+  async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
+    await this.#answers.approve({ kind: 'tools/call', name, arguments: args, annotations: this.#annotations.get(name) });
+    const { task, onTask, ...call } = options;
+    const result = await this.#upstream.call({
+      ...call,
+      method: 'tools/call',
+      params: { name, arguments: args },
+      task: task === true ? {} : task || undefined,
+    });
+    const ended = isObject(result.task)
+      ? await followTask(this.#upstream, this.#answers, result.task as unknown as TaskState, options)
+      : result;
+    return this.#toCallResult(ended);
+  }
+
+  listResources(options?: ClientCallOptions): Promise<Resource[]> {
+    return this.#list('resources/list', 'resources', (entry) => 'uri' in entry || 'name' in entry, options);
+  }
+
+  listResourceTemplates(options?: ClientCallOptions): Promise<ResourceTemplateType[]> {
+    const isEntry = (entry: JsonObject) => typeof entry.uriTemplate === 'string';
+    return this.#list('resources/templates/list', 'resourceTemplates', isEntry, options);
+  }
+
+  async readResource(uri: string, options?: ClientCallOptions): Promise<ReadResourceResult> {
+    await this.#answers.approve({ kind: 'resources/read', uri });
+    return this.#call<ReadResourceResult>('resources/read', { uri }, options);
+  }
+
+  listPrompts(options?: ClientCallOptions): Promise<Prompt[]> {
+    return this.#list('prompts/list', 'prompts', (entry) => typeof entry.name === 'string', options);
+  }
+
+  getPrompt(name: string, args: Record<string, string> = {}, options?: ClientCallOptions): Promise<GetPromptResult> {
+    return this.#call('prompts/get', { name, arguments: args }, options);
+  }
+
+  /** Values that fit what was typed so far, for an argument of a prompt or a variable of a template. */
+  async complete(
+    ref: { prompt: string } | { template: string },
+    argument: { name: string; value: string },
+    context?: { arguments: Record<string, string> },
+  ): Promise<CompleteResult['completion']> {
+    const spelled = 'prompt' in ref ? { type: 'ref/prompt', name: ref.prompt } : { type: 'ref/resource', uri: ref.template };
+    const params = { ref: spelled, argument, ...(context && { context }) };
+    const { completion } = await this.#call<CompleteResult>('completion/complete', params);
+    return completion;
+  }
+
+  /** Any request, in the newest words; for extensions. */
+  request(method: string, params?: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
+    return this.#upstream.call({ ...options, method, params });
+  }
+
+  async ping(options?: ClientCallOptions): Promise<void> {
+    await this.#upstream.call({ ...options, method: 'ping' });
+  }
+
+  setLogLevel(level: LoggingLevel): Promise<void> {
+    return this.#upstream.setLogLevel(level);
+  }
+
+  /** Tells `onUpdate` whenever the resource changes; the returned function ends it. */
+  async subscribe(uri: string, onUpdate: (uri: string) => void): Promise<() => Promise<void>> {
+    const off = this.#listeners.on('resource', (change) => change.uri.startsWith(uri) && onUpdate(change.uri));
+    await this.#upstream.subscribe(uri);
+    return async () => {
+      off();
+      await this.#upstream.unsubscribe(uri);
+    };
+  }
+
+  /** Tells of changed lists, log messages, tasks and finished links; the returned function ends it. */
+  on<K extends Change['kind']>(kind: K, listener: (change: Of<K>) => void): () => void {
+    const off = this.#listeners.on(kind, listener);
+    if (kind === 'tools' || kind === 'prompts' || kind === 'resources') this.#upstream.watch();
+    return off;
+  }
+
+  /** Resolves with the reason once the connection is gone, whoever ended it. */
+  get closed(): Promise<string> {
+    return this.#listeners.closed;
+  }
+
+  async setRoots(roots: Root[]): Promise<void> {
+    this.#answers.setRoots(roots);
+    await this.#upstream.notify('notifications/roots/list_changed');
+  }
+
+  async close(): Promise<void> {
+    await this.#upstream.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #call<T>(method: string, params: JsonObject, options?: ClientCallOptions): Promise<T> {
+    return (await this.#upstream.call({ ...options, method, params })) as T;
+  }
+
+  #list<T>(method: string, key: string, isEntry: Listing['isEntry'], options?: ClientCallOptions): Promise<T[]> {
+    const area = method.split('/')[0] as 'tools';
+    const declared = this.server.capabilities[area] !== undefined;
+    return allPages<T>(this.#upstream, { method, key, declared, isEntry }, options);
+  }
+
+  /** Older servers leave out `content` when they answer with structured data. */
+  #toCallResult(result: JsonObject): CallToolResult {
+    if (Array.isArray(result.content)) return result as CallToolResult;
+    if (result.structuredContent !== undefined) return { content: [], ...result } as CallToolResult;
+    throw new GatewayError('UPSTREAM_INVALID', { server: this.server.info.name, reason: 'tools/call answered without content' });
+  }
+}

@@ -1,0 +1,28 @@
+// Connects to a server: a URL, a command to run, or an official SDK Transport. Which era, dialect and transport it speaks is
+// found out, unless it is pinned.
+import { openUpstream } from '../gateway/upstream/upstream.ts';
+import type { Address } from '../gateway/upstream/address.ts';
+import { createLog } from '../shared/log.ts';
+import { Answers } from './answers.ts';
+import { Client } from './client.ts';
+import { Listeners } from './listeners.ts';
+import type { ConnectOptions } from './types.ts';
+
+export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
+  const { name = 'mcp-parley', version = '0', log = createLog(), revision, limits } = options;
+  const { timeoutMs, maxTimeoutMs, probeMs } = options;
+  const answers = new Answers(options);
+  const listeners = new Listeners(log);
+  const upstream = await openUpstream(address, {
+    info: { name, version },
+    capabilities: answers.capabilities,
+    events: {
+      onAsk: (ask, signal) => answers.answer(ask, signal),
+      onChange: (change) => listeners.tell(change),
+    },
+    onClose: (reason) => listeners.close(reason),
+    ...{ revision, timeoutMs, maxTimeoutMs, probeMs, limits, log },
+  });
+  answers.server = () => upstream.server.info;
+  return new Client(upstream, answers, listeners);
+}

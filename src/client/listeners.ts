@@ -1,0 +1,36 @@
+// Who wants to be told of what a server says by itself. A listener that throws hurts nobody else.
+import type { Change } from '../protocol/target.ts';
+import type { Log } from '../shared/log.ts';
+
+type Listener = (change: Change) => void;
+
+export class Listeners {
+  readonly closed: Promise<string>;
+  /** Called once, when the connection is gone. */
+  close!: (reason: string) => void;
+  readonly #log: Log;
+  #byKind = new Map<Change['kind'], Set<Listener>>();
+
+  constructor(log: Log) {
+    this.#log = log;
+    this.closed = new Promise((resolve) => (this.close = resolve));
+  }
+
+  on<K extends Change['kind']>(kind: K, listener: (change: Extract<Change, { kind: K }>) => void): () => void {
+    const listeners = this.#byKind.get(kind) ?? new Set();
+    this.#byKind.set(kind, listeners);
+    const own: Listener = (change) => listener(change as Extract<Change, { kind: K }>);
+    listeners.add(own);
+    return () => void listeners.delete(own);
+  }
+
+  tell(change: Change): void {
+    for (const listener of this.#byKind.get(change.kind) ?? []) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#log.error({ error, kind: change.kind }, 'listener.failed');
+      }
+    }
+  }
+}

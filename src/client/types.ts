@@ -1,0 +1,69 @@
+// What a program that calls servers writes and is given. Types of the official SDK wherever it has one.
+import type {
+  ClientCapabilities,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  ElicitRequestParams,
+  ElicitResult,
+  Implementation,
+  Root,
+  ToolAnnotations,
+} from '@modelcontextprotocol/client';
+import type { ClientCallOptions } from './call-options.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { TaskState } from '../protocol/target.ts';
+import type { Limits } from '../shared/limits.ts';
+import type { Log } from '../shared/log.ts';
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** What is put to the approver before it happens. */
+export type Approval =
+  | { kind: 'tools/call'; name: string; arguments: JsonObject; annotations?: ToolAnnotations | undefined }
+  | { kind: 'resources/read'; uri: string }
+  | { kind: 'sampling'; request: CreateMessageRequestParams }
+  | { kind: 'elicitation'; request: ElicitRequestParams }
+  | { kind: 'roots' };
+
+export interface AskContext {
+  /** Which server asks; show it to the user. */
+  server: Implementation | undefined;
+  signal: AbortSignal;
+}
+
+export interface ConnectOptions {
+  /** Who we are. Default: mcp-parley. */
+  name?: string;
+  version?: string;
+  /** The only revision to speak; `draft` for the draft dialect. Default: the newest that both know. */
+  revision?: string;
+  /** Answers forms (and links, with `elicitUrls`). Without it the server is told that we cannot be asked. */
+  onElicit?: (request: ElicitRequestParams, context: AskContext) => MaybePromise<ElicitResult>;
+  /** `onElicit` also takes requests to open a link. */
+  elicitUrls?: boolean;
+  onSample?: (
+    request: CreateMessageRequestParams,
+    context: AskContext,
+  ) => MaybePromise<CreateMessageResult | CreateMessageResultWithTools>;
+  /** `onSample` can use the tools that a request brings along. */
+  sampleTools?: boolean;
+  /** Folders the server may work in; file:// URIs. */
+  roots?: Root[];
+  /** Asked before each call, read, sampling, elicitation and listing of roots; false refuses. Default: allow. */
+  approve?: (kind: Approval['kind'], details: Approval) => MaybePromise<boolean>;
+  /** Further capabilities to declare, e.g. extensions. */
+  capabilities?: ClientCapabilities;
+  timeoutMs?: number;
+  maxTimeoutMs?: number;
+  probeMs?: number;
+  limits?: Partial<Limits>;
+  log?: Log;
+}
+
+export interface CallToolOptions extends ClientCallOptions {
+  /** Ask for a task where the server can run one; followed to its end all the same. */
+  task?: boolean | { ttl?: number };
+  /** Told of each state of the task, where the call became one. */
+  onTask?: (task: TaskState) => void;
+}

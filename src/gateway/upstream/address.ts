@@ -1,0 +1,73 @@
+// Where a server is, and the links that may reach it, in the order in which to try them.
+import type { Transport } from '@modelcontextprotocol/client';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Limits } from '../../shared/limits.ts';
+import type { Log } from '../../shared/log.ts';
+import { createSseLink } from './legacy-sse.ts';
+import type { Link } from './link.ts';
+import { createTransportLink } from './sdk-transport.ts';
+import { createStdioLink } from './stdio.ts';
+import { createHttpLink } from './streamable-http.ts';
+import { createWebSocketLink } from './websocket.ts';
+
+export interface CommandAddress {
+  command: string;
+  args?: string[] | undefined;
+  env?: Record<string, string> | undefined;
+  cwd?: string | undefined;
+}
+
+export interface UrlAddress {
+  /** http(s)://… or ws(s)://… */
+  url: string | URL;
+  headers?: Record<string, string> | undefined;
+  /** Default: found out. */
+  transport?: 'streamable-http' | 'http+sse' | 'websocket' | undefined;
+}
+
+export type Address = string | URL | CommandAddress | UrlAddress | Transport;
+
+export interface Route {
+  /** Makes a fresh link; undefined when there can be only one. */
+  open(): Link;
+  /** A server process or socket may die of a question it does not know; then it is started again. */
+  canReopen: boolean;
+  /** Tried when the first cannot be used: servers of 2024-11-05 have another transport behind the same URL. */
+  fallback?: Route;
+}
+
+export interface RouteOptions {
+  limits: Limits;
+  log: Log;
+}
+
+export function routeTo(address: Address, options: RouteOptions): Route {
+  if (typeof address === 'string' || address instanceof URL) return urlRoute({ url: address }, options);
+  if ('command' in address) return { open: () => createStdioLink({ ...address, ...options }), canReopen: true };
+  if ('url' in address) return urlRoute(address, options);
+  if ('start' in address && 'send' in address) {
+    return { open: () => createTransportLink(address, options.limits), canReopen: false };
+  }
+  throw new GatewayError('BAD_OPTION', { option: 'server', reason: 'give a URL, { command, args }, { url } or a Transport' });
+}
+
+function urlRoute({ url, headers, transport }: UrlAddress, { limits, log }: RouteOptions): Route {
+  const parsed = toUrl(url);
+  const options = { url: String(parsed), headers, limits, log };
+  if (transport === 'websocket' || /^wss?:$/.test(parsed.protocol)) {
+    return { open: () => createWebSocketLink(options), canReopen: true };
+  }
+  const sse: Route = { open: () => createSseLink(options), canReopen: true };
+  if (transport === 'http+sse') return sse;
+  const http: Route = { open: () => createHttpLink(options), canReopen: true };
+  return transport === 'streamable-http' ? http : { ...http, fallback: sse };
+}
+
+function toUrl(url: string | URL): URL {
+  if (!URL.canParse(String(url))) {
+    throw new GatewayError('BAD_OPTION', { option: 'url', reason: `"${String(url)}" is no URL` });
+  }
+  const parsed = new URL(url);
+  if (/^(https?|wss?):$/.test(parsed.protocol)) return parsed;
+  throw new GatewayError('BAD_OPTION', { option: 'url', reason: `${parsed.protocol} is not http, https, ws or wss` });
+}

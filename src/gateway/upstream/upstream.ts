@@ -1,0 +1,143 @@
+// One server, connected: calls in neutral words, whatever it speaks. A session that the server has forgotten is opened anew,
+// once, and the call that met it is made again: the server never saw it.
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { OutgoingCall, ServerEvents, ServerView } from '../../protocol/server-view.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { Limits } from '../../shared/limits.ts';
+import { createLog } from '../../shared/log.ts';
+import type { Log } from '../../shared/log.ts';
+import { toClientCapabilities } from '../dialect/client-capabilities.ts';
+import { STATELESS } from '../dialect/revisions.ts';
+import { withTasks } from '../dialect/stateless/stateless-speaker.ts';
+import { routeTo } from './address.ts';
+import type { Address } from './address.ts';
+import type { Link } from './link.ts';
+import { LinkWire } from './link-wire.ts';
+import { negotiate, reinitialize } from './negotiate.ts';
+import type { Connected, NegotiateOptions } from './negotiate.ts';
+
+export interface UpstreamOptions {
+  info: Implementation;
+  capabilities: ClientCapabilities;
+  events: ServerEvents;
+  /** The only revision to speak (`draft` for the draft dialect). */
+  revision?: string | undefined;
+  /** Silence allowed before a call is given up; default 60 s. */
+  timeoutMs?: number | undefined;
+  /** The longest a call may take; default 30 min. */
+  maxTimeoutMs?: number | undefined;
+  /** Silence allowed to the first question on stdio and the like; default 5 s. */
+  probeMs?: number | undefined;
+  limits?: Partial<Limits> | undefined;
+  log?: Log | undefined;
+  clock?: Clock | undefined;
+  onClose?: ((reason: string) => void) | undefined;
+}
+
+export async function openUpstream(address: Address, options: UpstreamOptions): Promise<Upstream> {
+  const log = options.log ?? createLog();
+  const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log });
+  let live: Link | undefined;
+  const negotiation: NegotiateOptions = {
+    intro: { info: options.info, capabilities: options.capabilities, revision: options.revision },
+    identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
+    events: options.events,
+    probeMs: options.probeMs ?? 5000,
+    async connect(link) {
+      live = link;
+      const wire = new LinkWire(link, {
+        clock: options.clock ?? systemClock,
+        log,
+        timeoutMs: options.timeoutMs ?? 60_000,
+        maxTimeoutMs: options.maxTimeoutMs ?? 30 * 60_000,
+        onClose: (reason) => link === live && options.onClose?.(reason), // not for one that was tried and left
+      });
+      await wire.start();
+      return wire;
+    },
+  };
+  return new Upstream(await negotiate(route, negotiation), negotiation);
+}
+
+export class Upstream {
+  #connected: Connected;
+  readonly #negotiation: NegotiateOptions;
+  #healing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(connected: Connected, negotiation: NegotiateOptions) {
+    this.#connected = connected;
+    this.#negotiation = negotiation;
+  }
+
+  get server(): ServerView {
+    return this.#connected.speaker.server;
+  }
+
+  get transport(): Link['kind'] {
+    return this.#connected.link.kind;
+  }
+
+  async call(call: OutgoingCall): Promise<JsonObject> {
+    return this.#healed((speaker) => speaker.call(call));
+  }
+
+  notify(method: string, params?: JsonObject): Promise<void> {
+    return this.#connected.speaker.notify(method, params);
+  }
+
+  /** Wants to hear of changed lists. */
+  watch(): void {
+    this.#connected.speaker.watch();
+  }
+
+  subscribe(uri: string): Promise<void> {
+    return this.#healed((speaker) => speaker.subscribe(uri));
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.#healed((speaker) => speaker.unsubscribe(uri));
+  }
+
+  setLogLevel(level: string): Promise<void> {
+    return this.#healed((speaker) => speaker.setLogLevel(level));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#connected.speaker.leave();
+    await this.#connected.link.close();
+  }
+
+  async #healed<T>(work: (speaker: Connected['speaker']) => Promise<T>): Promise<T> {
+    const { speaker } = this.#connected;
+    try {
+      return await work(speaker);
+    } catch (thrown) {
+      if (!this.#isSessionLost(thrown)) throw thrown;
+      if (speaker === this.#connected.speaker) {
+        this.#healing ??= this.#heal().finally(() => (this.#healing = undefined));
+        await this.#healing;
+      }
+      return work(this.#connected.speaker);
+    }
+  }
+
+  #isSessionLost(thrown: unknown): boolean {
+    const handshake = this.server.dialect !== 'stateless' && this.transport === 'streamable-http';
+    return handshake && thrown instanceof GatewayError && thrown.details.status === 404;
+  }
+
+  async #heal(): Promise<void> {
+    const speaker = await reinitialize(this.#connected, this.#negotiation);
+    this.#connected = { ...this.#connected, speaker };
+  }
+}

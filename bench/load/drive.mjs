@@ -1,26 +1,27 @@
 // A closed loop: so many calls in flight, each lane sends its next when its last is answered, for so long.
 const FEWEST_CALLS = 30;
-const ANSWERS_WITHIN_MS = 10_000;
+const STALLS_AFTER_MS = 10_000;
 
 /** Resolves with the latency of every call in ms and the time they took together. */
-export function drive(client, call, { inFlight, ms }) {
+export function drive(client, call, { inFlight, ms, fewest = FEWEST_CALLS }) {
   return new Promise((resolve, reject) => {
     const latencies = [];
     const began = performance.now();
     let lanes = inFlight;
-    const stalled = setTimeout(
-      () => settle(reject, new Error(`calls without an answer, ${latencies.length} with one`)),
-      ms + ANSWERS_WITHIN_MS,
-    );
+    let seen = 0;
+    const watch = setInterval(() => {
+      if (latencies.length === seen) settle(reject, new Error(`no more answers after ${seen}`));
+      seen = latencies.length;
+    }, STALLS_AFTER_MS);
 
     function settle(how, value) {
-      clearTimeout(stalled);
+      clearInterval(watch);
       how(value);
     }
 
     function next(lane) {
       const sent = performance.now();
-      if (sent - began > ms && latencies.length >= FEWEST_CALLS) {
+      if (sent - began > ms && latencies.length >= fewest) {
         lanes -= 1;
         if (lanes === 0) settle(resolve, { latencies, ms: sent - began });
         return;

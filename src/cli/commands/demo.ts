@@ -75,8 +75,8 @@ function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: DemoCommand)
   }
 }
 
-function systemCode({ cause }: GatewayError): string | undefined {
-  return (cause as NodeJS.ErrnoException | undefined)?.code;
+function systemCode({ cause }: GatewayError): string {
+  return (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
 function isChosen({ port }: DemoCommand, bound: number): boolean {

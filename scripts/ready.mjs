@@ -43,7 +43,11 @@ function modified(path) {
 function run(what, args) {
   process.stderr.write(`parley: ${what} (npm ${args.slice(0, 2).join(' ')}) …\n`);
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const { status, error } = spawnSync(npm, args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  const { status, error } = spawnSync(npm, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
   if (status !== 0) fail(`${what} failed${error ? `: ${error.message}` : ''}. Run "npm ${args.join(' ')}" to see why.`);
 }
 

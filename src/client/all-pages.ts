@@ -29,7 +29,12 @@ export async function allPages<T>(upstream: Upstream, listing: Listing, options:
   return entries;
 }
 
-async function onePage(upstream: Upstream, { method, key, declared, isEntry }: Listing, cursor: unknown, options: ClientCallOptions) {
+async function onePage(
+  upstream: Upstream,
+  { method, key, declared, isEntry }: Listing,
+  cursor: unknown,
+  options: ClientCallOptions,
+) {
   let result: JsonObject;
   try {
     result = await upstream.call({ ...options, method, params: cursor === undefined ? undefined : { cursor } });

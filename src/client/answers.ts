@@ -61,7 +61,8 @@ export class Answers {
   /** Throws NOT_APPROVED. */
   async approve(details: Approval): Promise<void> {
     const { approve } = this.#options;
-    if (approve && !(await approve(details.kind, details))) throw new GatewayError('NOT_APPROVED', { what: details.kind });
+    if (approve && !(await approve(details.kind, details)))
+      throw new GatewayError('NOT_APPROVED', { what: details.kind });
   }
 }
 

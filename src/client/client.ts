@@ -58,7 +58,12 @@ export class Client {
 
   /** The result, also of a call that the server runs as a task. A tool that fails gives a result with `isError`. */
   async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
-    await this.#answers.approve({ kind: 'tools/call', name, arguments: args, annotations: this.#annotations.get(name) });
+    await this.#answers.approve({
+      kind: 'tools/call',
+      name,
+      arguments: args,
+      annotations: this.#annotations.get(name),
+    });
     const { task, onTask, ...call } = options;
     const result = await this.#upstream.call({
       ...call,
@@ -100,7 +105,8 @@ export class Client {
     argument: { name: string; value: string },
     context?: { arguments: Record<string, string> },
   ): Promise<CompleteResult['completion']> {
-    const spelled = 'prompt' in ref ? { type: 'ref/prompt', name: ref.prompt } : { type: 'ref/resource', uri: ref.template };
+    const spelled =
+      'prompt' in ref ? { type: 'ref/prompt', name: ref.prompt } : { type: 'ref/resource', uri: ref.template };
     const params = { ref: spelled, argument, ...(context && { context }) };
     const { completion } = await this.#call<CompleteResult>('completion/complete', params);
     return completion;
@@ -168,6 +174,9 @@ export class Client {
   #toCallResult(result: JsonObject): CallToolResult {
     if (Array.isArray(result.content)) return result as CallToolResult;
     if (result.structuredContent !== undefined) return { content: [], ...result } as CallToolResult;
-    throw new GatewayError('UPSTREAM_INVALID', { server: this.server.info.name, reason: 'tools/call answered without content' });
+    throw new GatewayError('UPSTREAM_INVALID', {
+      server: this.server.info.name,
+      reason: 'tools/call answered without content',
+    });
   }
 }

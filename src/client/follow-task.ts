@@ -57,7 +57,10 @@ async function answerTask(upstream: Upstream, answers: Answers, task: TaskState,
   await upstream.call({ method: 'tasks/update', params: { taskId, inputResponses } });
 }
 
-async function outcome(upstream: Upstream, { taskId, status, result, error, statusMessage }: TaskState): Promise<JsonObject> {
+async function outcome(
+  upstream: Upstream,
+  { taskId, status, result, error, statusMessage }: TaskState,
+): Promise<JsonObject> {
   if (isObject(result)) return result;
   if (error) throw new ProtocolError(error.code, error.message, error.data);
   if (status === 'cancelled') throw new GatewayError('CANCELLED');

@@ -34,6 +34,7 @@ export function createLog(options: { level?: Level | 'silent'; write?: (line: st
 
 function redact(key: string, value: unknown): unknown {
   if (key !== '' && SECRET.test(key) && typeof value === 'string') return '[redacted]';
-  if (value instanceof Error) return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
+  if (value instanceof Error)
+    return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
   return value;
 }

@@ -44,7 +44,8 @@ export function createHttpEndpoint(front: Front, options: EndpointOptions = {}):
     if (path === '/mcp') streamable.handle(visit);
     else if (path === '/sse') legacy.stream(visit);
     else if (path === '/message') legacy.message(visit);
-    else visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
+    else
+      visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
   };
 
   return {

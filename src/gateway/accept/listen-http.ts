@@ -50,6 +50,8 @@ export async function listenHttp(front: Front, options: HttpListenOptions): Prom
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {
   const reason =
-    cause.code === 'EADDRINUSE' ? `port ${port} on ${host} is taken; choose another, or 0 for any free one` : cause.message;
+    cause.code === 'EADDRINUSE'
+      ? `port ${port} on ${host} is taken; choose another, or 0 for any free one`
+      : cause.message;
   return new GatewayError('BAD_OPTION', { option: 'port', reason }, { cause });
 }

@@ -31,7 +31,8 @@ function batchRefusal(conversation: Conversation, items: Incoming[]): string | u
   if (!conversation.wording?.batches) return 'Batches are not part of the negotiated revision';
   const messages = items.flatMap((item) => (item.kind === 'message' ? [item.message] : []));
   if (messages.some(isInitialize)) return 'initialize must not be part of a batch';
-  if (messages.some((message) => isStatelessMessage(message, { session: false }))) return 'Batches are not part of the claimed revision';
+  if (messages.some((message) => isStatelessMessage(message, { session: false })))
+    return 'Batches are not part of the claimed revision';
   return undefined;
 }
 

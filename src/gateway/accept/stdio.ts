@@ -44,7 +44,8 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   const lines = new LineReader({
     maxBytes: maxRequestBytes,
     onLine: (line) => connection.receive(line),
-    onOversize: () => connection.refuse(new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' })),
+    onOversize: () =>
+      connection.refuse(new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' })),
   });
   input.on('data', (chunk: Buffer) => lines.push(chunk));
   input.once('end', () => {

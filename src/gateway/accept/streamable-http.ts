@@ -85,7 +85,10 @@ export class StreamableHttp {
   }
 
   #stateless({ request, response, principal = 'local' }: Visit, message: Message, accepted: Accepted): void {
-    const outlet = new PostOutlet(this.#front, response, { acceptsStream: accepted.stream, streamOnly: !accepted.json });
+    const outlet = new PostOutlet(this.#front, response, {
+      acceptsStream: accepted.stream,
+      streamOnly: !accepted.json,
+    });
     if (!isRequest(message)) return outlet.end(); // the era knows no notification over HTTP that we would have to heed
     const headers = (name: string) => request.headers[name] as string | undefined;
     const running = serveStateless(this.#front, message, outlet, { principal, headers });
@@ -137,7 +140,8 @@ export class StreamableHttp {
         else if (!response.headersSent) response.writeHead(204).end();
       });
       response.on('close', stop);
-    } else throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream, or application/json to poll' });
+    } else
+      throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream, or application/json to poll' });
   }
 
   #delete(visit: Visit): void {

@@ -92,7 +92,8 @@ function isDraftResult(result: unknown): result is JsonObject {
 }
 
 function openDraft(wire: Wire, result: unknown, events: ServerEvents): Opened {
-  if (!isDraftResult(result)) throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: 'another dialect' });
+  if (!isDraftResult(result))
+    throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: 'another dialect' });
   const declared = result.serverCapabilities as JsonObject;
   const speaker = new DraftSpeaker(
     wire,

@@ -25,11 +25,13 @@ export class PendingAsks {
     const { outlet, signal } = exchange;
     return new Promise((resolve, reject) => {
       const callOff = () => this.#callOff(id, outlet);
-      const settle = <T>(by: (value: T) => void) => (value: T) => {
-        this.#pending.delete(id);
-        signal.removeEventListener('abort', callOff);
-        by(value);
-      };
+      const settle =
+        <T>(by: (value: T) => void) =>
+        (value: T) => {
+          this.#pending.delete(id);
+          signal.removeEventListener('abort', callOff);
+          by(value);
+        };
       this.#pending.set(id, { method, resolve: settle(resolve), reject: settle(reject) });
       signal.addEventListener('abort', callOff);
       outlet.send(toRequest(id, question));
@@ -54,7 +56,9 @@ export class PendingAsks {
   }
 
   #callOff(id: RequestId, outlet: Outlet): void {
-    outlet.send(toNotification('notifications/cancelled', { requestId: id, reason: 'The call that asked was cancelled' }));
+    outlet.send(
+      toNotification('notifications/cancelled', { requestId: id, reason: 'The call that asked was cancelled' }),
+    );
     this.#pending.get(id)?.reject(new GatewayError('CANCELLED'));
   }
 }

@@ -75,7 +75,10 @@ export function isStateless(revision: string): boolean {
 /** What to answer to an offer: the same when it is spoken here, else the newest dated handshake revision spoken. */
 export function negotiate(offered: string, spoken: readonly string[]): string | undefined {
   if (isHandshake(offered) && spoken.includes(offered)) return offered;
-  return spoken.filter((revision) => isHandshake(revision) && revision !== ECHOED_DRAFT).toSorted().at(-1);
+  return spoken
+    .filter((revision) => isHandshake(revision) && revision !== ECHOED_DRAFT)
+    .toSorted()
+    .at(-1);
 }
 
 /** Which openings to try with a server, for a pinned revision or for none. */

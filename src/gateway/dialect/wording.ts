@@ -13,7 +13,9 @@ export interface Wording {
   /** May close a stream early, after an event with an id and no data. */
   readonly primesStreams: boolean;
   /** The request in neutral words, or undefined when this dialect has no such method. */
-  toNeutral(request: RequestMessage): { request: RequestMessage; split: SplitParams; task?: Exchange['task'] } | undefined;
+  toNeutral(
+    request: RequestMessage,
+  ): { request: RequestMessage; split: SplitParams; task?: Exchange['task'] } | undefined;
   /** Lets the target answer and spells the result. */
   serve(exchange: Exchange, target: Target): Promise<unknown> | unknown;
   toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage;

@@ -48,7 +48,10 @@ export function routeTo(address: Address, options: RouteOptions): Route {
   if ('start' in address && 'send' in address) {
     return { open: () => createTransportLink(address, options.limits), canReopen: false };
   }
-  throw new GatewayError('BAD_OPTION', { option: 'server', reason: 'give a URL, { command, args }, { url } or a Transport' });
+  throw new GatewayError('BAD_OPTION', {
+    option: 'server',
+    reason: 'give a URL, { command, args }, { url } or a Transport',
+  });
 }
 
 function urlRoute({ url, headers, transport }: UrlAddress, { limits, log }: RouteOptions): Route {

@@ -49,11 +49,18 @@ export class LinkWire implements Wire, LinkEvents {
     const stream = this.http ? new AbortController() : undefined;
     return new Promise<unknown>((resolve, reject) => {
       const onAbort = (): void => this.#callOff(id, 'The caller gave up', cancelled());
-      const settled = <T>(by: (value: T) => void) => (value: T) => {
-        signal?.removeEventListener('abort', onAbort);
-        by(value);
-      };
-      this.#pending.add({ id, call: { ...call, stream } as StreamedCall, resolve: settled(resolve), reject: settled(reject) });
+      const settled =
+        <T>(by: (value: T) => void) =>
+        (value: T) => {
+          signal?.removeEventListener('abort', onAbort);
+          by(value);
+        };
+      this.#pending.add({
+        id,
+        call: { ...call, stream } as StreamedCall,
+        resolve: settled(resolve),
+        reject: settled(reject),
+      });
       signal?.addEventListener('abort', onAbort);
       const message = { jsonrpc: '2.0' as const, id, method, ...(params !== undefined && { params }) };
       this.#link
@@ -93,7 +100,10 @@ export class LinkWire implements Wire, LinkEvents {
   #onNotification(notification: NotificationMessage, from: RequestId | undefined): void {
     const { method, params = {} } = notification;
     if (method === 'notifications/progress' || method === 'progress') {
-      const known = method === 'progress' ? this.#draftProgress(params) : this.#pending.progress(params.progressToken, params as never);
+      const known =
+        method === 'progress'
+          ? this.#draftProgress(params)
+          : this.#pending.progress(params.progressToken, params as never);
       if (!known) this.#options.log.debug({ server: this.name }, 'progress.unexpected');
     } else if (from !== undefined && this.#pending.get(from)) this.#pending.tell(from, notification);
     else this.speaker?.onNotification(notification);
@@ -149,12 +159,14 @@ export class LinkWire implements Wire, LinkEvents {
   #toError(error: unknown): Error {
     if (!(error instanceof HttpRefusal)) return error instanceof Error ? error : new Error(String(error));
     const { status, body } = error;
-    if (status === 401 || status === 403) return new GatewayError('UPSTREAM_UNAUTHORIZED', { server: this.name, status });
+    if (status === 401 || status === 403)
+      return new GatewayError('UPSTREAM_UNAUTHORIZED', { server: this.name, status });
     const wire = isObject(body) && isObject(body.error) ? body.error : undefined;
     if (wire && typeof wire.code === 'number' && status < 500 && status !== 404) {
       return new ProtocolError(wire.code, String(wire.message), wire.data);
     }
-    if (wire && status === 404 && wire.code === -32601) return new ProtocolError(-32601, String(wire.message), wire.data);
+    if (wire && status === 404 && wire.code === -32601)
+      return new ProtocolError(-32601, String(wire.message), wire.data);
     return new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: `HTTP ${status}`, status });
   }
 

@@ -100,7 +100,9 @@ async function openHandshake(
 }
 
 async function handshake(link: Link, wire: LinkWire, options: NegotiateOptions): Promise<Speaker> {
-  const { speaker, headers } = await initializeServer(wire, options.intro, options.events, (early) => adopt(wire, early));
+  const { speaker, headers } = await initializeServer(wire, options.intro, options.events, (early) =>
+    adopt(wire, early),
+  );
   link.setHeaders?.(headers);
   link.listen?.();
   return speaker;

@@ -26,7 +26,11 @@ export class DraftSpeaker implements Speaker {
     if (!LISTS[method] && spelled !== 'tools/invoke' && method !== 'ping' && !method.startsWith('interaction.')) {
       throw new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: method });
     }
-    const result = await this.#wire.call({ ...call, method: spelled, cancelNotice: (id) => toNotification('cancel', { id }) });
+    const result = await this.#wire.call({
+      ...call,
+      method: spelled,
+      cancelNotice: (id) => toNotification('cancel', { id }),
+    });
     const key = LISTS[method];
     if (key) return { [key]: Array.isArray(result) ? result : ((isObject(result) && result[key]) ?? []) };
     if (method === 'tools/call') return fromInvocation(result);
@@ -47,7 +51,8 @@ export class DraftSpeaker implements Speaker {
       const removed = (Array.isArray(params.removed) ? params.removed : []) as string[];
       this.#events.onChange({ kind: 'tools', added, removed });
     } else if (method === 'resources/changed' && Array.isArray(params.updated)) {
-      for (const name of params.updated) this.#events.onChange({ kind: 'resource', uri: String(name), name: String(name) });
+      for (const name of params.updated)
+        this.#events.onChange({ kind: 'resource', uri: String(name), name: String(name) });
     }
   }
 

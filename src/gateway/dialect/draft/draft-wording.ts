@@ -2,12 +2,7 @@
 // difference. It has no prompts, no reading of resources and no way to ask its client anything.
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
-import type {
-  JsonObject,
-  NotificationMessage,
-  RequestMessage,
-  ResponseMessage,
-} from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import type { GatewayError, ProtocolError } from '../../../shared/errors.ts';
@@ -92,7 +87,8 @@ export class DraftWording implements Wording {
       const { added = [], removed = [] } = change;
       return toNotification('tools/changed', { added: added.map(toAdded), removed });
     }
-    if (change.kind === 'resource') return toNotification('resources/changed', { updated: [change.name ?? change.uri] });
+    if (change.kind === 'resource')
+      return toNotification('resources/changed', { updated: [change.name ?? change.uri] });
     return undefined;
   }
 

@@ -1,12 +1,7 @@
 // The handshake era's words, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`, `inputRequests`,
 // cache hints or error codes of the stateless era.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type {
-  JsonObject,
-  NotificationMessage,
-  RequestMessage,
-  ResponseMessage,
-} from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';

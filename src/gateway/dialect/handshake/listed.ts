@@ -17,7 +17,8 @@ export function toListed(entry: JsonObject, features: Features): JsonObject {
 function shape(entry: JsonObject, features: Features): JsonObject {
   let { icons, execution, title, outputSchema, _meta, ...rest } = entry;
   if (features.icons) rest = { ...rest, ...present({ icons, execution }) };
-  if (features.structured) rest = { ...rest, ...present({ title, outputSchema: wrapOutputSchema(outputSchema), _meta }) };
+  if (features.structured)
+    rest = { ...rest, ...present({ title, outputSchema: wrapOutputSchema(outputSchema), _meta }) };
   else if (Array.isArray(rest.arguments)) rest = { ...rest, arguments: rest.arguments.map(withoutTitle) };
   if ('inputSchema' in rest && !features.toolAnnotations) delete rest.annotations;
   return rest;

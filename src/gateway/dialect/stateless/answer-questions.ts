@@ -9,7 +9,11 @@ import { toAsk } from '../answer-ask.ts';
 /** A result without questions asks for patience only. */
 const PACE_MS = 250;
 
-export async function answerQuestions(call: OutgoingCall, result: JsonObject, events: ServerEvents): Promise<JsonObject> {
+export async function answerQuestions(
+  call: OutgoingCall,
+  result: JsonObject,
+  events: ServerEvents,
+): Promise<JsonObject> {
   const { requestState } = result;
   const questions = isObject(result.inputRequests) ? Object.entries(result.inputRequests) : [];
   const signal = call.signal ?? new AbortController().signal;

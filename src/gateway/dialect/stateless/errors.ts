@@ -8,7 +8,11 @@ import { plainError, toWire } from '../plain-error.ts';
 export type StatelessAnswer = { result: JsonObject } | { error: WireError; status: number };
 
 /** `atEdge`: raised before the target saw the request, where bad params are a bad HTTP request too. */
-export function toStatelessError(error: GatewayError | ProtocolError, exchangeId: string, atEdge: boolean): StatelessAnswer {
+export function toStatelessError(
+  error: GatewayError | ProtocolError,
+  exchangeId: string,
+  atEdge: boolean,
+): StatelessAnswer {
   if (error instanceof ProtocolError) return { error: plainError(error), status: 200 };
   const { code, details, row } = error;
   switch (code) {

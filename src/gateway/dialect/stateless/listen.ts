@@ -26,7 +26,9 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
   const id = exchange.request.id;
   const filter = honoured(front, exchange, wanted);
   const mark = (params: JsonObject = {}) => ({ ...params, _meta: { [META.subscriptionId]: id } });
-  exchange.outlet.send(toNotification('notifications/subscriptions/acknowledged', mark({ notifications: named(filter) })));
+  exchange.outlet.send(
+    toNotification('notifications/subscriptions/acknowledged', mark({ notifications: named(filter) })),
+  );
   const unwatch = front.target.watch((change) => {
     const notification = toListened(change, filter, exchange.client.principal);
     if (notification) exchange.outlet.send({ ...notification, params: mark(notification.params) });
@@ -39,7 +41,9 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
   const close = () => {
     stop();
     const result = stamp({}, front.target.info);
-    exchange.outlet.end(toResult(id, { ...result, _meta: { ...(result._meta as JsonObject), [META.subscriptionId]: id } }));
+    exchange.outlet.end(
+      toResult(id, { ...result, _meta: { ...(result._meta as JsonObject), [META.subscriptionId]: id } }),
+    );
   };
   front.listens.add(close);
   return { endless: true, cancel: stop };
@@ -61,7 +65,10 @@ function readFilter(notifications: unknown): Filter {
 function strings(notifications: JsonObject, name: string): string[] {
   const list = notifications[name] ?? [];
   if (Array.isArray(list) && list.every((item) => typeof item === 'string')) return list;
-  throw new GatewayError('INVALID_PARAMS', { parameter: `notifications.${name}`, error: 'Must be an array of strings' });
+  throw new GatewayError('INVALID_PARAMS', {
+    parameter: `notifications.${name}`,
+    error: 'Must be an array of strings',
+  });
 }
 
 /** What the target does not offer is left out of the acknowledgement. */

@@ -14,7 +14,12 @@ export function sealState(sealer: Sealer, request: RequestMessage, principal: st
 }
 
 /** The ticket, or undefined for anything that was not sealed here for this very request and principal. */
-export function openState(sealer: Sealer, request: RequestMessage, principal: string, state: string): Ticket | undefined {
+export function openState(
+  sealer: Sealer,
+  request: RequestMessage,
+  principal: string,
+  state: string,
+): Ticket | undefined {
   const payload = sealer.open(PURPOSE, bindingOf(request, principal), state);
   return isObject(payload) ? (payload as unknown as Ticket) : undefined;
 }

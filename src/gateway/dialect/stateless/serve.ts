@@ -46,7 +46,12 @@ const REMOVED = new Set([
 ]);
 const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
-export function serveStateless(front: Front, request: RequestMessage, outlet: Outlet, caller: Caller): Running | undefined {
+export function serveStateless(
+  front: Front,
+  request: RequestMessage,
+  outlet: Outlet,
+  caller: Caller,
+): Running | undefined {
   try {
     const exchange = admit(front, request, outlet, caller);
     if (request.method === 'subscriptions/listen') return listen(front, exchange);
@@ -59,7 +64,12 @@ export function serveStateless(front: Front, request: RequestMessage, outlet: Ou
   }
 }
 
-function admit(front: Front, request: RequestMessage, outlet: Outlet, { principal, headers }: Caller): StatelessExchange {
+function admit(
+  front: Front,
+  request: RequestMessage,
+  outlet: Outlet,
+  { principal, headers }: Caller,
+): StatelessExchange {
   if (headers) checkVersionHeader(headers, request);
   const envelope = readEnvelope(request, front.revisions);
   if (headers) checkStandardHeaders(headers, request);
@@ -95,7 +105,10 @@ function run(front: Front, exchange: StatelessExchange): void {
   if (inputResponses !== undefined) exchange.give(inputResponses); // a client that knows the questions may answer at once
   let result;
   try {
-    result = exchange.method === 'server/discover' ? toDiscovery(front.target, exchange, front.revisions) : front.target.handle(exchange);
+    result =
+      exchange.method === 'server/discover'
+        ? toDiscovery(front.target, exchange, front.revisions)
+        : front.target.handle(exchange);
   } catch (thrown) {
     return fail(front, exchange, thrown);
   }
@@ -132,7 +145,8 @@ function finish(front: Front, exchange: StatelessExchange, result: JsonObject): 
   if (exchange.ended) return;
   exchange.end();
   if (exchange.cancelled) return exchange.outlet.end();
-  const spelled = exchange.method === 'server/discover' ? result : toStatelessResult(exchange.method, result, front.target.info);
+  const spelled =
+    exchange.method === 'server/discover' ? result : toStatelessResult(exchange.method, result, front.target.info);
   exchange.outlet.end(toResult(exchange.request.id, spelled));
 }
 

@@ -45,7 +45,12 @@ export class StatelessExchange extends ServedExchange {
   progress({ progress, total, message }: Progress): void {
     const { progressToken } = this;
     if (progressToken === undefined) return;
-    const params = { progressToken, progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+    const params = {
+      progressToken,
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    };
     this.tell(toNotification('notifications/progress', params));
   }
 

@@ -13,7 +13,7 @@ export interface Listing {
   key: string;
   /** A server that does not declare the area and has no such method simply has none. */
   declared: boolean;
-  isEntry(entry: JsonObject): boolean;
+  readonly isEntry: (entry: JsonObject) => boolean;
 }
 
 export async function allPages<T>(upstream: Upstream, listing: Listing, options: ClientCallOptions = {}): Promise<T[]> {

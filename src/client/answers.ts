@@ -44,12 +44,12 @@ export class Answers {
     if (method === 'elicitation/create' && onElicit) {
       const request = params as unknown as ElicitRequestParams;
       await this.approve({ kind: 'elicitation', request });
-      return fillDefaults(await onElicit(request, context), params) as unknown as JsonObject;
+      return fillDefaults(await onElicit(request, context), params);
     }
     if (method === 'sampling/createMessage' && onSample) {
       const request = params as unknown as CreateMessageRequestParams;
       await this.approve({ kind: 'sampling', request });
-      return (await onSample(request, context)) as unknown as JsonObject;
+      return await onSample(request, context);
     }
     if (method === 'roots/list' && roots) {
       await this.approve({ kind: 'roots' });

@@ -173,7 +173,7 @@ export class Client {
   /** Older servers leave out `content` when they answer with structured data. */
   #toCallResult(result: JsonObject): CallToolResult {
     if (Array.isArray(result.content)) return result as CallToolResult;
-    if (result.structuredContent !== undefined) return { content: [], ...result } as CallToolResult;
+    if (result.structuredContent !== undefined) return { content: [], ...result };
     throw new GatewayError('UPSTREAM_INVALID', {
       server: this.server.info.name,
       reason: 'tools/call answered without content',

@@ -48,7 +48,7 @@ async function answerTask(upstream: Upstream, answers: Answers, task: TaskState,
     return;
   }
   const open = Object.entries(task.inputRequests ?? {}).filter(([key]) => !answered.has(key));
-  if (open.length === 0) return void (await sleep(pace(task)));
+  if (open.length === 0) return  (await sleep(pace(task)));
   const inputResponses: JsonObject = {};
   for (const [key, question] of open) {
     inputResponses[key] = await answers.answer({ ...question, key }, new AbortController().signal);

@@ -22,10 +22,14 @@ function addWeather(server) {
     { type: 'text', text: `Current weather in ${location}: 72°F, sunny` },
   ]);
   const city = object({ city: { type: 'string' } }, ['city']);
-  server.tool('get_weather', { description: 'Retrieve weather for a city', input: city, only: { dialects: ['draft'] } }, () => ({
-    temperature: 89,
-    condition: 'Sunny',
-  }));
+  server.tool(
+    'get_weather',
+    { description: 'Retrieve weather for a city', input: city, only: { dialects: ['draft'] } },
+    () => ({
+      temperature: 89,
+      condition: 'Sunny',
+    }),
+  );
   server.tool(
     'get_weather',
     { description, input: location, only: { dialects: ['handshake', 'stateless'] } },
@@ -34,7 +38,8 @@ function addWeather(server) {
 }
 
 function addProbes(server) {
-  const probe = (name, handler, options = {}) => server.tool(name, { description: `Probe: ${name}`, ...options }, handler);
+  const probe = (name, handler, options = {}) =>
+    server.tool(name, { description: `Probe: ${name}`, ...options }, handler);
 
   probe('probe_progress', (_, call) => {
     call.progress(50, 100);
@@ -59,7 +64,10 @@ function addProbes(server) {
   probe('probe_content', () => [
     { type: 'text', text: 'Plain text content' },
     { type: 'image', data: 'base64-encoded-image-data', mimeType: 'image/jpeg' },
-    { type: 'resource', resource: { uri: 'file:///path/to/resource', text: 'Resource content', mimeType: 'text/plain' } },
+    {
+      type: 'resource',
+      resource: { uri: 'file:///path/to/resource', text: 'Resource content', mimeType: 'text/plain' },
+    },
   ]);
   probe('probe_fail', () => {
     throw new Error('The probe failed, as it was asked to');
@@ -128,15 +136,18 @@ function addResources(server) {
   server.resource('demo:///user_files', { name: 'user_files', only: { dialects: ['draft'] } }, () => 'files');
   server.resources({
     list: (cursor) =>
-      cursor === undefined ? { resources: [listed] }
-      : cursor === 'optional-cursor' ? { resources: [listed], nextCursor: 'optional-next-cursor' }
-      : undefined,
-    read: (asked) =>
-      asked === uri ? [{ uri, mimeType: 'text/plain', text: 'File contents here...' }] : undefined,
+      cursor === undefined
+        ? { resources: [listed] }
+        : cursor === 'optional-cursor'
+          ? { resources: [listed], nextCursor: 'optional-next-cursor' }
+          : undefined,
+    read: (asked) => (asked === uri ? [{ uri, mimeType: 'text/plain', text: 'File contents here...' }] : undefined),
   });
   const complete = {
     path: (value) =>
-      [{ value: '/home/user/documents/', description: 'Documents folder' }].filter((entry) => entry.value.startsWith(value)),
+      [{ value: '/home/user/documents/', description: 'Documents folder' }].filter((entry) =>
+        entry.value.startsWith(value),
+      ),
   };
   server.template(
     'file:///{path}',

@@ -25,8 +25,8 @@ export interface EndpointOptions extends GuardOptions {
 }
 
 export interface HttpEndpoint {
-  handle(request: IncomingMessage, response: ServerResponse): void;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   close(): void;
 }
 

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message, RequestId } from '../../protocol/message.ts';
-import { ERRORS, GatewayError } from '../../shared/errors.ts';
-import type { ErrorCode } from '../../shared/errors.ts';
+import { ERRORS } from '../../shared/error-table.ts';
+import type { ErrorCode } from '../../shared/error-table.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { MAX_BATCH_ITEMS, readMessage, toIncoming, writeMessage } from './json-rpc.ts';
 import type { Incoming } from './json-rpc.ts';
 

@@ -69,7 +69,7 @@ function toView(result: JsonObject): ServerView {
     dialect: 'stateless',
     revision: STATELESS,
     info: (isObject(info) ? info : { name: 'unknown', version: '0' }) as Implementation,
-    capabilities: (isObject(result.capabilities) ? result.capabilities : {}) as ServerCapabilities,
+    capabilities: (isObject(result.capabilities) ? result.capabilities : {}),
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
   };
 }

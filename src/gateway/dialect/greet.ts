@@ -28,7 +28,7 @@ function greetHandshake(params: JsonObject, conversation: Conversation): { wordi
     dialect: 'handshake',
     revision,
     info: toInfo(params.clientInfo),
-    capabilities: optionalObject(params.capabilities, 'capabilities') as ClientCapabilities,
+    capabilities: optionalObject(params.capabilities, 'capabilities'),
     principal: conversation.principal,
   });
   return { wording, result: wording.welcome() };

@@ -1,7 +1,8 @@
 // The wire form of an error where a dialect has no words of its own for it.
 import type { WireError } from '../../protocol/message.ts';
+import type { ErrorCode } from '../../shared/error-table.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { ErrorCode, GatewayError } from '../../shared/errors.ts';
+import type { GatewayError } from '../../shared/errors.ts';
 
 type Details = GatewayError['details'];
 

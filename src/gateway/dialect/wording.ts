@@ -16,8 +16,8 @@ export interface Wording {
   toNeutral(
     request: RequestMessage,
   ): { request: RequestMessage; split: SplitParams; task?: Exchange['task'] } | undefined;
-  /** Lets the target answer and spells the result. */
-  serve(exchange: Exchange, target: Target): Promise<unknown> | unknown;
+  /** Lets the target answer and spells the result, at once or as a promise of it. */
+  serve(exchange: Exchange, target: Target): unknown;
   toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage;
   /** The answer to a request the client called off; undefined where there is none. */
   toCancelled(exchange: ServedExchange): ResponseMessage | undefined;

@@ -121,7 +121,7 @@ export class LinkWire implements Wire, LinkEvents {
       return;
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
-    if (!this.#pending.settle(owned as ResponseMessage)) {
+    if (!this.#pending.settle(owned)) {
       this.#options.log.debug({ server: this.name, id: response.id }, 'answer.unexpected');
     }
   }

@@ -61,7 +61,7 @@ export class HandshakeWording implements Wording {
     return {
       protocolVersion: this.client.revision,
       capabilities: toHandshakeCapabilities(target.capabilities(this.client), this.#features),
-      serverInfo: toServerInfo(target.info as unknown as JsonObject, this.#features),
+      serverInfo: toServerInfo(target.info, this.#features),
       ...(instructions !== undefined && { instructions }),
     };
   }

@@ -35,6 +35,6 @@ function canonical(value: unknown): unknown {
   if (!isObject(value)) return value;
   const sorted: [string, unknown][] = Object.keys(value)
     .toSorted()
-    .map((key) => [key, canonical((value as JsonObject)[key])]);
+    .map((key) => [key, canonical((value)[key])]);
   return sorted;
 }

@@ -50,7 +50,7 @@ export function stamp(result: JsonObject, info: Implementation): JsonObject {
 /** The flat form: the task's own fields, none of its payloads. */
 function toTaskResult(task: TaskState, info: Implementation): JsonObject {
   const { inputRequests, result, error, ...fields } = task;
-  return { ...stamp(fields as unknown as JsonObject, info), resultType: 'task' };
+  return { ...stamp(fields, info), resultType: 'task' };
 }
 
 /** `execution` belongs to the tasks of 2025-11-25. */
@@ -62,6 +62,6 @@ function toEntries(result: JsonObject): JsonObject {
 
 function toCapabilities(capabilities: ServerCapabilities): JsonObject {
   const { tasks, extensions, ...rest } = capabilities as JsonObject;
-  if (tasks === undefined) return capabilities as JsonObject;
+  if (tasks === undefined) return capabilities;
   return { ...rest, extensions: { ...(extensions as JsonObject), [TASKS_EXTENSION]: {} } };
 }

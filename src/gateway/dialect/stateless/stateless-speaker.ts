@@ -149,7 +149,7 @@ export class StatelessSpeaker implements Speaker {
 
   #toNeutral(method: string, result: JsonObject): JsonObject {
     const { resultType = 'complete', ...rest } = result;
-    if (resultType === 'task') return { task: rest as unknown as TaskState };
+    if (resultType === 'task') return { task: rest as unknown };
     if (resultType !== 'complete') throw this.invalid(`unknown resultType ${String(resultType)}`);
     if (method === 'tools/list') return this.#schemas.learn(rest, this.wire.http);
     return rest;

@@ -1,0 +1,133 @@
+// Every error Parley itself raises, in one table. docs/errors.md is this table; a test keeps both equal.
+
+export type Fault = 'client' | 'upstream' | 'parley' | 'config';
+
+export interface ErrorRow {
+  /** JSON-RPC code where no dialect says otherwise. */
+  code: number;
+  /** HTTP status when nothing has been sent yet. */
+  status: number;
+  fault: Fault;
+  /** What happened; `{name}` is filled from the details. */
+  message: string;
+  /** What to do about it. */
+  hint: string;
+}
+
+export const ERRORS = {
+  PARSE_ERROR: row(-32700, 400, 'client', ['Parse error', 'Send one complete JSON text per message, in UTF-8.']),
+  INVALID_REQUEST: row(-32600, 400, 'client', [
+    'Invalid Request',
+    'Send a JSON-RPC 2.0 message; `data` says what is wrong with it.',
+  ]),
+  METHOD_NOT_FOUND: row(-32601, 404, 'client', [
+    'Method not found',
+    'Use a method that the negotiated revision has and the server offers.',
+  ]),
+  INVALID_PARAMS: row(-32602, 400, 'client', ['Invalid params', 'Correct the parameter that `data` names.']),
+  INVALID_ARGUMENTS: row(-32602, 200, 'client', [
+    'Invalid arguments for tool {tool}: {reason}',
+    "Match the tool's input schema.",
+  ]),
+  TOOL_NOT_FOUND: row(-32602, 200, 'client', [
+    'Unknown tool: {name}',
+    'List the tools again; it may have been removed or renamed.',
+  ]),
+  PROMPT_NOT_FOUND: row(-32602, 200, 'client', ['Unknown prompt: {name}', 'List the prompts again.']),
+  RESOURCE_NOT_FOUND: row(-32002, 200, 'client', ['Resource not found: {uri}', 'List the resources again.']),
+  TASK_NOT_FOUND: row(-32602, 200, 'client', [
+    'Unknown task: {taskId}',
+    'It never existed, has expired, or belongs to somebody else.',
+  ]),
+  TASK_REQUIRED: row(-32601, 400, 'client', [
+    'Tool {tool} runs only as a task',
+    'Call it with a client that can follow tasks.',
+  ]),
+  ACCESS_DENIED: row(-32602, 200, 'client', ['Access denied: {uri}', 'Ask for a resource that policy allows.']),
+  INTERNAL: row(-32603, 500, 'parley', ['Internal error', 'See the log for the exchange id in `data`.']),
+  TOOL_UNREACHABLE: row(-32603, 200, 'upstream', [
+    'Tool execution failed',
+    'The server that owns the tool could not bring the call to an end; try again.',
+  ]),
+  CANCELLED: row(-32603, 200, 'client', ['Request cancelled', 'Nothing to do: the client gave up on it.']),
+  TOO_MANY: row(-32000, 429, 'client', ['Too many {what}', 'Wait for some to finish, or raise limits.{limit}.']),
+  MESSAGE_TOO_LARGE: row(-32600, 413, 'client', [
+    'Message larger than {limit} bytes',
+    'Send less, or raise limits.{name}.',
+  ]),
+  NESTED_TOO_DEEP: row(-32600, 400, 'client', [
+    'Message nested deeper than {limit} levels',
+    'Flatten it, or raise limits.maxDepth.',
+  ]),
+  CLIENT_CANNOT_BE_ASKED: row(-32021, 400, 'client', [
+    'The client cannot be asked: {what}',
+    'Use a client that declares this capability.',
+  ]),
+  ASK_REFUSED: row(-32603, 200, 'client', [
+    'The client refused to answer {method}: {reason}',
+    "Nothing to do: it was the user's or the client's choice.",
+  ]),
+  STATE_INVALID: row(-32602, 400, 'client', [
+    'Invalid or expired requestState',
+    'Start the call again without requestState.',
+  ]),
+  NOT_ALLOWED: row(-32000, 403, 'client', [
+    'Refused: {reason}',
+    'Call from an allowed Host and Origin; see docs/eras.md.',
+  ]),
+  SESSION_MISSING: row(-32000, 400, 'client', [
+    'Bad Request: Mcp-Session-Id header is required',
+    'Send the id from the initialize answer, or initialize first.',
+  ]),
+  SESSION_NOT_FOUND: row(-32001, 404, 'client', ['Session not found', 'Initialize again, without a session id.']),
+  NOT_ACCEPTABLE: row(-32000, 406, 'client', [
+    'Not Acceptable: {reason}',
+    'Send the Accept header that the message names.',
+  ]),
+  WRONG_MEDIA_TYPE: row(-32000, 415, 'client', [
+    'Unsupported Media Type: Content-Type must be application/json',
+    'Send Content-Type: application/json.',
+  ]),
+  HTTP_METHOD: row(-32000, 405, 'client', ['Method Not Allowed', 'Use the HTTP methods named in the Allow header.']),
+  UNSUPPORTED_VERSION: row(-32602, 400, 'client', [
+    'Unsupported protocol version: {requested}',
+    'Use one of the versions in `data.supported`.',
+  ]),
+  HEADER_MISMATCH: row(-32020, 400, 'client', [
+    'Header mismatch: {reason}',
+    'Mirror the body into the Mcp-* headers exactly.',
+  ]),
+  UPSTREAM_TIMEOUT: row(-32603, 504, 'upstream', [
+    '{server} did not answer {method} within {ms} ms',
+    'Raise the timeout, or see why the server is slow.',
+  ]),
+  UPSTREAM_CLOSED: row(-32603, 502, 'upstream', [
+    'The connection to {server} closed: {reason}',
+    "Look at the server's own output; reconnect.",
+  ]),
+  UPSTREAM_UNREACHABLE: row(-32603, 502, 'upstream', [
+    'Cannot reach {server}: {reason}',
+    'Check the command or URL, and that the server runs.',
+  ]),
+  UPSTREAM_INVALID: row(-32603, 502, 'upstream', [
+    '{server} sent something invalid: {reason}',
+    'Report it to the author of the server.',
+  ]),
+  UPSTREAM_UNAUTHORIZED: row(-32603, 502, 'upstream', [
+    '{server} refused the credentials: HTTP {status}',
+    'Check the token or headers for this server.',
+  ]),
+  NO_COMMON_VERSION: row(-32603, 502, 'upstream', [
+    '{server} speaks no revision in common: it offers {offered}',
+    'Unpin the revision, or update one side.',
+  ]),
+  NOT_SUPPORTED: row(-32601, 200, 'upstream', ['{server} does not support {what}', 'Check its capabilities first.']),
+  NOT_APPROVED: row(-32603, 200, 'client', ['{what} was not approved', 'Approve it, or do without.']),
+  BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the option.']),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+function row(code: number, status: number, fault: Fault, [message, hint]: [string, string]): ErrorRow {
+  return { code, status, fault, message, hint };
+}

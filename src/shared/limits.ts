@@ -16,7 +16,7 @@ export interface Limits {
   /** HTTP sessions at once, and how long one may be idle. */
   maxSessions: number;
   sessionIdleMs: number;
-  /** Connections (WebSocket) and open listen streams at once. */
+  /** Connections of one port, and open listen streams, at once. */
   maxConnections: number;
   maxListens: number;
   /** Calls waiting for an answer of the user, per principal, and for how long. */

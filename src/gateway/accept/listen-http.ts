@@ -30,6 +30,7 @@ export async function listenHttp(front: Front, options: HttpListenOptions): Prom
   const server = tls
     ? createHttpsServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
     : createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
+  server.maxConnections = front.limits.maxConnections;
   server.on('upgrade', endpoint.upgrade);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(cause, host, port)));

@@ -70,7 +70,10 @@ export class Conversation {
     if (this.#closed) return;
     this.#closed = true;
     this.#unwatch?.();
-    for (const exchange of this.#inFlight.values()) exchange.cancel();
+    for (const exchange of this.#inFlight.values()) {
+      exchange.cancel();
+      exchange.outlet.end(); // an HTTP answer that nobody will write must not stay open
+    }
     this.#asks.close();
     this.#inFlight.clear();
   }
@@ -97,11 +100,20 @@ export class Conversation {
     if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);
     if (request.method === 'ping') return outlet.end(toResult(request.id, {}));
     if (request.method === 'initialize') return this.#initialize(request, outlet);
-    if (request.method === 'shutdown' && this.wording?.client.dialect === 'draft') {
-      this.#shutDown = true;
-      return outlet.end(toResult(request.id, null));
-    }
+    if (this.wording?.client.dialect === 'draft' && this.#draftRequest(request, outlet)) return;
     this.#serve(request, outlet);
+  }
+
+  /** Requests of the draft dialect that concern the connection itself. */
+  #draftRequest({ id, method, params = {} }: RequestMessage, outlet: Outlet): boolean {
+    if (method === 'shutdown') {
+      this.#shutDown = true;
+      outlet.end(toResult(id, null));
+    } else if (method === 'cancel') {
+      this.#notification({ jsonrpc: '2.0', method, params });
+      outlet.end(toResult(id, { cancelled: true }));
+    } else return false;
+    return true;
   }
 
   #refuse(request: RequestMessage): GatewayError | undefined {

@@ -54,6 +54,9 @@ export class ParleyServer extends Server {
   async close(): Promise<void> {
     const open = [...this.#open];
     this.#open.clear();
-    await Promise.all(open.map((one) => one.close()));
+    const closing = open.map((one) => one.close());
+    // Not before the doors are closed, so that no new one comes in; not after, so that nobody waits for one any more.
+    this.dropTasks();
+    await Promise.all(closing);
   }
 }

@@ -43,7 +43,7 @@ export class Server implements Target {
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       tell: (change) => this.#changes.tell(change),
     });
-    const tasks = new Tasks(this.#taskStore, options.pageSize);
+    const tasks = new Tasks(this.#taskStore, options);
     this.#tools = new Tools(options, this.#changes, tasks);
     this.#resources = new Resources(options, this.#changes);
     this.#prompts = new Prompts(options, this.#changes);

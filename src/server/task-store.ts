@@ -14,6 +14,11 @@ interface StoreOptions {
   tell: (change: Change) => void;
 }
 
+interface Wanted {
+  ttlMs?: number | undefined;
+  statusMessage?: string | undefined;
+}
+
 export class TaskStore {
   readonly #owners = new Map<string, Map<string, Task>>();
   readonly #options: StoreOptions;
@@ -23,19 +28,26 @@ export class TaskStore {
     this.#options = options;
   }
 
-  create(principal: string, wantedTtlMs = 0): Task {
+  hasRoom(principal: string): boolean {
+    const { maxTasks } = this.#options.limits;
+    const isFull = () => (this.#owners.get(principal)?.size ?? 0) >= maxTasks;
+    if (isFull()) this.#dropExpired();
+    return !isFull();
+  }
+
+  create(principal: string, wanted: Wanted = {}): Task {
     const { clock, limits, tell } = this.#options;
-    const owned = this.#owners.get(principal) ?? new Map<string, Task>();
-    if (owned.size >= limits.maxTasks) this.#dropExpired();
-    if (owned.size >= limits.maxTasks) throw new GatewayError('TOO_MANY', { what: 'tasks', limit: 'maxTasks' });
-    // A life of no time at all is taken as no wish: nobody could fetch the result.
-    const ttlMs = wantedTtlMs > 0 ? Math.min(wantedTtlMs, limits.taskTtlMs) : limits.taskTtlMs;
+    if (!this.hasRoom(principal)) throw new GatewayError('TOO_MANY', { what: 'tasks', limit: 'maxTasks' });
+    const { ttlMs: wantedMs = 0, statusMessage } = wanted;
     const task = new Task({
       principal,
-      ttlMs,
+      // A life of no time at all is taken as no wish: nobody could fetch the result.
+      ttlMs: wantedMs > 0 ? Math.min(wantedMs, limits.taskTtlMs) : limits.taskTtlMs,
+      statusMessage,
       clock,
       tell: ({ state }) => tell({ kind: 'task', task: state, principal }),
     });
+    const owned = this.#owners.get(principal) ?? new Map<string, Task>();
     this.#owners.set(principal, owned.set(task.id, task));
     this.#setTimer(task.expiresAt);
     return task;

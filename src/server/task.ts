@@ -24,6 +24,7 @@ export interface OpenAsk {
 interface Birth {
   principal: string;
   ttlMs: number;
+  statusMessage?: string | undefined;
   clock: Clock;
   tell: (task: Task) => void;
 }
@@ -46,6 +47,7 @@ export class Task {
   constructor(birth: Birth) {
     this.#birth = birth;
     this.principal = birth.principal;
+    this.#statusMessage = birth.statusMessage;
     this.#createdAt = birth.clock.now();
     this.#updatedAt = this.#createdAt;
     this.expiresAt = this.#createdAt + birth.ttlMs;

@@ -2,34 +2,57 @@
 // methods. How a task is spelled, and which of the methods a client has, is the dialect's business.
 import type { Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
-import type { JsonObject, WireError } from '../protocol/message.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import { systemClock } from '../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { toError } from '../shared/to-error.ts';
+import { MaybeTask } from './maybe-task.ts';
 import { toPage } from './page.ts';
 import { readObject, readOptionalString, readString, toInvalid } from './params.ts';
+import { settle } from './settle-task.ts';
 import { TaskExchange } from './task-exchange.ts';
 import type { TaskStore } from './task-store.ts';
 import { RELATED_TASK, waitForEnd } from './task-wait.ts';
 import type { Task } from './task.ts';
+import type { ServerOptions } from './types.ts';
 
-/** Does the work of the call on the task's own exchange. */
+/** Does the work of the call on the exchange it is given, and says of its state what the client may be told. */
 export type Work = (exchange: Exchange, say: (statusMessage: string) => void) => Promise<JsonObject>;
+
+/** How long a call that may become a task is a plain one, unless the server's author says otherwise. */
+const GRACE_MS = 100;
 
 export class Tasks {
   readonly #store: TaskStore;
-  readonly #pageSize: number | undefined;
+  readonly #options: ServerOptions;
 
-  constructor(store: TaskStore, pageSize: number | undefined) {
+  constructor(store: TaskStore, options: ServerOptions) {
     this.#store = store;
-    this.#pageSize = pageSize;
+    this.#options = options;
   }
 
+  /** For a client that asked for a task. */
   start(exchange: Exchange, work: Work): JsonObject {
-    const task = this.#store.create(exchange.client.principal, exchange.task?.ttl);
+    const task = this.#store.create(exchange.client.principal, { ttlMs: exchange.task?.ttl });
     const own = new TaskExchange(exchange, task);
     // Later, so that the client knows of the task before it is told what became of it.
-    setImmediate(() => void run(task, () => work(own, (message) => task.say(message))));
+    setImmediate(() => {
+      if (!task.isOver)
+        void settle(
+          task,
+          work(own, (message) => task.say(message)),
+        );
+    });
     return { task: task.state };
+  }
+
+  /** For a client that can follow a task but did not ask for one. */
+  maybeStart(exchange: Exchange, isRequired: boolean, work: Work): Promise<JsonObject> {
+    const { clock = systemClock, taskGraceMs: graceMs = GRACE_MS } = this.#options;
+    const { principal } = exchange.client;
+    const hasRoom = () => this.#store.hasRoom(principal);
+    const create = (statusMessage?: string) =>
+      this.#store.create(principal, { ttlMs: exchange.task?.ttl, statusMessage });
+    return new MaybeTask(exchange, { clock, graceMs, isRequired, hasRoom, create }).run(work);
   }
 
   get(exchange: Exchange): JsonObject {
@@ -38,7 +61,7 @@ export class Tasks {
 
   list(exchange: Exchange): JsonObject {
     const tasks = this.#store.list(exchange.client.principal);
-    const page = toPage(tasks, readOptionalString(exchange.params, 'cursor'), this.#pageSize);
+    const page = toPage(tasks, readOptionalString(exchange.params, 'cursor'), this.#options.pageSize);
     const { items, ...next } = page;
     return { tasks: items.map(({ summary }) => summary), ...next };
   }
@@ -74,23 +97,4 @@ export class Tasks {
   #find({ params, client }: Exchange): Task {
     return this.#store.get(client.principal, readString(params, 'taskId'));
   }
-}
-
-async function run(task: Task, work: () => Promise<JsonObject>): Promise<void> {
-  if (task.isOver) return;
-  try {
-    task.complete(await work());
-  } catch (thrown) {
-    task.fail(toWireError(thrown));
-  }
-}
-
-/** What was thrown may be fetched in any dialect, so it is kept in the words of the error table. */
-function toWireError(thrown: unknown): WireError {
-  const error = toError(thrown);
-  if (error instanceof ProtocolError) {
-    return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
-  }
-  const data = Object.keys(error.details).length > 0 ? { data: error.details } : {};
-  return { code: error.row.code, message: error.message, ...data };
 }

@@ -12,7 +12,7 @@ import { readOptionalObject, readString } from './params.ts';
 import { toCheckedSchema, toReason } from './schema.ts';
 import type { CheckedSchema, Problem, Verdict } from './schema.ts';
 import { ScopeSet } from './scope.ts';
-import type { Tasks } from './tasks.ts';
+import type { Tasks, Work } from './tasks.ts';
 import { toFailedResult, toToolResult } from './tool-result.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 
@@ -67,10 +67,10 @@ export class Tools {
     const given = readOptionalObject(exchange.params, 'arguments') ?? {};
     const checking = tool.input === undefined ? given : checked(given, tool.key, tool.input);
     const args = checking instanceof Promise ? await checking : checking;
-    if (!isTask(tool, exchange)) return runTool(tool, { args, exchange, call: new ExchangeCall(exchange) });
-    return this.#tasks.start(exchange, (own, say) => {
-      return runTool(tool, { args, exchange: own, call: new ExchangeCall(own, say) });
-    });
+    if (!mayBeTask(tool, exchange)) return runTool(tool, { args, exchange, call: new ExchangeCall(exchange) });
+    const work: Work = (own, say) => runTool(tool, { args, exchange: own, call: new ExchangeCall(own, say) });
+    if (exchange.task?.requested === true) return this.#tasks.start(exchange, work);
+    return this.#tasks.maybeStart(exchange, tool.task === 'required', work);
   }
 }
 
@@ -80,8 +80,8 @@ interface Run {
   call: Call;
 }
 
-/** A tool that may run as a task does so wherever the client can follow it. */
-function isTask(tool: ToolEntry, { task }: Exchange): boolean {
+/** Whether the tool may run as a task and the client can follow it. */
+function mayBeTask(tool: ToolEntry, { task }: Exchange): boolean {
   if (tool.task !== undefined && task !== undefined) return true;
   if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: 'tools/call as a task' });
   if (tool.task === 'required') throw new GatewayError('TASK_REQUIRED', { tool: tool.key });

@@ -51,7 +51,10 @@ export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = S
   /** The result's structured part; validated before it is sent. */
   output?: O;
   annotations?: ToolAnnotations;
-  /** `optional`: may run as a task where the client can follow one; `required`: only as a task. Default: never. */
+  /**
+   * `optional`: may run as a task where the client can follow one; `required`: only as a task. Default: never.
+   * Where the client did not ask for a task, the call becomes one at its first `status`, or after `taskGraceMs`.
+   */
   task?: 'optional' | 'required';
 }
 
@@ -126,7 +129,10 @@ export interface Call {
   readonly ask: Asker;
   progress(progress: number, total?: number, message?: string): void;
   log(level: LoggingLevel, data: unknown, logger?: string): void;
-  /** In a task: what the client is told while it waits. Elsewhere nothing. */
+  /**
+   * In a task: what the client is told while it waits. A call that may become a task becomes one at the first; what it
+   * asks before that is asked before there is a task. Elsewhere nothing.
+   */
   status(message: string): void;
   notify(method: string, params?: JsonObject): void;
   /** Lets go of the HTTP stream where the client can come back for the answer; elsewhere does nothing. */
@@ -164,6 +170,8 @@ export interface ServerOptions extends Implementation {
     transport: string;
   }) => string | undefined;
   limits?: Partial<Limits>;
+  /** How long a call that may become a task runs before it does, not counting the time it waits for answers. Default 100. */
+  taskGraceMs?: number;
   log?: Log;
   /** Where time comes from; for tests. */
   clock?: Clock;

@@ -1,0 +1,160 @@
+// A call of a tool that may run as a task, for a client that merely allows it. It starts as a plain call and becomes a
+// task when it says something of its state or takes long; so what is quick stays cheap, and what has to be asked first is
+// asked before there is a task. Invariants:
+// 1. it becomes a task once at most, and never while a question is open: the request at hand is the question's then;
+// 2. once it is cancelled or over it becomes none;
+// 3. its signal is one and the same all along, whoever may abort it.
+import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { Clock } from '../shared/clock.ts';
+import { settle } from './settle-task.ts';
+import { TaskExchange } from './task-exchange.ts';
+import type { Task } from './task.ts';
+import type { Work } from './tasks.ts';
+
+interface Rules {
+  clock: Clock;
+  /** How long it may run before it becomes a task. Waiting for an answer is not running. */
+  graceMs: number;
+  /** It answers with a task even if it ends before it became one. */
+  isRequired: boolean;
+  hasRoom: () => boolean;
+  create: (statusMessage?: string) => Task;
+}
+
+export class MaybeTask implements Exchange {
+  readonly #origin: Exchange;
+  readonly #rules: Rules;
+  readonly #controller = new AbortController();
+  #answer: (result: JsonObject) => void = () => undefined;
+  #task: { own: Task; exchange: TaskExchange } | undefined;
+  #isUndecided = true;
+  #openAsks = 0;
+  #statusMessage: string | undefined;
+  #stopTimer: () => void = () => undefined;
+
+  constructor(origin: Exchange, rules: Rules) {
+    this.#origin = origin;
+    this.#rules = rules;
+  }
+
+  /** Does the work, and answers the request with its result or with the task that it became. */
+  run(work: Work): Promise<JsonObject> {
+    const { signal } = this.#origin;
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#startTimer();
+    const becoming = new Promise<JsonObject>((resolve) => (this.#answer = resolve));
+    return Promise.race([becoming, this.#end(work(this, (message) => this.#say(message)))]);
+  }
+
+  get id(): string {
+    return this.#origin.id;
+  }
+
+  get method(): string {
+    return this.#origin.method;
+  }
+
+  get params(): JsonObject {
+    return this.#origin.params;
+  }
+
+  get client(): ClientView {
+    return this.#origin.client;
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.#origin.trace;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    if (this.#task === undefined) this.#origin.notify(method, params);
+  }
+
+  progress(progress: Progress): void {
+    if (this.#task === undefined) this.#origin.progress(progress);
+  }
+
+  log(entry: LogEntry): void {
+    if (this.#task === undefined) this.#origin.log(entry);
+  }
+
+  releaseStream(retryMs: number): void {
+    if (this.#task === undefined) this.#origin.releaseStream(retryMs);
+  }
+
+  canAsk(ask: Ask): boolean {
+    return (this.#task?.exchange ?? this.#origin).canAsk(ask);
+  }
+
+  async ask(ask: Ask): Promise<JsonObject> {
+    if (this.#task !== undefined) return this.#task.exchange.ask(ask);
+    this.#openAsks += 1;
+    this.#stopTimer();
+    try {
+      return await this.#origin.ask(ask);
+    } finally {
+      this.#openAsks -= 1;
+      if (this.#openAsks === 0) this.#goOn();
+    }
+  }
+
+  #say(message: string): void {
+    if (this.#task !== undefined) return this.#task.own.say(message);
+    this.#statusMessage = message;
+    if (this.#openAsks === 0) this.#become();
+  }
+
+  /** What was said while a question was open has waited for its answer. */
+  #goOn(): void {
+    if (this.#statusMessage === undefined) this.#startTimer();
+    else this.#become();
+  }
+
+  #startTimer(): void {
+    const { clock, graceMs } = this.#rules;
+    if (this.#isUndecided) this.#stopTimer = clock.after(graceMs, () => this.#become());
+  }
+
+  /** The client did not ask for a task, so where there is no room for one it gets its result the plain way. */
+  #become(): void {
+    if (!this.#isUndecided || !this.#rules.hasRoom()) return;
+    this.#decide();
+    this.#answer({ task: this.#create().state });
+  }
+
+  #create(): Task {
+    const own = this.#rules.create(this.#statusMessage);
+    this.#task = { own, exchange: new TaskExchange(this.#origin, own) };
+    own.signal.addEventListener('abort', () => this.#controller.abort(own.signal.reason), { once: true });
+    return own;
+  }
+
+  #onAbort = (): void => {
+    this.#decide();
+    this.#controller.abort(this.#origin.signal.reason);
+  };
+
+  #decide(): void {
+    this.#isUndecided = false;
+    this.#stopTimer();
+    this.#origin.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** Once the call has become a task, nobody waits for what this returns. */
+  async #end(running: Promise<JsonObject>): Promise<JsonObject> {
+    await Promise.allSettled([running]);
+    this.#decide();
+    // Nobody could get hold of a task that is made for a client that went away.
+    const mustBeTask = this.#rules.isRequired && !this.signal.aborted;
+    const task = this.#task?.own ?? (mustBeTask ? this.#create() : undefined);
+    if (task === undefined) return running;
+    await settle(task, running);
+    return { task: task.state };
+  }
+}

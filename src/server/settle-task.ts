@@ -1,0 +1,23 @@
+// Ends a task the way its call ended.
+import type { JsonObject, WireError } from '../protocol/message.ts';
+import { ProtocolError } from '../shared/errors.ts';
+import { toError } from '../shared/to-error.ts';
+import type { Task } from './task.ts';
+
+export async function settle(task: Task, running: Promise<JsonObject>): Promise<void> {
+  try {
+    task.complete(await running);
+  } catch (thrown) {
+    task.fail(toWireError(thrown));
+  }
+}
+
+/** What was thrown may be fetched in any dialect, so it is kept in the words of the error table. */
+function toWireError(thrown: unknown): WireError {
+  const error = toError(thrown);
+  if (error instanceof ProtocolError) {
+    return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
+  }
+  const data = Object.keys(error.details).length > 0 ? { data: error.details } : {};
+  return { code: error.row.code, message: error.message, ...data };
+}

@@ -70,11 +70,11 @@ export class Conversation {
     if (this.#closed) return;
     this.#closed = true;
     this.#unwatch?.();
+    this.#asks.close();
     for (const exchange of this.#inFlight.values()) {
       exchange.cancel();
       exchange.outlet.end(); // an HTTP answer that nobody will write must not stay open
     }
-    this.#asks.close();
     this.#inFlight.clear();
   }
 
@@ -172,15 +172,18 @@ export class Conversation {
 
   #finish(exchange: ServedExchange, answer: ResponseMessage): void {
     if (exchange.ended) return;
+    this.#asks.endOf(exchange);
     exchange.end();
     this.#inFlight.delete(exchange.request.id);
     if (!this.#closed) exchange.outlet.end(answer);
   }
 
   #notification(notification: NotificationMessage): void {
-    if (notification.method === 'exit' && this.wording?.client.dialect === 'draft') {
+    const { method } = notification;
+    if (method === 'exit' && this.wording?.client.dialect === 'draft') {
       return this.#events.onExit(this.#shutDown ? 0 : 1);
     }
+    if (this.wording && INITIALIZED.has(method)) return this.#asks.open();
     const id = this.wording?.cancelledId(notification);
     const exchange = id === undefined ? undefined : this.#inFlight.get(id as RequestId);
     if (exchange?.cancel()) this.#callOff(exchange);
@@ -208,6 +211,8 @@ export class Conversation {
 
 /** Served before the handshake: health check and the Flow declaration. */
 const OPEN_METHODS = new Set(['ping', 'capabilities', 'initialize']);
+/** From here on the client may be asked. */
+const INITIALIZED = new Set(['notifications/initialized', 'initialized']);
 
 class ConversationExchange extends ServedExchange {
   conversation!: Conversation;

@@ -1,30 +1,39 @@
 // Requests to the client that wait for its answer. Ids are ours, never reused within a connection; a second answer, or one
 // that nobody waits for, is told to the caller and changes nothing.
+// 1. Nothing is asked before the client has said that it is initialized: until then questions are held back.
+// 2. A question lives no longer than the exchange that put it.
 import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { isError, isObject, toNotification } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createCounter } from '../../shared/ids.ts';
-import type { Outlet } from './outlet.ts';
+import { toError } from '../../shared/to-error.ts';
 import type { ServedExchange } from './served-exchange.ts';
 
 interface Pending {
-  method: string;
+  question: RequestMessage;
+  exchange: ServedExchange;
+  /** False while it is held back. */
+  sent: boolean;
   resolve(answer: JsonObject): void;
-  reject(reason: GatewayError): void;
+  reject(reason: unknown): void;
 }
+
+/** A health check is allowed at any time. */
+const ALWAYS_ALLOWED = 'ping';
 
 export class PendingAsks {
   #pending = new Map<RequestId, Pending>();
   #nextId = createCounter('ask-');
+  #open = false;
+  #closed = false;
 
   /** Sends the question on the exchange's stream; called off together with the exchange. */
   put(question: { method: string; params?: JsonObject }, exchange: ServedExchange): Promise<JsonObject> {
-    if (exchange.cancelled) return Promise.reject(new GatewayError('CANCELLED'));
+    if (this.#closed || exchange.cancelled || exchange.ended) return Promise.reject(new GatewayError('CANCELLED'));
     const id = this.#nextId();
-    const { method } = question;
-    const { outlet, signal } = exchange;
+    const { signal } = exchange;
     return new Promise((resolve, reject) => {
-      const callOff = () => this.#callOff(id, outlet);
+      const callOff = () => this.#callOff(id);
       const settle =
         <T>(by: (value: T) => void) =>
         (value: T) => {
@@ -32,17 +41,31 @@ export class PendingAsks {
           signal.removeEventListener('abort', callOff);
           by(value);
         };
-      this.#pending.set(id, { method, resolve: settle(resolve), reject: settle(reject) });
+      const pending: Pending = {
+        question: { jsonrpc: '2.0', id, ...question },
+        exchange,
+        sent: false,
+        resolve: settle(resolve),
+        reject: settle(reject),
+      };
+      this.#pending.set(id, pending);
       signal.addEventListener('abort', callOff);
-      outlet.send(toRequest(id, question));
+      if (this.#open || question.method === ALWAYS_ALLOWED) send(pending);
     });
+  }
+
+  /** The client is ready to be asked. */
+  open(): void {
+    if (this.#open) return;
+    this.#open = true;
+    for (const pending of [...this.#pending.values()]) if (!pending.sent) send(pending);
   }
 
   /** False when nobody waits for this answer. */
   take(response: ResponseMessage): boolean {
     const pending = response.id === null ? undefined : this.#pending.get(response.id);
-    if (!pending) return false;
-    const { method } = pending;
+    if (!pending?.sent) return false;
+    const { method } = pending.question;
     if (isError(response)) {
       const { code, message } = response.error;
       pending.reject(new GatewayError('ASK_REFUSED', { method, reason: `${message} (${code})`, code }));
@@ -51,18 +74,34 @@ export class PendingAsks {
     return true;
   }
 
+  /** The exchange is about to be answered: its user must not be left with a question that leads nowhere. */
+  endOf(exchange: ServedExchange): void {
+    if (this.#pending.size === 0) return;
+    for (const [id, pending] of [...this.#pending]) if (pending.exchange === exchange) this.#callOff(id);
+  }
+
+  /** No answer can come any more, so nothing more is asked, and nothing is said about it. */
   close(): void {
+    this.#closed = true;
     for (const pending of [...this.#pending.values()]) pending.reject(new GatewayError('CANCELLED'));
   }
 
-  #callOff(id: RequestId, outlet: Outlet): void {
-    outlet.send(
-      toNotification('notifications/cancelled', { requestId: id, reason: 'The call that asked was cancelled' }),
-    );
-    this.#pending.get(id)?.reject(new GatewayError('CANCELLED'));
+  #callOff(id: RequestId): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    pending.reject(new GatewayError('CANCELLED'));
+    if (!pending.sent) return;
+    const reason = 'The call that asked is over';
+    pending.exchange.outlet.send(toNotification('notifications/cancelled', { requestId: id, reason }));
   }
 }
 
-function toRequest(id: RequestId, question: { method: string; params?: JsonObject }): RequestMessage {
-  return { jsonrpc: '2.0', id, ...question };
+/** What cannot be written cannot be asked. */
+function send(pending: Pending): void {
+  pending.sent = true;
+  try {
+    pending.exchange.outlet.send(pending.question);
+  } catch (thrown) {
+    pending.reject(toError(thrown));
+  }
 }

@@ -33,8 +33,6 @@ function bindingOf({ method, params = {} }: RequestMessage, principal: string): 
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (!isObject(value)) return value;
-  const sorted: [string, unknown][] = Object.keys(value)
-    .toSorted()
-    .map((key) => [key, canonical((value)[key])]);
-  return sorted;
+  const keys = Object.keys(value).toSorted();
+  return Object.fromEntries(keys.map((key) => [key, canonical(value[key])]));
 }

@@ -1,7 +1,7 @@
 // Serves one request of the stateless era: checks in the order that the spec's edge demands (headers, envelope, version,
 // standard headers, capabilities, parameter headers), then lets the target answer. Keeps no memory of the client.
 import type { ClientView } from '../../../protocol/exchange.ts';
-import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import type { JsonObject, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
@@ -15,6 +15,7 @@ import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
 import type { Headers } from './headers.ts';
 import { listen } from './listen.ts';
 import { checkParamHeaders } from './param-headers.ts';
+import { readAnswers, withoutRetry } from './retry.ts';
 import { openState, sealState } from './request-state.ts';
 import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
@@ -59,7 +60,7 @@ export function serveStateless(
     run(front, exchange);
     return exchange;
   } catch (thrown) {
-    refuse(request, outlet, thrown);
+    refuse(front, request, outlet, thrown);
     return undefined;
   }
 }
@@ -74,8 +75,10 @@ function admit(
   const envelope = readEnvelope(request, front.revisions);
   if (headers) checkStandardHeaders(headers, request);
   if (REMOVED.has(request.method)) throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
-  const split = splitMeta(request.params);
+  const answers = readAnswers(request);
+  const split = withoutRetry(request.method, splitMeta(request.params));
   const exchange = new StatelessExchange(request, split, toClient(envelope, principal), outlet);
+  exchange.answers = answers;
   exchange.logLevel = envelope.logLevel;
   exchange.task = taskOf(envelope);
   if (TASK_METHODS.has(request.method) && !exchange.task) {
@@ -101,8 +104,6 @@ function checkParams(front: Front, headers: Headers, { params, client }: Statele
 
 function run(front: Front, exchange: StatelessExchange): void {
   exchange.onAsked = (questions) => park(front, exchange, questions);
-  const { inputResponses } = exchange.params;
-  if (inputResponses !== undefined) exchange.give(inputResponses); // a client that knows the questions may answer at once
   let result;
   try {
     result =
@@ -120,57 +121,71 @@ function run(front: Front, exchange: StatelessExchange): void {
 }
 
 function resume(front: Front, retry: StatelessExchange): StatelessExchange {
-  const { request, client, logLevel, outlet } = retry;
+  const { request, client } = retry;
   const state = request.params!.requestState;
   const ticket = typeof state === 'string' ? openState(front.sealer, request, client.principal, state) : undefined;
   const exchange = ticket && front.parked.take(ticket, client.principal);
   if (!exchange) throw new GatewayError('STATE_INVALID');
-  exchange.resume({ request, split: splitMeta(request.params), client, logLevel, outlet });
+  exchange.resume(retry);
   return exchange;
 }
 
 function park(front: Front, exchange: StatelessExchange, questions: JsonObject): void {
   const { request, client, outlet } = exchange;
+  let state: string;
   try {
-    const ticket = front.parked.park(exchange);
-    const state = sealState(front.sealer, request, client.principal, ticket);
-    outlet.end(toResult(request.id, toInputRequired(questions, state, front.target.info)));
+    state = sealState(front.sealer, request, client.principal, front.parked.park(exchange));
   } catch (thrown) {
-    fail(front, exchange, thrown);
-    exchange.cancel();
+    return exchange.refuseAsks(toError(thrown));
   }
+  exchange.parked = true;
+  outlet.end(toResult(request.id, toInputRequired(questions, state, front.target.info)));
 }
 
 function finish(front: Front, exchange: StatelessExchange, result: JsonObject): void {
   if (exchange.ended) return;
+  if (exchange.cancelled) return close(exchange);
+  let spelled: JsonObject;
+  try {
+    spelled =
+      exchange.method === 'server/discover' ? result : toStatelessResult(exchange.method, result, front.target.info);
+  } catch (thrown) {
+    return fail(front, exchange, thrown); // a target that answers with something that is no result
+  }
+  if (exchange.parked) return exchange.hold(() => finish(front, exchange, result));
+  close(exchange, toResult(exchange.request.id, spelled));
+}
+
+function close(exchange: StatelessExchange, answer?: ResponseMessage, status?: number): void {
   exchange.end();
-  if (exchange.cancelled) return exchange.outlet.end();
-  const spelled =
-    exchange.method === 'server/discover' ? result : toStatelessResult(exchange.method, result, front.target.info);
-  exchange.outlet.end(toResult(exchange.request.id, spelled));
+  exchange.outlet.end(answer, status);
 }
 
 function fail(front: Front, exchange: StatelessExchange, thrown: unknown): void {
   if (exchange.ended) return;
+  if (exchange.parked && !exchange.cancelled) return exchange.hold(() => fail(front, exchange, thrown));
   const error = toError(thrown);
   if (isLateCancel(error, exchange)) return finish(front, exchange, {});
   if (error instanceof GatewayError && error.code === 'INTERNAL') {
     front.log.error({ exchange: exchange.id, method: exchange.method, cause: error.cause }, 'exchange.failed');
   }
-  if (exchange.cancelled) return finish(front, exchange, {});
+  if (exchange.cancelled) return close(exchange);
   const answer = toStatelessError(error, exchange.id, false);
   if ('result' in answer) return finish(front, exchange, answer.result);
-  exchange.end();
-  exchange.outlet.end(toErrorMessage(exchange.request.id, answer.error), answer.status);
+  close(exchange, toErrorMessage(exchange.request.id, answer.error), answer.status);
 }
 
 /** Calling off a task that has ended is acknowledged all the same: cancelling is cooperative (tasks extension). */
-function isLateCancel(error: GatewayError | ProtocolError, { method }: StatelessExchange): boolean {
-  return method === 'tasks/cancel' && error instanceof GatewayError && error.code === 'INVALID_PARAMS';
+function isLateCancel(error: GatewayError | ProtocolError, { method, params }: StatelessExchange): boolean {
+  if (method !== 'tasks/cancel' || typeof params.taskId !== 'string') return false;
+  return error instanceof GatewayError && error.code === 'INVALID_PARAMS';
 }
 
-function refuse(request: RequestMessage, outlet: Outlet, thrown: unknown): void {
+function refuse(front: Front, request: RequestMessage, outlet: Outlet, thrown: unknown): void {
   const error = toError(thrown);
+  if (error instanceof GatewayError && error.code === 'INTERNAL') {
+    front.log.error({ method: request.method, cause: error.cause }, 'exchange.failed');
+  }
   const answer = toStatelessError(error, '', true);
   if ('result' in answer) return outlet.end(toResult(request.id, answer.result));
   const status = error instanceof ProtocolError ? 400 : answer.status;

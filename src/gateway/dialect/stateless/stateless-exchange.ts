@@ -1,34 +1,26 @@
 // One call of the stateless era, over as many requests as it takes. A question ends the request at hand with
 // `input_required`; the retry brings the answers and a new outlet, and the handler, which never noticed, goes on.
 // Questions asked together travel together: a round is closed one turn of the event loop after its first question.
+// While it is parked nothing is sent: a question put meanwhile goes out with the retry, and so does the outcome, should the
+// handler come to its end without waiting for the answers.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
-import type { Ask, ClientView, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import type { Ask, LogEntry, Progress } from '../../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import type { ProtocolError } from '../../../shared/errors.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import { isAtLeast } from '../log-level.ts';
-import type { SplitParams } from '../meta.ts';
-import type { Outlet } from '../outlet.ts';
 import { ServedExchange } from '../served-exchange.ts';
+import { MAY_ASK } from './retry.ts';
 
 interface OpenAsk {
   ask: Ask;
   resolve(answer: JsonObject): void;
-  reject(reason: GatewayError): void;
+  reject(reason: GatewayError | ProtocolError): void;
 }
 
-/** What brings a parked call back to life. */
-export interface Resumption {
-  request: RequestMessage;
-  split: SplitParams;
-  client: ClientView;
-  logLevel: LoggingLevel | undefined;
-  outlet: Outlet;
-}
-
-/** Only these may answer with questions, and only these kinds may be asked. */
-const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read']);
+/** Only these kinds may be asked. */
 const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 export class StatelessExchange extends ServedExchange {
@@ -37,8 +29,12 @@ export class StatelessExchange extends ServedExchange {
   round = 0;
   /** Called when a round of questions is complete and has to be sent. */
   onAsked: (questions: JsonObject) => void = () => {};
-  #open = new Map<string, OpenAsk>();
-  #answers: JsonObject = {};
+  /** The request at hand has been answered with questions; the next one brings another outlet. */
+  parked = false;
+  /** Made by the first question: most calls ask none. */
+  #open: Map<string, OpenAsk> | undefined;
+  #answers: JsonObject | undefined;
+  #held: (() => void) | undefined;
   #minted = 0;
   #scheduled = false;
 
@@ -64,41 +60,50 @@ export class StatelessExchange extends ServedExchange {
   }
 
   ask(ask: Ask): Promise<JsonObject> {
-    if (this.cancelled) return Promise.reject(new GatewayError('CANCELLED'));
+    if (this.cancelled || this.ended) return Promise.reject(new GatewayError('CANCELLED'));
     const refusal = this.#refusal(ask);
     if (refusal) return Promise.reject(refusal);
     const key = this.#keyFor(ask);
-    const given = this.#answers[key];
+    const given = this.#answers?.[key];
     if (isObject(given)) {
-      delete this.#answers[key];
+      delete this.#answers![key];
       return Promise.resolve(given);
     }
+    this.#open ??= new Map();
+    const open = this.#open;
     return new Promise((resolve, reject) => {
-      this.#open.set(key, { ask, resolve, reject });
+      open.set(key, { ask, resolve, reject });
       this.#schedule();
     });
   }
 
-  /** Answers that came along; those nobody asked for yet may be asked for later in this round. */
-  give(answers: unknown): void {
-    this.#answers = isObject(answers) ? { ...answers } : {};
-    for (const [key, open] of this.#open) {
-      const answer = this.#answers[key];
-      if (!isObject(answer)) continue;
-      delete this.#answers[key];
-      this.#open.delete(key);
-      open.resolve(answer);
-    }
-    if (this.#open.size > 0) this.#schedule(); // an answer is missing or malformed: ask again
+  /** Answers that came along, by key; those nobody asked for yet may be asked for later in this round. */
+  set answers(answers: JsonObject | undefined) {
+    this.#answers = answers && { ...answers };
   }
 
-  resume({ request, split, client, logLevel, outlet }: Resumption): void {
-    this.request = request;
-    this.progressToken = split.progressToken;
-    this.client = client;
-    this.logLevel = logLevel;
-    this.outlet = outlet;
-    this.give(request.params?.inputResponses);
+  /** The retry of a parked call: its outlet, its answers, and what it says of its client. */
+  resume(retry: StatelessExchange): void {
+    this.request = retry.request;
+    this.progressToken = retry.progressToken;
+    this.client = retry.client;
+    this.logLevel = retry.logLevel;
+    this.outlet = retry.outlet;
+    this.parked = false;
+    this.#answers = retry.#answers;
+    if (this.#held) this.#held();
+    else this.#settle();
+  }
+
+  /** The outcome came while there was nobody to tell. */
+  hold(tell: () => void): void {
+    this.#held = tell;
+  }
+
+  /** The questions of this round cannot be put. */
+  refuseAsks(reason: GatewayError | ProtocolError): void {
+    for (const open of this.#open?.values() ?? []) open.reject(reason);
+    this.#open?.clear();
   }
 
   /** Nobody will answer any more. */
@@ -108,29 +113,44 @@ export class StatelessExchange extends ServedExchange {
 
   override cancel(): boolean {
     const cancelled = super.cancel();
-    for (const open of this.#open.values()) open.reject(new GatewayError('CANCELLED'));
-    this.#open.clear();
+    this.refuseAsks(new GatewayError('CANCELLED'));
     return cancelled;
   }
 
+  protected override tell(notification: NotificationMessage | undefined): void {
+    if (!this.parked) super.tell(notification);
+  }
+
+  #settle(): void {
+    for (const [key, open] of this.#open ?? []) {
+      const answer = this.#answers?.[key];
+      if (!isObject(answer)) continue;
+      delete this.#answers![key];
+      this.#open!.delete(key);
+      open.resolve(answer);
+    }
+    if (this.#open?.size) this.#schedule(); // an answer is missing: ask again
+  }
+
   #schedule(): void {
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.parked) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      if (this.#open.size > 0 && !this.ended && !this.cancelled) this.onAsked(this.#questions());
+      const open = this.#open?.size && !this.ended && !this.cancelled && !this.parked;
+      if (open) this.onAsked(this.#questions());
     });
   }
 
   #questions(): JsonObject {
     const questions: JsonObject = {};
-    for (const [key, { ask }] of this.#open) questions[key] = toQuestion(ask);
+    for (const [key, { ask }] of this.#open ?? []) questions[key] = toQuestion(ask);
     return questions;
   }
 
   #keyFor(ask: Ask): string {
     const wanted = ask.key ?? `ask-${++this.#minted}`;
-    return this.#open.has(wanted) ? `${wanted}-${++this.#minted}` : wanted;
+    return this.#open?.has(wanted) ? `${wanted}-${++this.#minted}` : wanted;
   }
 
   #refusal(ask: Ask): GatewayError | undefined {

@@ -98,18 +98,9 @@ export class Connection {
   #serve(request: RequestMessage): void {
     const refusal = this.#refusal(request.id);
     if (refusal) return this.#channel.send(toErrorMessage(request.id, plainError(refusal)));
-    let ended = false; // many answers come before serveStateless returns
-    const outlet: Outlet = {
-      send: (message) => this.#channel.send(message),
-      end: (answer) => {
-        ended = true;
-        this.#running.delete(request.id);
-        this.#outlet.end(answer);
-      },
-      release: () => {},
-    };
+    const outlet = new StatelessOutlet(this.#outlet, this.#running, request.id);
     const running = serveStateless(this.#front, request, outlet, { principal: this.#channel.principals.stateless });
-    if (running && !ended) this.#running.set(request.id, running);
+    if (running && !outlet.ended) this.#running.set(request.id, running);
   }
 
   #refusal(id: RequestId): GatewayError | undefined {
@@ -132,4 +123,32 @@ export class Connection {
   #checkIdle(): void {
     if (this.#onIdle && this.#isIdle()) this.#onIdle();
   }
+}
+
+/** The answer to one request of the stateless era on a shared channel: with it the request is no longer in flight. */
+class StatelessOutlet implements Outlet {
+  /** Many answers come before there was anything to keep. */
+  ended = false;
+  readonly #outlet: Outlet;
+  readonly #running: Map<RequestId, Running>;
+  readonly #id: RequestId;
+
+  constructor(outlet: Outlet, running: Map<RequestId, Running>, id: RequestId) {
+    this.#outlet = outlet;
+    this.#running = running;
+    this.#id = id;
+  }
+
+  send(message: Message): void {
+    if (!this.ended) this.#outlet.send(message);
+  }
+
+  end(answer?: Message | Message[]): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.#running.delete(this.#id);
+    this.#outlet.end(answer);
+  }
+
+  release(): void {}
 }

@@ -69,7 +69,7 @@ export function isHandshake(revision: string): boolean {
 
 /** Version strings compare by date; names that are no date are never stateless. */
 export function isStateless(revision: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(revision) && revision >= STATELESS;
+  return revision === STATELESS || (/^\d{4}-\d{2}-\d{2}$/.test(revision) && revision > STATELESS);
 }
 
 /** What to answer to an offer: the same when it is spoken here, else the newest dated handshake revision spoken. */

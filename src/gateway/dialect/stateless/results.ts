@@ -27,7 +27,7 @@ export function toStatelessResult(method: string, result: JsonObject, info: Impl
 
 export function toInputRequired(questions: JsonObject, requestState: string, info: Implementation): JsonObject {
   const result = { resultType: 'input_required', inputRequests: questions, requestState };
-  return { ...result, _meta: { [META.serverInfo]: info } };
+  return { ...result, _meta: metaOf(info) };
 }
 
 export function toDiscovery(target: Target, exchange: StatelessExchange, spoken: readonly string[]): JsonObject {
@@ -43,8 +43,17 @@ export function toDiscovery(target: Target, exchange: StatelessExchange, spoken:
 }
 
 export function stamp(result: JsonObject, info: Implementation): JsonObject {
-  const meta = isObject(result._meta) ? { ...result._meta, [META.serverInfo]: info } : { [META.serverInfo]: info };
-  return { resultType: 'complete', ...result, _meta: meta };
+  const own = metaOf(info);
+  return { resultType: 'complete', ...result, _meta: isObject(result._meta) ? { ...result._meta, ...own } : own };
+}
+
+const metas = new WeakMap<Implementation, JsonObject>();
+
+/** The same for every answer of a server, so made once. */
+function metaOf(info: Implementation): JsonObject {
+  let meta = metas.get(info);
+  if (!meta) metas.set(info, (meta = { [META.serverInfo]: info }));
+  return meta;
 }
 
 /** The flat form: the task's own fields, none of its payloads. */

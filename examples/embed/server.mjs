@@ -10,7 +10,7 @@ const http = createHttpServer((request, response) => {
   if (request.url === '/health') response.end('ok\n');
   else endpoint.handle(request, response);
 });
-http.on('upgrade', endpoint.upgrade); // WebSocket
+http.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head)); // WebSocket
 
 http.listen(Number(process.env.PORT ?? 8472), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${http.address().port}/mcp`);

@@ -30,6 +30,6 @@ export function createPrinter(options: PrinterOptions = {}): Printer {
   return {
     line: (text = '') => void out.write(`${text}\n`),
     problem: (text) => void err.write(`parley: ${text}\n`),
-    style: (style, text) => (isColoured ? styleText(style, text) : text),
+    style: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
   };
 }

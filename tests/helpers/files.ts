@@ -1,0 +1,43 @@
+// The files of this project as the tests in tests/package look at them.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT: string = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Tracked and new files, without ignored ones; outside a checkout, everything but what npm and the build put there. */
+export function projectFiles(): string[] {
+  const git = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  if (git.status !== 0) return filesUnder('.');
+  return git.stdout.split('\0').filter((path) => path !== '' && existsSync(join(ROOT, path)));
+}
+
+/** Paths relative to the project, with forward slashes, in order. */
+export function filesUnder(folder: string, wanted: (path: string) => boolean = () => true): string[] {
+  const skipped = new Set(['node_modules', 'dist', '.git', 'results', 'coverage']);
+  const walk = (path: string): string[] =>
+    readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+      const full = join(path, entry.name);
+      if (entry.isDirectory()) return skipped.has(entry.name) ? [] : walk(full);
+      return [relative(ROOT, full).split(sep).join('/')];
+    });
+  return existsSync(join(ROOT, folder)) ? walk(join(ROOT, folder)).filter(wanted).sort() : [];
+}
+
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Files of src that are shipped: no tests, no contracts, no fixtures. */
+export function sourceFiles(): string[] {
+  return filesUnder('src', (path) => path.endsWith('.ts') && !isTest(path));
+}
+
+export function isTest(path: string): boolean {
+  return /\.(test|contract)\.ts$|\/fixtures\//.test(path);
+}

@@ -1,0 +1,101 @@
+// The exported names of each entry: a new one, or one that is gone, is always a visible change here.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ensureBuilt } from '../helpers/built.ts';
+import { ROOT, read } from '../helpers/files.ts';
+
+type Entry = { 'parley-source': string; types: string; default: string };
+
+const manifest = JSON.parse(read('package.json')) as { exports: Record<string, Entry | string>; bin: object };
+const entries = Object.entries(manifest.exports).filter(
+  (entry): entry is [string, Entry] => typeof entry[1] === 'object',
+);
+
+describe('the public surface', () => {
+  beforeAll(ensureBuilt);
+
+  it('has these entries', () => {
+    expect(Object.keys(manifest.exports)).toMatchInlineSnapshot(`
+      [
+        ".",
+        "./package.json",
+      ]
+    `);
+    expect(manifest.bin).toMatchInlineSnapshot(`
+      {
+        "parley": "dist/cli/main.js",
+      }
+    `);
+  });
+
+  it('exports these names from "."', async () => {
+    expect(await namesOf('parley-source', '.')).toMatchInlineSnapshot(`
+      [
+        "DEFAULT_LIMITS",
+        "ERRORS",
+        "GatewayError",
+        "ProtocolError",
+        "connect",
+        "createLog",
+        "createServer",
+      ]
+    `);
+  });
+
+  it('exports these types from "."', () => {
+    expect(typesOf('src/_entries/index.ts')).toMatchInlineSnapshot(`
+      [
+        "* from ../server/types.ts",
+        "Address",
+        "Approval",
+        "Ask",
+        "AskContext",
+        "CallToolOptions",
+        "Change",
+        "Client",
+        "ClientCallOptions",
+        "ClientView",
+        "CommandAddress",
+        "ConnectOptions",
+        "ErrorCode",
+        "ErrorRow",
+        "Exchange",
+        "Fault",
+        "JsonObject",
+        "Limits",
+        "Log",
+        "LogEntry",
+        "Message",
+        "ParleyServer",
+        "Progress",
+        "RequestId",
+        "ServerView",
+        "Target",
+        "TaskState",
+        "TraceContext",
+        "UrlAddress",
+      ]
+    `);
+  });
+
+  it.each(entries.map(([name]) => name))('is the same in the built %s', async (name) => {
+    expect(await namesOf('default', name)).toEqual(await namesOf('parley-source', name));
+  });
+
+  it.each(entries)('has declarations for the built %s', (_name, entry) => {
+    expect(read(entry.types)).toContain('export');
+  });
+});
+
+async function namesOf(condition: 'parley-source' | 'default', name: string): Promise<string[]> {
+  const entry = manifest.exports[name] as Entry;
+  const module = (await import(pathToFileURL(join(ROOT, entry[condition])).href)) as object;
+  return Object.keys(module).sort();
+}
+
+/** Types leave no trace at run time, so they are read from the entry itself. */
+function typesOf(path: string): string[] {
+  const lists = [...read(path).matchAll(/export type (?:\{([^}]*)\}|\*) from '([^']+)'/g)];
+  return lists.flatMap(([, names, from]) => names?.split(',').map((name) => name.trim()) ?? [`* from ${from}`]).sort();
+}

@@ -1,0 +1,51 @@
+// Every file and heading that the documentation links to is there.
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT, filesUnder, read } from '../helpers/files.ts';
+
+const pages = [
+  ...['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'CHANGELOG.md'],
+  ...filesUnder('docs', (path) => path.endsWith('.md')),
+  ...filesUnder('examples', (path) => path.endsWith('.md')),
+];
+
+describe('links', () => {
+  it.each(pages)('in %s lead somewhere', (page) => {
+    expect(linksOf(page).filter((link) => !isThere(page, link))).toEqual([]);
+  });
+
+  it('of docs/journey.md show the whole way of a message', () => {
+    const journey = linksOf('docs/journey.md').join('\n');
+    for (const stage of ['accept', 'codec', 'dialect', 'server', 'protocol']) expect(journey).toContain(`/${stage}/`);
+  });
+
+  it('lead from README.md to every page of docs/', () => {
+    const linked = linksOf('README.md').map((link) => link.split('#')[0]);
+    const topPages = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
+    expect(topPages.filter((page) => !linked.includes(page))).toEqual([]);
+  });
+});
+
+function linksOf(page: string): string[] {
+  const prose = read(page).replaceAll(/^```[\s\S]*?^```$/gm, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!).filter((link) => !/^[a-z]+:/.test(link));
+}
+
+function isThere(page: string, link: string): boolean {
+  const [path = '', heading] = link.split('#');
+  const target = path === '' ? page : posix.join(posix.dirname(page), path);
+  if (!existsSync(join(ROOT, target))) return false;
+  return heading === undefined || !target.endsWith('.md') || slugsOf(target).includes(heading);
+}
+
+/** Headings as GitHub names them in links. */
+function slugsOf(page: string): string[] {
+  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map((match) => match[1]!);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

@@ -1,0 +1,38 @@
+// Nothing in the project depends on one machine: locks name no place a package came from, files no registry and no path.
+import { describe, expect, it } from 'vitest';
+import { projectFiles, read } from '../helpers/files.ts';
+
+/** Of a home folder, only this one may appear: it is an example in the seed documents. */
+const EXAMPLE = ['', 'home', 'user', ''].join('/');
+const FOLDERS = ['work', 'root', 'home'].join('|');
+const MACHINE_PATH = new RegExp(`(?<![\\w.])/(?:${FOLDERS})/[\\w.-]*/?`, 'g');
+const REGISTRY = /https?:\/\/[\w.-]*(?:registry|npm)[\w.-]*/gi;
+const TEXT = /\.(?:[cm]?[jt]s|json|jsonc|md|ya?ml|html|css|sh)$|(?:^|\/)(?:\.npmrc|\.gitignore|LICENSE|run)$/;
+
+const files = projectFiles().filter((path) => TEXT.test(path));
+const locks = files.filter((path) => path.endsWith('package-lock.json'));
+
+describe('package locks', () => {
+  it('stand beside every package.json', () => {
+    const manifests = files.filter((path) => /(?:^|\/)package\.json$/.test(path));
+    expect(manifests.filter((path) => !locks.includes(path.replace('package.json', 'package-lock.json')))).toEqual([]);
+  });
+
+  it.each(locks)('%s names no place a package came from', (path) => {
+    expect(read(path)).not.toContain('"resolved"');
+  });
+});
+
+describe('files', () => {
+  it('name no package registry', () => {
+    expect(found(REGISTRY)).toEqual([]);
+  });
+
+  it('hold no path of the machine they were written on', () => {
+    expect(found(MACHINE_PATH).filter((line) => !line.includes(EXAMPLE))).toEqual([]);
+  });
+});
+
+function found(pattern: RegExp): string[] {
+  return files.flatMap((path) => [...read(path).matchAll(pattern)].map((match) => `${path}: ${match[0]}`));
+}

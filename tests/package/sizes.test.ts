@@ -1,0 +1,33 @@
+// Files stay small enough to be read at one sitting. A file that has to be larger is listed with its size, which may only shrink.
+import { describe, expect, it } from 'vitest';
+import { filesUnder, isTest, read } from '../helpers/files.ts';
+
+const SOURCE_LINES = 250;
+const TEST_LINES = 500;
+
+/** Tables and generated files, by name and present size. */
+const LARGER: Record<string, number> = {};
+
+describe('files of src', () => {
+  const files = filesUnder('src', (path) => path.endsWith('.ts')).map((path) => ({ path, lines: linesOf(path) }));
+
+  it('have at most 250 lines, tests 500', () => {
+    const limit = (path: string) => LARGER[path] ?? (isTest(path) ? TEST_LINES : SOURCE_LINES);
+    expect(files.filter(({ path, lines }) => lines > limit(path))).toEqual([]);
+  });
+
+  it('are listed as larger only while they are', () => {
+    const present = new Map(files.map(({ path, lines }) => [path, lines]));
+    expect(Object.entries(LARGER).filter(([path, lines]) => present.get(path) !== lines)).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  it('has at most 120 lines', () => {
+    expect(linesOf('README.md')).toBeLessThanOrEqual(120);
+  });
+});
+
+function linesOf(path: string): number {
+  return read(path).split('\n').length - 1;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../protocol/message.ts';
-import { FakeExchange } from './fake-exchange.contract.ts';
+import { FakeExchange, answerOf } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { Completer } from './types.ts';
 
@@ -14,7 +14,7 @@ function completing(completer: Completer) {
   );
   return async (ref: JsonObject, argument: JsonObject = { name: 'a', value: 'x' }, context?: JsonObject) => {
     const params = { ref, argument, ...(context && { context }) };
-    return (await server.handle(new FakeExchange('completion/complete', { params })))['completion'];
+    return (await answerOf(server, new FakeExchange('completion/complete', { params })))['completion'];
   };
 }
 

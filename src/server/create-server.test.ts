@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TaskState } from '../protocol/target.ts';
 import { createServer } from './create-server.ts';
-import { FakeClock, FakeExchange } from './fake-exchange.contract.ts';
+import { FakeClock, FakeExchange, answerOf } from './fake-exchange.contract.ts';
 
 it('a server that is closed drops its tasks', async () => {
   const clock = new FakeClock();
@@ -13,11 +13,11 @@ it('a server that is closed drops its tasks', async () => {
     return new Promise<never>(() => undefined);
   });
   const params = { name: 't' };
-  const { task } = await server.handle(new FakeExchange('tools/call', { params, task: { requested: false } }));
+  const { task } = await answerOf(server, new FakeExchange('tools/call', { params, task: { requested: false } }));
   const { taskId } = task as TaskState;
   await server.close();
   expect(signal?.aborted).toBe(true);
-  const asked = server.handle(new FakeExchange('tasks/get', { params: { taskId } }));
+  const asked = answerOf(server, new FakeExchange('tasks/get', { params: { taskId } }));
   await expect(asked).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   expect(clock.waiting).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { Ask, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { TaskState } from '../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { FakeClock, FakeExchange } from './fake-exchange.contract.ts';
+import { FakeClock, FakeExchange, answerOf } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { Call, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 
@@ -34,9 +34,9 @@ function call(handler: ToolHandler<JsonObject>, setting: Setting = {}) {
   server.tool('t', { task: support }, handler);
   const given = { params: { name: 't' }, task, ...(answer && { answer }) };
   const exchange = new FakeExchange('tools/call', given);
-  const send = (method: string, params: JsonObject = {}) => server.handle(new FakeExchange(method, { params }));
+  const send = (method: string, params: JsonObject = {}) => answerOf(server, new FakeExchange(method, { params }));
   let answered: JsonObject | undefined;
-  const answering = server.handle(exchange).then((result) => (answered = result));
+  const answering = answerOf(server, exchange).then((result) => (answered = result));
   // Whoever is interested in a failure awaits `answering` itself.
   answering.catch(() => undefined);
   return {
@@ -339,7 +339,7 @@ describe('the signal of a call that may become a task', () => {
     server.tool('t', { task: 'optional' }, (_, call) => void (wasAborted = call.signal.aborted));
     const exchange = new FakeExchange('tools/call', { params: { name: 't' }, task: { requested: false } });
     exchange.controller.abort();
-    await server.handle(exchange);
+    await answerOf(server, exchange);
     expect(wasAborted).toBe(true);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../protocol/message.ts';
-import { FakeExchange } from './fake-exchange.contract.ts';
+import { FakeExchange, answerOf } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { PromptReturn } from './types.ts';
 
@@ -12,12 +12,12 @@ function withPrompt(returned: PromptReturn = 'hi') {
   return server;
 }
 
-const get = (server: Server, params: JsonObject) => server.handle(new FakeExchange('prompts/get', { params }));
+const get = (server: Server, params: JsonObject) => answerOf(server, new FakeExchange('prompts/get', { params }));
 const user = (text: string) => ({ role: 'user' as const, content: { type: 'text' as const, text } });
 
 describe('prompts', () => {
   it('are listed with their arguments', async () => {
-    expect(await withPrompt().handle(new FakeExchange('prompts/list'))).toEqual({
+    expect(await answerOf(withPrompt(), new FakeExchange('prompts/list'))).toEqual({
       prompts: [
         {
           name: 'p',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../protocol/message.ts';
-import { FakeExchange } from './fake-exchange.contract.ts';
+import { FakeExchange, answerOf } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { ResourceProvider } from './types.ts';
 
 const create = (options = {}) => new Server({ name: 'test', version: '1', ...options });
 const send = (server: Server, method: string, params: JsonObject = {}) =>
-  server.handle(new FakeExchange(method, { params }));
+  answerOf(server, new FakeExchange(method, { params }));
 const uris = (list: JsonObject) => (list['resources'] as { uri: string }[]).map(({ uri }) => uri);
 const hints = { ttlMs: 0, cacheScope: 'private' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fakeClient, FakeExchange } from './fake-exchange.contract.ts';
+import { FakeExchange, answerOf, fakeClient } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { ServerOptions } from './types.ts';
 
@@ -66,19 +66,19 @@ describe('capabilities', () => {
     const server = create();
     server.tool('a', {}, () => '').remove();
     expect(server.capabilities(fakeClient())).toHaveProperty('tools');
-    expect(await server.handle(new FakeExchange('tools/list'))).toMatchObject({ tools: [] });
+    expect(await answerOf(server, new FakeExchange('tools/list'))).toMatchObject({ tools: [] });
   });
 });
 
 describe('a request', () => {
   it.each([...METHODS, 'ping', 'nope', 'constructor'])('for %s finds no method on an empty server', async (method) => {
-    const asked = create().handle(new FakeExchange(method));
+    const asked = answerOf(create(), new FakeExchange(method));
     await expect(asked).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND', details: { method } });
   });
 
   it.each(METHODS)('for %s finds its method where the area is declared', async (method) => {
     const server = create({ declare: ['tools', 'resources', 'prompts', 'completions'] });
-    const outcome = await server.handle(new FakeExchange(method)).catch((error: unknown) => error);
+    const outcome = await answerOf(server, new FakeExchange(method)).catch((error: unknown) => error);
     expect(outcome).not.toMatchObject({ code: 'METHOD_NOT_FOUND' });
   });
 
@@ -89,6 +89,6 @@ describe('a request', () => {
       exchange.controller.abort();
       throw new Error('aborted');
     });
-    await expect(server.handle(exchange)).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(answerOf(server, exchange)).rejects.toMatchObject({ code: 'CANCELLED' });
   });
 });

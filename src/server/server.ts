@@ -111,18 +111,17 @@ export class Server implements Target {
     return this.#tools.inputSchema(tool, client);
   }
 
-  async handle(exchange: Exchange): Promise<JsonObject> {
+  /** A handler that answers at once is not made to wait: promises are most of what a small call costs. */
+  handle(exchange: Exchange): Types.MaybePromise<JsonObject> {
     const method = this.#methods.get(exchange.method);
     if (method === undefined || !this.#offers(method.area, exchange.client)) {
       throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
     }
     try {
-      return await method.run(exchange);
+      const result = method.run(exchange);
+      return result instanceof Promise ? settle(result, exchange) : result;
     } catch (thrown) {
-      const error = toError(thrown);
-      // What fails because the client gave up is not a defect.
-      if (error === thrown || !exchange.signal.aborted) throw error;
-      throw new GatewayError('CANCELLED', {}, { cause: thrown });
+      throw toFailure(thrown, exchange);
     }
   }
 
@@ -165,6 +164,20 @@ function toTaskMethods(tasks: Tasks): [string, Method][] {
     ['tasks/cancel', { area, run: (exchange) => tasks.cancel(exchange) }],
     ['tasks/list', { area, run: (exchange) => tasks.list(exchange) }],
   ];
+}
+
+async function settle(result: Promise<JsonObject>, exchange: Exchange): Promise<JsonObject> {
+  try {
+    return await result;
+  } catch (thrown) {
+    throw toFailure(thrown, exchange);
+  }
+}
+
+/** What fails because the client gave up is not a defect. */
+function toFailure(thrown: unknown, exchange: Exchange): Error {
+  const error = toError(thrown);
+  return error === thrown || !exchange.signal.aborted ? error : new GatewayError('CANCELLED', {}, { cause: thrown });
 }
 
 function toInfo({ name, title, version, description, icons, websiteUrl }: Types.ServerOptions): Implementation {

@@ -3,7 +3,7 @@ import type { Ask } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Change, TaskState } from '../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { fakeClient, FakeClock, FakeExchange } from './fake-exchange.contract.ts';
+import { FakeClock, FakeExchange, answerOf, fakeClient } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { Call, ServerOptions, ToolHandler } from './types.ts';
 
@@ -17,7 +17,7 @@ function withTask(handler: ToolHandler<JsonObject>, options: Partial<ServerOptio
   server.watch((change: Change) => change.kind === 'task' && told.push(change.task));
   server.tool('t', { task: 'optional', input: { type: 'object', maxProperties: 1 } }, handler);
   const send = (method: string, params: JsonObject, given: ConstructorParameters<typeof FakeExchange>[1] = {}) =>
-    server.handle(new FakeExchange(method, { params, ...given }));
+    answerOf(server, new FakeExchange(method, { params, ...given }));
   const start = async (given: ConstructorParameters<typeof FakeExchange>[1] = {}) => {
     const answer = await send('tools/call', { name: 't' }, { task: { requested: true }, ...given });
     return (answer['task'] as TaskState).taskId;
@@ -94,7 +94,7 @@ describe('a tool call', () => {
     server.tool('a', {}, () => '');
     expect(server.capabilities(fakeClient())).not.toHaveProperty('tasks');
     for (const method of ['tasks/get', 'tasks/result', 'tasks/update', 'tasks/cancel', 'tasks/list']) {
-      const asked = server.handle(new FakeExchange(method, { params: { taskId: 'x' } }));
+      const asked = answerOf(server, new FakeExchange(method, { params: { taskId: 'x' } }));
       await expect(asked).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND' });
     }
   });
@@ -141,7 +141,7 @@ describe('a task', () => {
   it('outlives the request that made it', async () => {
     const { server, send } = withTask(forever);
     const exchange = new FakeExchange('tools/call', { params: { name: 't' }, task: { requested: true } });
-    const { taskId } = (await server.handle(exchange))['task'] as TaskState;
+    const { taskId } = (await answerOf(server, exchange))['task'] as TaskState;
     exchange.controller.abort();
     await turn();
     expect(await send('tasks/get', { taskId })).toMatchObject({ status: 'working' });
@@ -158,7 +158,7 @@ describe('a task', () => {
       await forever({}, call);
     });
     const exchange = new FakeExchange('tools/call', { params: { name: 't' }, task: { requested: true } });
-    const { taskId } = (await server.handle(exchange))['task'] as TaskState;
+    const { taskId } = (await answerOf(server, exchange))['task'] as TaskState;
     await turn();
     const state = { status: 'working', statusMessage: 'Half-way', lastUpdatedAt: '2030-01-01T00:00:01.000Z' };
     expect(await send('tasks/get', { taskId })).toMatchObject(state);
@@ -325,7 +325,7 @@ describe('a question within a task', () => {
     const answer = ({ method, params }: Ask) =>
       method === 'roots/list' ? roots : { action: params?.['message'] === 'A' ? 'accept' : 'decline' };
     const waiting = new FakeExchange('tasks/result', { params: { taskId }, answer });
-    expect(await server.handle(waiting)).toMatchObject(done);
+    expect(await answerOf(server, waiting)).toMatchObject(done);
     const params = { _meta: { [RELATED]: { taskId } } };
     expect(waiting.asked).toMatchObject([
       { method: 'roots/list', key: 'where', params },
@@ -344,7 +344,7 @@ describe('a question within a task', () => {
     });
     const mute = new FakeExchange('tasks/result', { params: { taskId } });
     const second = new FakeExchange('tasks/result', { params: { taskId }, answer: () => roots });
-    const ends = [first, mute, second].map((exchange) => server.handle(exchange));
+    const ends = [first, mute, second].map((exchange) => answerOf(server, exchange));
     const failed = expect(ends[0]).rejects.toMatchObject({ code: 'CANCELLED' });
     await turn();
     expect([first, mute, second].map(({ asked }) => asked.length)).toEqual([1, 0, 0]);
@@ -390,6 +390,6 @@ describe('a question within a task', () => {
     const { server, start } = withTask(forever);
     const late = new FakeExchange('tasks/result', { params: { taskId: await start() } });
     late.controller.abort();
-    await expect(server.handle(late)).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(answerOf(server, late)).rejects.toMatchObject({ code: 'CANCELLED' });
   });
 });

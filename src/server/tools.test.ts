@@ -2,12 +2,12 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { fakeClient, FakeExchange } from './fake-exchange.contract.ts';
+import { FakeExchange, answerOf, fakeClient } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { ToolHandler, ToolOptions } from './types.ts';
 
 const create = (options = {}) => new Server({ name: 'test', version: '1', ...options });
-const call = (server: Server, params: JsonObject) => server.handle(new FakeExchange('tools/call', { params }));
+const call = (server: Server, params: JsonObject) => answerOf(server, new FakeExchange('tools/call', { params }));
 const text = (text: string) => ({ type: 'text', text });
 
 function callOne(options: ToolOptions, handler: ToolHandler<JsonObject>, params: JsonObject = {}) {
@@ -28,7 +28,7 @@ describe('a list of tools', () => {
     };
     const [input, output] = [{ type: 'object', properties: {} }, { type: 'object' }];
     server.tool('full', { ...full, input, output, meta: { 'x/y': 1 } }, () => ({}));
-    expect(await server.handle(new FakeExchange('tools/list'))).toEqual({
+    expect(await answerOf(server, new FakeExchange('tools/list'))).toEqual({
       tools: [
         { name: 'bare', inputSchema: { type: 'object' } },
         { name: 'full', ...full, inputSchema: input, outputSchema: output, _meta: { 'x/y': 1 } },
@@ -41,24 +41,24 @@ describe('a list of tools', () => {
   it('comes in pages of the size that was asked for, with cache hints', async () => {
     const server = create({ pageSize: 1, cache: { ttlMs: 5, cacheScope: 'public' } });
     for (const name of ['b', 'a']) server.tool(name, {}, () => undefined);
-    const first = await server.handle(new FakeExchange('tools/list'));
+    const first = await answerOf(server, new FakeExchange('tools/list'));
     expect(first).toMatchObject({ tools: [{ name: 'b' }], ttlMs: 5, cacheScope: 'public' });
     const params = { cursor: first['nextCursor'] };
-    const second = await server.handle(new FakeExchange('tools/list', { params }));
+    const second = await answerOf(server, new FakeExchange('tools/list', { params }));
     expect(second).toMatchObject({ tools: [{ name: 'a' }] });
     expect(second).not.toHaveProperty('nextCursor');
   });
 
   it('refuses a cursor that is no string', async () => {
     const server = create({ declare: ['tools'] });
-    const listed = server.handle(new FakeExchange('tools/list', { params: { cursor: 1 } }));
+    const listed = answerOf(server, new FakeExchange('tools/list', { params: { cursor: 1 } }));
     await expect(listed).rejects.toMatchObject({ details: { parameter: 'cursor', error: 'Must be a string' } });
   });
 
   it('hands out the same objects every time', async () => {
     const server = create();
     server.tool('a', {}, () => undefined);
-    const list = async () => (await server.handle(new FakeExchange('tools/list')))['tools'] as unknown[];
+    const list = async () => (await answerOf(server, new FakeExchange('tools/list')))['tools'] as unknown[];
     expect((await list())[0]).toBe((await list())[0]);
   });
 });
@@ -75,11 +75,11 @@ describe('one tool name with several definitions', () => {
     [{ dialect: 'handshake', revision: 'r1' } as const, 'r1', ['other', 'w']],
     [{ dialect: 'handshake', revision: 'r2' } as const, 'rest', ['other', 'w']],
   ])('shows %j the first one it is in scope of', async (client, expected, order) => {
-    const list = await server.handle(new FakeExchange('tools/list', { client }));
+    const list = await answerOf(server, new FakeExchange('tools/list', { client }));
     const tools = list['tools'] as { name: string; description?: string }[];
     expect(tools.map(({ name }) => name)).toEqual(order);
     expect(tools.find(({ name }) => name === 'w')?.description).toBe(expected);
-    const result = await server.handle(new FakeExchange('tools/call', { client, params: { name: 'w' } }));
+    const result = await answerOf(server, new FakeExchange('tools/call', { client, params: { name: 'w' } }));
     expect(result['content']).toEqual([text(expected)]);
   });
 
@@ -163,10 +163,10 @@ describe('a call of a tool', () => {
     const server = create();
     server.tool('t', {}, (_, call) => (call.meta['look'] === true ? String(call.signal.aborted) : 'no'));
     const blind = new FakeExchange('tools/call', { params: { name: 't' } });
-    await server.handle(blind);
+    await answerOf(server, blind);
     expect(blind.signalReads).toBe(0);
     const looking = new FakeExchange('tools/call', { params: { name: 't', _meta: { look: true } } });
-    await server.handle(looking);
+    await answerOf(server, looking);
     expect(looking.signalReads).toBe(1);
   });
 });
@@ -196,7 +196,7 @@ describe('a handler that throws', () => {
       exchange.controller.abort();
       throw new Error('aborted');
     });
-    await expect(server.handle(exchange)).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(answerOf(server, exchange)).rejects.toMatchObject({ code: 'CANCELLED' });
   });
 });
 

@@ -60,15 +60,20 @@ export class Tools {
     return toListResult('tools', this.#catalogue.listed(exchange.client), { exchange, options: this.#options });
   }
 
-  async call(exchange: Exchange): Promise<JsonObject> {
+  call(exchange: Exchange): MaybePromise<JsonObject> {
     const name = readString(exchange.params, 'name');
     const tool = this.#catalogue.find(name, exchange.client);
     if (tool === undefined) throw new GatewayError('TOOL_NOT_FOUND', { name });
     const given = readOptionalObject(exchange.params, 'arguments') ?? {};
-    const checking = tool.input === undefined ? given : checked(given, tool.key, tool.input);
-    const args = checking instanceof Promise ? await checking : checking;
+    const args = tool.input === undefined ? given : checked(given, tool.key, tool.input);
+    return args instanceof Promise
+      ? args.then((late) => this.#run(tool, late, exchange))
+      : this.#run(tool, args, exchange);
+  }
+
+  #run(tool: ToolEntry, args: unknown, exchange: Exchange): MaybePromise<JsonObject> {
     if (!mayBeTask(tool, exchange)) return runTool(tool, { args, exchange, call: new ExchangeCall(exchange) });
-    const work: Work = (own, say) => runTool(tool, { args, exchange: own, call: new ExchangeCall(own, say) });
+    const work: Work = async (own, say) => runTool(tool, { args, exchange: own, call: new ExchangeCall(own, say) });
     if (exchange.task?.requested === true) return this.#tasks.start(exchange, work);
     return this.#tasks.maybeStart(exchange, tool.task === 'required', work);
   }
@@ -88,14 +93,28 @@ function mayBeTask(tool: ToolEntry, { task }: Exchange): boolean {
   return false;
 }
 
-async function runTool(tool: ToolEntry, { args, exchange, call }: Run): Promise<JsonObject> {
+function runTool(tool: ToolEntry, run: Run): MaybePromise<JsonObject> {
   let returned: unknown;
   try {
-    returned = await tool.handler(args as never, call);
+    returned = tool.handler(run.args as never, run.call);
+  } catch (thrown) {
+    return toFailedResult(thrown, run.exchange);
+  }
+  return isThenable(returned) ? awaitTool(tool, run, returned) : toToolResult(returned, tool);
+}
+
+async function awaitTool(tool: ToolEntry, { exchange }: Run, pending: PromiseLike<unknown>): Promise<JsonObject> {
+  let returned: unknown;
+  try {
+    returned = await pending;
   } catch (thrown) {
     return toFailedResult(thrown, exchange);
   }
   return toToolResult(returned, tool);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | undefined | null)?.then === 'function';
 }
 
 function toEntry(name: string, options: ToolOptions, handler: ToolHandler<never>): ToolEntry {

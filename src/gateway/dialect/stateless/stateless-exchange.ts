@@ -28,7 +28,7 @@ export class StatelessExchange extends ServedExchange {
   /** How often this call has asked so far. */
   round = 0;
   /** Called when a round of questions is complete and has to be sent. */
-  onAsked: (questions: JsonObject) => void = () => {};
+  onAsked: ((questions: JsonObject) => void) | undefined;
   /** The request at hand has been answered with questions; the next one brings another outlet. */
   parked = false;
   /** Made by the first question: most calls ask none. */
@@ -138,7 +138,7 @@ export class StatelessExchange extends ServedExchange {
     setImmediate(() => {
       this.#scheduled = false;
       const open = this.#open?.size && !this.ended && !this.cancelled && !this.parked;
-      if (open) this.onAsked(this.#questions());
+      if (open) this.onAsked?.(this.#questions());
     });
   }
 

@@ -9,7 +9,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
 
 if (!nodeIsNewEnough()) fail(`Parley needs Node 20.19 or later; this is ${process.version}.`);
-if (installIsStale()) run('Installing dependencies', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+// Not `npm ci`: it refuses a lock that lacks the tools' binaries for other platforms, and not every registry has them all.
+// With --no-save the lock is followed and never written; a test keeps it in step with package.json.
+if (installIsStale())
+  run('Installing dependencies', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
 if (buildIsStale()) run('Building', ['run', 'build', '--silent']);
 
 function nodeIsNewEnough() {

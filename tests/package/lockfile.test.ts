@@ -9,6 +9,11 @@ const MACHINE_PATH = new RegExp(`(?<![\\w.])/(?:${FOLDERS})/[\\w.-]*/?`, 'g');
 const REGISTRY = /https?:\/\/[\w.-]*(?:registry|npm)[\w.-]*/gi;
 const TEXT = /\.(?:[cm]?[jt]s|json|jsonc|md|ya?ml|html|css|sh)$|(?:^|\/)(?:\.npmrc|\.gitignore|LICENSE|run)$/;
 
+interface Manifest {
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
 const files = projectFiles().filter((path) => TEXT.test(path));
 const locks = files.filter((path) => path.endsWith('package-lock.json'));
 
@@ -16,6 +21,12 @@ describe('package locks', () => {
   it('stand beside every package.json', () => {
     const manifests = files.filter((path) => /(?:^|\/)package\.json$/.test(path));
     expect(manifests.filter((path) => !locks.includes(path.replace('package.json', 'package-lock.json')))).toEqual([]);
+  });
+
+  it.each(locks)('%s is in step with its package.json', (path) => {
+    const { packages } = JSON.parse(read(path)) as { packages: Record<string, Manifest> };
+    const manifest = JSON.parse(read(path.replace('package-lock.json', 'package.json'))) as Manifest;
+    expect(wantedBy(packages['']!)).toEqual(wantedBy(manifest));
   });
 
   it.each(locks)('%s names no place a package came from', (path) => {
@@ -32,6 +43,10 @@ describe('files', () => {
     expect(found(MACHINE_PATH).filter((line) => !line.includes(EXAMPLE))).toEqual([]);
   });
 });
+
+function wantedBy({ dependencies = {}, devDependencies = {} }: Manifest): object {
+  return { dependencies, devDependencies };
+}
 
 function found(pattern: RegExp): string[] {
   return files.flatMap((path) => [...read(path).matchAll(pattern)].map((match) => `${path}: ${match[0]}`));

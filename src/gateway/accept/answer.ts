@@ -2,7 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestId } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
-import type { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
@@ -16,6 +17,18 @@ export function answerJson(
   const length = Buffer.byteLength(text);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
   response.end(text);
+}
+
+/** Answers for something thrown: what is not ours to tell is logged and told as an internal error. */
+export function answerThrown(
+  { log }: { log: Log },
+  response: ServerResponse,
+  thrown: unknown,
+  id?: RequestId | null,
+): void {
+  const error = thrown instanceof GatewayError ? thrown : new GatewayError('INTERNAL', {}, { cause: thrown });
+  if (error.code === 'INTERNAL') log.error({ cause: error.cause }, 'http.failed');
+  answerError(response, error, id);
 }
 
 /** An HTTP refusal with a JSON-RPC error as body, for clients that show only one of the two. */

@@ -13,6 +13,7 @@ import { plainError } from '../dialect/plain-error.ts';
 import { serveStateless } from '../dialect/stateless/serve.ts';
 import type { Running } from '../dialect/stateless/serve.ts';
 import { receiveIn, refuse } from './receive.ts';
+import { writeAnswer } from './write-answer.ts';
 
 export interface Channel {
   /** Owner of what the connection makes in the handshake era, and in the stateless one. */
@@ -29,6 +30,7 @@ export class Connection {
   readonly #outlet: Outlet;
   #running = new Map<RequestId, Running>();
   #onIdle: (() => void) | undefined;
+  #closed = false;
 
   constructor(front: Front, channel: Channel) {
     this.#front = front;
@@ -36,7 +38,7 @@ export class Connection {
     this.#outlet = {
       send: (message) => channel.send(message),
       end: (answer) => {
-        if (answer !== undefined) channel.send(answer);
+        if (answer !== undefined) writeAnswer(answer, front.log, (writable) => channel.send(writable));
         this.#checkIdle();
       },
       release: () => {},
@@ -62,12 +64,13 @@ export class Connection {
   /** No more input: resolves when everything in flight has been answered. Open questions can no longer be. */
   async drain(): Promise<void> {
     this.#conversation.endInput();
-    for (const close of this.#listens()) close.cancel();
+    this.#endListens();
     if (this.#isIdle()) return;
     await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
   close(): void {
+    this.#closed = true;
     this.#conversation.close();
     for (const running of this.#running.values()) running.cancel();
     this.#running.clear();
@@ -75,15 +78,23 @@ export class Connection {
   }
 
   #take(incoming: Incoming): void {
-    if (incoming.kind === 'message' && this.#isStateless(incoming.message)) this.#stateless(incoming.message);
-    else receiveIn(this.#conversation, incoming, this.#outlet);
+    if (this.#closed) return;
+    const message = incoming.kind === 'message' ? incoming.message : undefined;
+    if (message && this.#isStateless(message)) return this.#stateless(message);
+    if (message && isRequest(message) && this.#running.has(message.id))
+      return this.#refuse(message, inFlight(message.id));
+    receiveIn(this.#conversation, incoming, this.#outlet);
+  }
+
+  #refuse({ id }: RequestMessage, error: GatewayError): void {
+    this.#outlet.end(toErrorMessage(id, plainError(error)));
   }
 
   #isStateless(message: Message): boolean {
     if ('method' in message && message.method === 'notifications/cancelled' && !isRequest(message)) {
       return this.#running.has(message.params?.requestId as RequestId);
     }
-    return isStatelessMessage(message, { session: this.#conversation.wording !== undefined });
+    return this.#front.stateless && isStatelessMessage(message, { session: this.#conversation.wording !== undefined });
   }
 
   #stateless(message: Message): void {
@@ -97,23 +108,27 @@ export class Connection {
 
   #serve(request: RequestMessage): void {
     const refusal = this.#refusal(request.id);
-    if (refusal) return this.#channel.send(toErrorMessage(request.id, plainError(refusal)));
+    if (refusal) return this.#refuse(request, refusal);
     const outlet = new StatelessOutlet(this.#outlet, this.#running, request.id);
     const running = serveStateless(this.#front, request, outlet, { principal: this.#channel.principals.stateless });
-    if (running && !outlet.ended) this.#running.set(request.id, running);
+    if (!running || outlet.ended) return;
+    outlet.running = running;
+    this.#running.set(request.id, running);
   }
 
   #refusal(id: RequestId): GatewayError | undefined {
-    if (this.#running.has(id)) {
-      return new GatewayError('INVALID_REQUEST', { data: `Request id ${JSON.stringify(id)} is already in flight` });
-    }
+    if (this.#running.has(id)) return inFlight(id);
     const full = this.#running.size >= this.#front.limits.maxInFlight;
     return full ? new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' }) : undefined;
   }
 
   /** Listen streams never end by themselves. */
-  #listens(): Running[] {
-    return [...this.#running.values()].filter((running) => running.endless);
+  #endListens(): void {
+    for (const [id, running] of this.#running) {
+      if (!running.endless) continue;
+      running.cancel();
+      this.#running.delete(id);
+    }
   }
 
   #isIdle(): boolean {
@@ -125,10 +140,16 @@ export class Connection {
   }
 }
 
+function inFlight(id: RequestId): GatewayError {
+  return new GatewayError('INVALID_REQUEST', { data: `Request id ${JSON.stringify(id)} is already in flight` });
+}
+
 /** The answer to one request of the stateless era on a shared channel: with it the request is no longer in flight. */
 class StatelessOutlet implements Outlet {
   /** Many answers come before there was anything to keep. */
   ended = false;
+  /** What the connection keeps of the request. The client may use its id again once it has called the request off. */
+  running: Running | undefined;
   readonly #outlet: Outlet;
   readonly #running: Map<RequestId, Running>;
   readonly #id: RequestId;
@@ -146,7 +167,7 @@ class StatelessOutlet implements Outlet {
   end(answer?: Message | Message[]): void {
     if (this.ended) return;
     this.ended = true;
-    this.#running.delete(this.#id);
+    if (this.#running.get(this.#id) === this.running) this.#running.delete(this.#id);
     this.#outlet.end(answer);
   }
 

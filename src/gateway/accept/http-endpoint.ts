@@ -4,14 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Front } from '../dialect/front.ts';
-import { answerError } from './answer.ts';
+import { answerThrown } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
 import { createGuard } from './guard.ts';
 import type { GuardOptions } from './guard.ts';
 import { LegacySse } from './legacy-sse.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { Visit } from './streamable-http.ts';
-import { acceptWebSockets } from './websocket.ts';
+import { acceptWebSockets, refuseUpgrade } from './websocket.ts';
 
 export type Identify = (request: {
   headers: Record<string, string | string[] | undefined>;
@@ -61,6 +61,7 @@ export function createHttpEndpoint(front: Front, options: EndpointOptions = {}):
       }
     },
     upgrade(request, socket, head) {
+      socket.on('error', () => {}); // whatever becomes of it until a WebSocket takes over, it must not end the process
       try {
         guard.check(request);
         if (pathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
@@ -86,12 +87,7 @@ function pathOf(request: IncomingMessage): string {
 }
 
 function refuse(front: Front, response: ServerResponse, thrown: unknown, path: string): void {
-  if (!(thrown instanceof GatewayError)) front.log.error({ cause: thrown }, 'http.failed');
-  const error = thrown instanceof GatewayError ? thrown : new GatewayError('INTERNAL', {}, { cause: thrown });
-  if (error.code === 'HTTP_METHOD') response.setHeader('allow', ALLOW[path] ?? 'GET');
-  answerError(response, error);
-}
-
-function refuseUpgrade(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
+  if (isMethod) response.setHeader('allow', ALLOW[path] ?? 'GET');
+  answerThrown(front, response, thrown);
 }

@@ -3,7 +3,6 @@
 // clients that find out by trying POST there first.
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
-import type { Message } from '../../protocol/message.ts';
 import { readMessage, writeMessage } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
 import type { Front } from '../dialect/front.ts';
@@ -13,7 +12,10 @@ import { readBody } from './read-body.ts';
 import { receiveIn } from './receive.ts';
 import { SessionTable } from './session-table.ts';
 import { SseResponse } from './sse-response.ts';
+import { isJson } from './streamable-http.ts';
 import type { StreamableHttp, Visit } from './streamable-http.ts';
+import { Waiting } from './waiting.ts';
+import { answerText } from './write-answer.ts';
 
 export class LegacySse {
   readonly #front: Front;
@@ -39,6 +41,7 @@ export class LegacySse {
   message(visit: Visit): void {
     const { request, response } = visit;
     if (request.method !== 'POST') throw new GatewayError('HTTP_METHOD');
+    if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
     const session = this.#find(visit);
     if (!session) throw new GatewayError('SESSION_MISSING');
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
@@ -57,7 +60,7 @@ export class LegacySse {
     const stream = new SseResponse(this.#front, visit.response, { 'mcp-session-id': session.id });
     stream.write({ event: 'endpoint', data: endpointOf(session) });
     session.attach(stream);
-    stream.onClose(() => this.#sessions.remove(session));
+    stream.onClose(() => session.isCarriedBy(stream) && this.#sessions.remove(session));
   }
 
   #create(visit: Visit): void {
@@ -87,25 +90,36 @@ class SseSession {
   lastSeen: number;
   readonly #front: Front;
   #stream: SseResponse | undefined;
-  #waiting: string[] = [];
+  readonly #waiting: Waiting;
 
   constructor(front: Front, owner: string | undefined, onExit: (session: SseSession) => void) {
     this.#front = front;
     this.owner = owner;
     this.lastSeen = front.clock.now();
+    this.#waiting = new Waiting(front);
     this.outlet = {
-      send: (message) => this.#write(message),
-      end: (answer) => answer && this.#write(answer),
+      send: (message) => this.#write(writeMessage(message)),
+      end: (answer) => answer && this.#write(answerText(answer, front.log)),
       release: () => {},
     };
     const principal = owner ?? `session:${this.id}`;
     this.conversation = new Conversation(front, principal, this.outlet, { onExit: () => onExit(this) });
   }
 
+  get isBusy(): boolean {
+    return this.#stream !== undefined || this.conversation.inFlight > 0;
+  }
+
+  isCarriedBy(stream: SseResponse): boolean {
+    return this.#stream === stream;
+  }
+
+  /** A client that comes again has given up the stream it had. */
   attach(stream: SseResponse): void {
-    this.#stream?.end();
+    const former = this.#stream;
     this.#stream = stream;
-    for (const text of this.#waiting.splice(0)) stream.write({ event: 'message', data: text });
+    former?.end();
+    for (const text of this.#waiting.take()) stream.write({ event: 'message', data: text });
   }
 
   close(): void {
@@ -113,11 +127,10 @@ class SseSession {
     this.#stream?.end();
   }
 
-  #write(message: Message | Message[]): void {
-    const text = writeMessage(message);
+  #write(text: string): void {
     this.lastSeen = this.#front.clock.now();
     if (this.#stream) this.#stream.write({ event: 'message', data: text });
-    else if (this.#waiting.length < this.#front.limits.maxQueued) this.#waiting.push(text);
+    else this.#waiting.push(text);
   }
 }
 

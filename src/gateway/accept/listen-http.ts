@@ -1,7 +1,7 @@
 // Opens the port that serves every HTTP transport. Loopback unless told otherwise.
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Front } from '../dialect/front.ts';
 import { isLoopback } from './guard.ts';
@@ -32,10 +32,12 @@ export async function listenHttp(front: Front, options: HttpListenOptions): Prom
     : createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
   server.maxConnections = front.limits.maxConnections;
   server.on('upgrade', endpoint.upgrade);
+  const sockets = trackSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(cause, host, port)));
     server.listen(port, host, resolve);
   });
+  server.on('error', (error) => front.log.error({ error }, 'listen.failed'));
   const bound = (server.address() as AddressInfo).port;
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`,
@@ -44,9 +46,20 @@ export async function listenHttp(front: Front, options: HttpListenOptions): Prom
       new Promise((resolve) => {
         endpoint.close();
         server.close(() => resolve());
-        server.closeAllConnections();
+        server.closeIdleConnections();
+        setImmediate(() => sockets.forEach((socket) => socket.destroy())); // last words are on their way out
       }),
   };
+}
+
+/** Node's own list knows neither upgraded sockets nor those still in a TLS handshake. */
+function trackSockets(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return sockets;
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {

@@ -9,6 +9,7 @@ import { answerJson } from './answer.ts';
 import type { SessionStream } from './session-stream.ts';
 import type { Session } from './session.ts';
 import { SseResponse } from './sse-response.ts';
+import { answerText } from './write-answer.ts';
 
 export interface PostOptions {
   /** The client takes an event stream as answer. */
@@ -46,7 +47,7 @@ export class PostOutlet implements Outlet {
     if (this.ended) return;
     this.ended = true;
     if (answer === undefined) return this.#endEmpty();
-    const text = writeMessage(answer);
+    const text = answerText(answer, this.#front.log);
     if (!this.#carrier && (status !== 200 || !this.#options.streamOnly)) {
       return answerJson(this.#response, status, text, this.#options.headers?.());
     }
@@ -57,7 +58,8 @@ export class PostOutlet implements Outlet {
   }
 
   release(retryMs: number): void {
-    if (!this.#options.session?.conversation.wording?.primesStreams || !this.#options.acceptsStream) return;
+    const { session, acceptsStream } = this.#options;
+    if (this.ended || !acceptsStream || !session?.conversation.wording?.primesStreams) return;
     this.#upgrade();
     this.#stream?.prime(retryMs);
     this.#stream?.release();

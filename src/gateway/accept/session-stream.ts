@@ -1,5 +1,7 @@
 // One stream of a session, apart from the HTTP answer that carries it at the moment: answers come and go, events keep their
 // ids. An event id names its stream, so that a client that comes back gets the rest of that stream and of no other.
+// 1. Each event is written at most once to each carrier, in order.
+// 2. While a client catches up, new events are only kept: it gets them as part of what it missed.
 import type { EventStore } from './event-store.ts';
 import type { SseResponse } from './sse-response.ts';
 
@@ -7,7 +9,10 @@ export class SessionStream {
   readonly name: string;
   readonly #store: EventStore;
   #sequence = 0;
+  /** The last event that was kept; an event that only primes is not. */
+  #kept = 0;
   #carrier: SseResponse | undefined;
+  #catchingUp: SseResponse | undefined;
   #finished = false;
 
   constructor(name: string, store: EventStore) {
@@ -19,17 +24,22 @@ export class SessionStream {
     return this.#carrier?.isOpen ?? false;
   }
 
+  get isFinished(): boolean {
+    return this.#finished;
+  }
+
   /** Gives the client an id to come back with before there is anything to say. */
   prime(retryMs?: number): void {
     const id = this.#nextId();
     this.#carrier?.write({ id, ...(retryMs !== undefined && { retry: retryMs }), data: '' });
   }
 
-  /** False when nobody could be told now; the event is kept all the same. */
-  write(text: string): boolean {
+  /** Told now where somebody listens, and kept in any case. */
+  write(text: string): void {
     const id = this.#nextId();
+    this.#kept = this.#sequence;
     this.#store.append({ stream: this.name, sequence: this.#sequence, text });
-    return this.#carrier?.write({ event: 'message', id, data: text }) ?? false;
+    this.#carrier?.write({ event: 'message', id, data: text });
   }
 
   /** The last event has been written. */
@@ -46,16 +56,30 @@ export class SessionStream {
   release(): void {
     this.#carrier?.end();
     this.#carrier = undefined;
+    this.#catchingUp?.end();
+    this.#catchingUp = undefined;
   }
 
-  /** Carries on where a client left off: what it missed first, then what comes. */
-  async resume(carrier: SseResponse, sequence: number): Promise<void> {
-    const missed = await this.#store.after(this.name, sequence);
-    for (const event of missed) {
-      carrier.write({ event: 'message', id: toEventId(this.name, event.sequence), data: event.text });
+  /** Carries on where a client left off: what it missed first, then what comes. False when another came back after it. */
+  async resume(carrier: SseResponse, sequence: number): Promise<boolean> {
+    this.release(); // a client that comes back has lost the answer it had
+    this.#catchingUp = carrier;
+    let seen = sequence;
+    while (seen < this.#kept) {
+      const upTo = this.#kept;
+      const missed = await this.#store.after(this.name, seen);
+      if (this.#catchingUp !== carrier) return false;
+      for (const event of missed) if (event.sequence <= upTo) this.#replay(carrier, event.sequence, event.text);
+      seen = upTo;
     }
+    this.#catchingUp = undefined;
     if (this.#finished) carrier.end();
     else this.#carrier = carrier;
+    return true;
+  }
+
+  #replay(carrier: SseResponse, sequence: number, text: string): void {
+    carrier.write({ event: 'message', id: toEventId(this.name, sequence), data: text });
   }
 
   #nextId(): string {
@@ -68,6 +92,6 @@ export function toEventId(stream: string, sequence: number): string {
 }
 
 export function fromEventId(id: string): { stream: string; sequence: number } | undefined {
-  const match = /^([gp]\d*)_(\d{1,15})$/.exec(id);
+  const match = /^([gp]\d{1,15})_(\d{1,15})$/.exec(id);
   return match ? { stream: match[1]!, sequence: Number(match[2]) } : undefined;
 }

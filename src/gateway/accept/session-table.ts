@@ -7,6 +7,7 @@ export interface Expiring {
   readonly id: string;
   readonly owner: string | undefined;
   lastSeen: number;
+  readonly isBusy: boolean;
   close(): void;
 }
 
@@ -41,8 +42,9 @@ export class SessionTable<S extends Expiring> {
     return session;
   }
 
-  has(id: string): boolean {
-    return this.#sessions.has(id);
+  has(id: string, owner: string | undefined): boolean {
+    const session = this.#sessions.get(id);
+    return session !== undefined && session.owner === owner;
   }
 
   remove(session: S): void {
@@ -55,10 +57,15 @@ export class SessionTable<S extends Expiring> {
     for (const session of [...this.#sessions.values()]) this.remove(session);
   }
 
+  #check(session: S): void {
+    const now = this.#clock.now();
+    if (session.isBusy) session.lastSeen = now;
+    else if (session.lastSeen < now - this.#limits.sessionIdleMs) this.remove(session);
+  }
+
   #scheduleSweep(): () => void {
     return this.#clock.after(this.#limits.sessionIdleMs / 4, () => {
-      const oldest = this.#clock.now() - this.#limits.sessionIdleMs;
-      for (const session of [...this.#sessions.values()]) if (session.lastSeen < oldest) this.remove(session);
+      for (const session of [...this.#sessions.values()]) this.#check(session);
       this.#stopSweep = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
     });
   }

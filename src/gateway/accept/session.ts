@@ -1,7 +1,9 @@
 // A handshake client over HTTP: its conversation, the streams it listens on, and what waits for it while it listens on none.
-// 1. Each message is written to exactly one stream.
-// 2. What belongs to no request waits, bounded, for the next GET or poll; the oldest is dropped and counted.
+// 1. Each message is written to exactly one stream: its request's own, else the newest GET that is open.
+// 2. What belongs to no request waits, bounded, for the next GET or poll.
+// 3. Once closed, no HTTP answer of it stays open.
 import type { Message } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
@@ -10,9 +12,10 @@ import { createMemoryEvents } from './event-store.ts';
 import type { EventStore } from './event-store.ts';
 import { SessionStream, fromEventId } from './session-stream.ts';
 import type { SseResponse } from './sse-response.ts';
+import { Waiting } from './waiting.ts';
 
-/** How many answered POSTs a client may still come back for. */
-const MAX_POST_STREAMS = 64;
+/** How many streams of a kind a client may still come back for. */
+const MAX_STREAMS = 64;
 
 export class Session {
   readonly id: string = randomId();
@@ -22,10 +25,11 @@ export class Session {
   lastSeen: number;
   readonly #front: Front;
   readonly #store: EventStore;
-  readonly #general: SessionStream;
+  readonly #waiting: Waiting;
   #posts = new Map<string, SessionStream>();
-  #nextPost = 0;
-  #waiting: string[] = [];
+  /** One per GET, oldest first. */
+  #gets = new Map<string, SessionStream>();
+  #nextStream = 0;
   #poll: (() => void) | undefined;
 
   constructor(front: Front, owner: string | undefined, onExit: (session: Session) => void) {
@@ -33,65 +37,84 @@ export class Session {
     this.owner = owner;
     this.lastSeen = front.clock.now();
     this.#store = createMemoryEvents(front.limits);
-    this.#general = new SessionStream('g', this.#store);
+    this.#waiting = new Waiting(front);
     const principal = owner ?? `session:${this.id}`;
     this.conversation = new Conversation(front, principal, this, { onExit: () => onExit(this) });
+  }
+
+  /** Somebody waits for it: then it is not idle, however long nothing is said. */
+  get isBusy(): boolean {
+    return this.conversation.inFlight > 0 || this.#poll !== undefined || this.#listening() !== undefined;
   }
 
   /** Tells the client something that belongs to no request, or whose own stream is gone. */
   send(message: Message): void {
     const text = writeMessage(message);
-    if (this.#general.isCarried && this.#general.write(text)) return;
+    const stream = this.#listening();
+    if (stream) return stream.write(text);
     this.#waiting.push(text);
-    if (this.#waiting.length > this.#front.limits.maxQueued) {
-      this.#waiting.shift();
-      this.#front.log.warn({ limit: 'maxQueued' }, 'message.dropped');
-    }
     this.#poll?.();
   }
 
   /** The stream of one POST's answer. */
   openPost(): SessionStream {
-    const stream = new SessionStream(`p${this.#nextPost++}`, this.#store);
-    this.#posts.set(stream.name, stream);
-    if (this.#posts.size > MAX_POST_STREAMS) this.#posts.delete(this.#posts.keys().next().value!);
-    return stream;
+    return this.#open('p', this.#posts, (stream) => stream.isFinished);
   }
 
   /** A GET: goes on with the stream that the client names, else with what belongs to no request. */
   async listen(carrier: SseResponse, lastEventId: string | undefined): Promise<void> {
     const last = lastEventId === undefined ? undefined : fromEventId(lastEventId);
     const post = last && this.#posts.get(last.stream);
-    if (post) return post.resume(carrier, last.sequence);
-    if (last?.stream === 'g') await this.#general.resume(carrier, last.sequence);
-    else this.#general.carry(carrier);
-    for (const text of this.#waiting.splice(0)) this.#general.write(text);
+    if (post) return void (await post.resume(carrier, last.sequence));
+    const known = last && this.#gets.get(last.stream);
+    const stream = known ?? this.#open('g', this.#gets, (stream) => !stream.isCarried);
+    if (!known) stream.carry(carrier);
+    else if (!(await stream.resume(carrier, last.sequence))) return;
+    for (const text of this.#waiting.take()) stream.write(text);
   }
 
   /** A long poll: calls back with what waits, or with nothing after a while. Returns the way to call it off. */
   poll(done: (texts: string[]) => void): () => void {
-    if (this.#waiting.length > 0) {
-      done(this.#waiting.splice(0));
+    if (this.#waiting.size > 0) {
+      done(this.#waiting.take());
       return () => {};
     }
     const settle = (): void => {
       stop();
-      done(this.#waiting.splice(0));
+      done(this.#waiting.take());
     };
     const stopTimer = this.#front.clock.after(this.#front.limits.pollMs, settle);
     const stop = (): void => {
       stopTimer();
       if (this.#poll === settle) this.#poll = undefined;
     };
+    this.#poll?.(); // one at a time: an earlier one is answered with nothing
     this.#poll = settle;
     return stop;
   }
 
   close(): void {
-    this.conversation.close();
-    this.#general.release();
-    for (const stream of this.#posts.values()) stream.release();
+    this.conversation.close(new GatewayError('SESSION_NOT_FOUND'));
+    for (const stream of [...this.#gets.values(), ...this.#posts.values()]) stream.release();
+    this.#gets.clear();
     this.#posts.clear();
     this.#poll?.();
+  }
+
+  #listening(): SessionStream | undefined {
+    let newest: SessionStream | undefined;
+    for (const stream of this.#gets.values()) if (stream.isCarried) newest = stream;
+    return newest;
+  }
+
+  /** Forgets the oldest stream of its kind that nobody would miss, when there are too many. */
+  #open(kind: string, streams: Map<string, SessionStream>, isOver: (stream: SessionStream) => boolean): SessionStream {
+    if (streams.size >= MAX_STREAMS) {
+      const oldest = [...streams.values()].find(isOver);
+      if (oldest) streams.delete(oldest.name);
+    }
+    const stream = new SessionStream(`${kind}${this.#nextStream++}`, this.#store);
+    streams.set(stream.name, stream);
+    return stream;
   }
 }

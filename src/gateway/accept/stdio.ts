@@ -1,5 +1,5 @@
 // A server on stdin and stdout: one message per line, nothing else on stdout. Reading pauses while the client does not read
-// our answers, so a slow reader slows its own requests instead of growing our memory.
+// our answers, so a slow reader slows its own requests; one that lets too much pile up all the same is given up.
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -22,13 +22,24 @@ export interface StdioListening {
 
 export function acceptStdio(front: Front, options: StdioOptions = {}): StdioListening {
   const { input = process.stdin, output = process.stdout } = options;
+  const { maxRequestBytes, maxBufferedBytes } = front.limits;
   let finish!: (status: number) => void;
   const closed = new Promise<number>((resolve) => (finish = resolve));
   const send = (message: Message | Message[]): void => {
     if (output.destroyed || output.write(`${writeMessage(message)}\n`)) return;
-    input.pause();
+    if (output.writableLength > maxBufferedBytes) giveUp();
+    else if (!ended) input.pause();
   };
+  const giveUp = (): void => {
+    front.log.warn({ bytes: output.writableLength }, 'client.too-slow');
+    end(1);
+    output.destroy();
+    finish(1);
+  };
+  let ended = false;
   const end = (status: number): void => {
+    if (ended) return;
+    ended = true;
     input.destroy();
     connection.close();
     output.off('drain', resume).off('error', onError);
@@ -40,7 +51,6 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   const onError = (): void => end(0);
   const principals = { handshake: `stdio:${randomId()}`, stateless: 'local' };
   const connection = new Connection(front, { principals, send, exit: end });
-  const { maxRequestBytes } = front.limits;
   const lines = new LineReader({
     maxBytes: maxRequestBytes,
     onLine: (line) => connection.receive(line),

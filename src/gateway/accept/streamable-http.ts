@@ -1,7 +1,7 @@
 // Streamable HTTP at /mcp, for both eras: POST, and for sessions of the handshake era GET (event stream or long poll) and
 // DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Message } from '../../protocol/message.ts';
+import type { Message, RequestId } from '../../protocol/message.ts';
 import { isRequest } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { readMessage } from '../codec/json-rpc.ts';
@@ -9,9 +9,9 @@ import type { Incoming } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
 import { isStatelessMessage } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
-import { checkSessionVersion } from '../dialect/session-version.ts';
-import { serveStateless } from '../dialect/stateless/serve.ts';
-import { answerError, answerJson } from './answer.ts';
+import { checkOpeningVersion, checkSessionVersion } from '../dialect/session-version.ts';
+import { isEndless, serveStateless } from '../dialect/stateless/serve.ts';
+import { answerError, answerJson, answerThrown } from './answer.ts';
 import { readAccept } from './media.ts';
 import type { Accepted } from './media.ts';
 import { PostOutlet } from './post-outlet.ts';
@@ -46,6 +46,7 @@ export class StreamableHttp {
   handle(visit: Visit): void {
     const { method } = visit.request;
     if (method === 'POST') this.post(visit);
+    else if (!this.#front.handshake) throw new GatewayError('HTTP_METHOD'); // where there are no sessions
     else if (method === 'GET') this.#get(visit);
     else if (method === 'DELETE') this.#delete(visit);
     else throw new GatewayError('HTTP_METHOD');
@@ -60,11 +61,11 @@ export class StreamableHttp {
     if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
+      const incoming = readMessage(body, this.#front.limits);
       try {
-        this.take(visit, readMessage(body, this.#front.limits), accepted);
+        this.take(visit, incoming, accepted);
       } catch (thrown) {
-        if (!(thrown instanceof GatewayError)) throw thrown;
-        answerError(response, thrown);
+        answerThrown(this.#front, response, thrown, idOf(incoming));
       }
     });
   }
@@ -76,15 +77,18 @@ export class StreamableHttp {
   take(visit: Visit, incoming: Incoming, accepted: Accepted): void {
     const { headers } = visit.request;
     const sessionId = headers['mcp-session-id'] as string | undefined;
-    const session = sessionId !== undefined && this.#sessions.has(sessionId);
+    const session = sessionId !== undefined && this.#sessions.has(sessionId, visit.principal);
     const versionHeader = headers['mcp-protocol-version'] as string | undefined;
-    const stateless = incoming.kind === 'message' && isStatelessMessage(incoming.message, { session, versionHeader });
-    if (stateless) this.#stateless(visit, incoming.message, accepted);
+    const isMessage = incoming.kind === 'message' && this.#front.stateless;
+    if (isMessage && isStatelessMessage(incoming.message, { session, versionHeader }))
+      this.#stateless(visit, incoming.message, accepted);
     else if (sessionId === undefined) this.#opening(visit, incoming, accepted);
     else this.#inSession(visit, incoming, accepted, sessionId);
   }
 
   #stateless({ request, response, principal = 'local' }: Visit, message: Message, accepted: Accepted): void {
+    if (!accepted.stream && isEndless(message))
+      throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
     const outlet = new PostOutlet(this.#front, response, {
       acceptsStream: accepted.stream,
       streamOnly: !accepted.json,
@@ -102,6 +106,7 @@ export class StreamableHttp {
     const message = incoming.kind === 'message' ? incoming.message : undefined;
     if (message && !isRequest(message)) throw new GatewayError('SESSION_MISSING');
     if (message?.method !== 'initialize') {
+      checkOpeningVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, this.#front);
       const nobody = new Conversation(this.#front, 'nobody', { send: () => {} }, { onExit: () => {} });
       return receiveIn(nobody, incoming, this.#outlet(visit, accepted));
     }
@@ -133,7 +138,10 @@ export class StreamableHttp {
     const accepted = readAccept(request.headers.accept);
     if (accepted.stream) {
       const carrier = new SseResponse(this.#front, response, { 'mcp-session-id': session.id });
-      void session.listen(carrier, request.headers['last-event-id'] as string | undefined);
+      session.listen(carrier, request.headers['last-event-id'] as string | undefined).catch((cause: unknown) => {
+        this.#front.log.error({ cause }, 'stream.resume');
+        carrier.end();
+      });
     } else if (accepted.json) {
       const stop = session.poll((texts) => {
         if (texts.length > 0) answerJson(response, 200, `[${texts.join(',')}]`);
@@ -158,6 +166,12 @@ export class StreamableHttp {
   }
 }
 
-function isJson(contentType: string | undefined): boolean {
+/** An error about a request must name it, wherever its id could be read. */
+function idOf(incoming: Incoming): RequestId | null {
+  if (incoming.kind === 'refused') return incoming.id;
+  return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
+}
+
+export function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
 }

@@ -1,5 +1,6 @@
 // An official SDK `Transport` as a client's connection: its in-memory pair, its stdio server transport, or one of your own.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { isObject } from '../../protocol/message.ts';
 import { randomId } from '../../shared/ids.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
@@ -7,18 +8,33 @@ import { Connection } from './connection.ts';
 /** Resolves when the transport has started; the connection lives until either side closes it. */
 export async function acceptTransport(front: Front, transport: Transport): Promise<{ close(): Promise<void> }> {
   const principals = { handshake: `transport:${randomId()}`, stateless: 'local' };
+  const close = async (): Promise<void> => {
+    connection.close();
+    await transport.close();
+  };
+  const failed = (error: unknown): void => front.log.debug({ error }, 'transport.error');
   const connection = new Connection(front, {
     principals,
     send: (message) => {
-      for (const one of Array.isArray(message) ? message : [message]) {
-        transport.send(one as JSONRPCMessage).catch((error: unknown) => front.log.debug({ error }, 'transport.send'));
-      }
+      for (const one of Array.isArray(message) ? message : [message])
+        send(transport, one as JSONRPCMessage).catch(failed);
     },
-    exit: () => void transport.close(),
+    exit: () => void close().catch(failed),
   });
-  transport.onmessage = (message) => connection.receiveValue(message);
+  transport.onmessage = (message) => connection.receiveValue(copied(message));
   transport.onclose = () => connection.close();
-  transport.onerror = (error) => front.log.debug({ error }, 'transport.error');
+  transport.onerror = failed;
   await transport.start();
-  return { close: () => transport.close() };
+  return { close };
+}
+
+/** What a transport throws at once is told like what it rejects with. */
+async function send(transport: Transport, message: JSONRPCMessage): Promise<void> {
+  await transport.send(message);
+}
+
+/** Within one process the message is the sender's own object, and `_meta` is lifted out of ours. */
+function copied(message: unknown): unknown {
+  if (!isObject(message) || !isObject(message.params)) return message;
+  return { ...message, params: { ...message.params } };
 }

@@ -30,7 +30,7 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
   return {
     upgrade(request, socket, head, principal) {
       if (server.clients.size >= maxConnections) {
-        return void socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n');
+        return refuseUpgrade(socket, '503 Service Unavailable');
       }
       server.handleUpgrade(request, socket, head, (client) => accept(front, client, principal));
     },
@@ -39,6 +39,12 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
       server.close();
     },
   };
+}
+
+/** The socket is ours alone here: a client that never closes its end must not keep it open. */
+export function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 function accept(front: Front, client: WebSocket, principal: string | undefined): void {

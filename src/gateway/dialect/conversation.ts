@@ -65,15 +65,16 @@ export class Conversation {
     }
   }
 
-  /** The client is gone, or was sent away: everything in flight is called off. */
-  close(): void {
+  /** The client is gone, or was sent away: everything in flight is called off, and told so where a reason is given. */
+  close(reason?: GatewayError): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#unwatch?.();
     this.#asks.close();
     for (const exchange of this.#inFlight.values()) {
       exchange.cancel();
-      exchange.outlet.end(); // an HTTP answer that nobody will write must not stay open
+      const answer = reason && toErrorMessage(exchange.request.id, plainError(reason));
+      exchange.outlet.end(answer, reason?.row.status); // an HTTP answer that nobody will write must not stay open
     }
     this.#inFlight.clear();
   }

@@ -9,13 +9,16 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { createSealer } from '../../shared/seal.ts';
 import type { Sealer } from '../../shared/seal.ts';
-import { ALL_REVISIONS } from './revisions.ts';
+import { ALL_REVISIONS, isStateless } from './revisions.ts';
 import { ParkedCalls } from './stateless/parked-calls.ts';
 
 export interface Front {
   readonly target: Target;
   /** Revisions spoken, `draft` standing for the draft dialect. */
   readonly revisions: readonly string[];
+  /** Whether any revision of the era is spoken. */
+  readonly stateless: boolean;
+  readonly handshake: boolean;
   readonly limits: Limits;
   readonly log: Log;
   readonly clock: Clock;
@@ -36,9 +39,12 @@ export interface FrontOptions {
 export function createFront(target: Target, options: FrontOptions = {}): Front {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
+  const revisions = checkRevisions(options.revisions ?? ALL_REVISIONS);
   return {
     target,
-    revisions: checkRevisions(options.revisions ?? ALL_REVISIONS),
+    revisions,
+    stateless: revisions.some(isStateless),
+    handshake: revisions.some((revision) => !isStateless(revision)),
     limits,
     log: options.log ?? createLog(),
     clock,

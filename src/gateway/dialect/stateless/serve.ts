@@ -1,7 +1,7 @@
 // Serves one request of the stateless era: checks in the order that the spec's edge demands (headers, envelope, version,
 // standard headers, capabilities, parameter headers), then lets the target answer. Keeps no memory of the client.
 import type { ClientView } from '../../../protocol/exchange.ts';
-import type { JsonObject, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
+import type { JsonObject, Message, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
@@ -47,6 +47,11 @@ const REMOVED = new Set([
 ]);
 const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
+/** Whether the answer is a stream that ends only when somebody ends it. */
+export function isEndless(message: Message): boolean {
+  return 'method' in message && message.method === 'subscriptions/listen';
+}
+
 export function serveStateless(
   front: Front,
   request: RequestMessage,
@@ -55,7 +60,7 @@ export function serveStateless(
 ): Running | undefined {
   try {
     const exchange = admit(front, request, outlet, caller);
-    if (request.method === 'subscriptions/listen') return listen(front, exchange);
+    if (isEndless(request)) return listen(front, exchange);
     if (request.params?.requestState !== undefined) return resume(front, exchange);
     run(front, exchange);
     return exchange;

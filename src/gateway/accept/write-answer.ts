@@ -1,0 +1,37 @@
+// Writes an answer, whatever a target put into it. A result that JSON cannot express (a BigInt, a cycle, half a gigabyte of
+// text) is a defect of the target: the client gets an error instead, and nobody else notices.
+import type { Message } from '../../protocol/message.ts';
+import { toErrorMessage } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
+import { plainError } from '../dialect/plain-error.ts';
+
+/** `write` must throw before it has written anything. */
+export function writeAnswer<T>(answer: Message | Message[], log: Log, write: (answer: Message | Message[]) => T): T {
+  try {
+    return write(answer);
+  } catch (cause) {
+    log.error({ cause }, 'answer.unwritable');
+    return write(Array.isArray(answer) ? answer.map(toWritable) : toFailure(answer));
+  }
+}
+
+export function answerText(answer: Message | Message[], log: Log): string {
+  return writeAnswer(answer, log, writeMessage);
+}
+
+/** One bad answer must not cost the others of its batch. */
+function toWritable(answer: Message): Message {
+  try {
+    writeMessage(answer);
+    return answer;
+  } catch {
+    return toFailure(answer);
+  }
+}
+
+function toFailure(answer: Message): Message {
+  const id = 'id' in answer ? answer.id : null;
+  return toErrorMessage(id, plainError(new GatewayError('INTERNAL')));
+}

@@ -10,7 +10,8 @@ export interface Log {
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 const LEVELS: Level[] = ['debug', 'info', 'warn', 'error'];
-const SECRET = /authorization|cookie|token|secret|password|api-?key/i;
+const SECRET =
+  /authorization|cookie|token|secret|password|credential|api-?key|private-?key|session-?id|request-?state/i;
 
 export function createLog(options: { level?: Level | 'silent'; write?: (line: string) => void } = {}): Log {
   const { level = 'warn', write = (line) => process.stderr.write(line) } = options;
@@ -19,7 +20,7 @@ export function createLog(options: { level?: Level | 'silent'; write?: (line: st
     const at = (level: Level) => (fields: object, event: string) => {
       if (LEVELS.indexOf(level) < threshold) return;
       const line = { time: new Date().toISOString(), level, event, ...bound, ...fields };
-      write(`${JSON.stringify(line, redact)}\n`);
+      write(`${toText(line)}\n`);
     };
     return {
       debug: at('debug'),
@@ -32,9 +33,32 @@ export function createLog(options: { level?: Level | 'silent'; write?: (line: st
   return make({});
 }
 
+/** A log line must never be the reason for a failure, whatever was thrown and is told of here. */
+function toText(line: object): string {
+  const within: { value: unknown; shown: unknown }[] = [];
+  try {
+    return JSON.stringify(line, function replace(this: unknown, key: string, value: unknown) {
+      while (within.length > 0 && within.at(-1)!.shown !== this) within.pop();
+      const shown = redact(key, value);
+      if (typeof shown !== 'object' || shown === null) return shown;
+      if (within.some((one) => one.value === value)) return '[circular]';
+      within.push({ value, shown });
+      return shown;
+    });
+  } catch (cause) {
+    return JSON.stringify({ level: 'error', event: 'log.failed', reason: String(cause) });
+  }
+}
+
 function redact(key: string, value: unknown): unknown {
-  if (key !== '' && SECRET.test(key) && typeof value === 'string') return '[redacted]';
+  if (typeof value === 'bigint') return `${value}`;
+  if (key !== '' && SECRET.test(key) && isRevealing(value)) return '[redacted]';
   if (value instanceof Error)
     return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
   return value;
+}
+
+/** Counts are no secrets, though they may be called `maxTokens`. */
+function isRevealing(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }

@@ -8,7 +8,9 @@ export function toError(thrown: unknown): GatewayError | ProtocolError {
   return new GatewayError('INTERNAL', {}, { cause: thrown });
 }
 
-/** Errors of the official SDKs: an Error with an integer code. */
+/** Errors of the official SDKs carry a JSON-RPC code. Other integers are common (gRPC, databases, DOMException) and private. */
 function isProtocolShaped(thrown: unknown): thrown is Error & { code: number; data?: unknown } {
-  return thrown instanceof Error && Number.isInteger((thrown as { code?: unknown }).code);
+  if (!(thrown instanceof Error) || !('code' in thrown)) return false;
+  const { code } = thrown;
+  return Number.isInteger(code) && (code as number) >= -32768 && (code as number) <= -32000;
 }

@@ -12,8 +12,10 @@ export function wrapStructured(result: JsonObject, features: Features): JsonObje
   return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };
 }
 
+/** Undefined where a value may be an object or not: whether to wrap would depend on the value, and no one schema fits both. */
 export function wrapOutputSchema(schema: unknown): unknown {
   if (!isObject(schema) || schema.type === 'object') return schema;
+  if (mayBeObject(schema.type)) return undefined;
   const { $schema, ...inner } = schema;
   return {
     ...($schema !== undefined && { $schema }),
@@ -29,6 +31,10 @@ function withText(content: JsonObject[], value: unknown): JsonObject[] {
   return [...content, { type: 'text', text: JSON.stringify(value) }];
 }
 
+function mayBeObject(type: unknown): boolean {
+  return type === undefined || (Array.isArray(type) && type.includes('object'));
+}
+
 /** Pointers into the same document now start one level deeper; data keywords and documents of their own are left alone. */
 function reroot(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(reroot);
@@ -37,9 +43,16 @@ function reroot(schema: unknown): unknown {
   for (const [key, value] of Object.entries(schema)) {
     const pointer = (key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && /^#(\/|$)/.test(value);
     if (pointer) moved[key] = `#/properties/result${value.slice(1)}`;
+    else if (MAP_KEYWORDS.has(key) && isObject(value)) moved[key] = rerootAll(value);
     else moved[key] = DATA_KEYWORDS.has(key) ? value : reroot(value);
   }
   return moved;
 }
 
+/** Schemas by name: a property may well be called `default` or `$ref`. */
+function rerootAll(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, reroot(schema)]));
+}
+
+const MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);

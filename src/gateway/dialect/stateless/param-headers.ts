@@ -27,8 +27,9 @@ export function checkParamHeaders(headers: Headers, schema: JsonObject, args: un
   if (annotated === 'invalid') return;
   for (const { header, path } of annotated) {
     const value = toHeaderText(valueAt(args, path));
-    if (value === undefined) continue;
     const sent = headers(`mcp-param-${header.toLowerCase()}`);
+    if (value === undefined && sent === undefined) continue;
+    if (value === undefined) throw mismatch(`Mcp-Param-${header}`, sent, 'no such argument');
     const decoded = sent === undefined ? undefined : decodeHeader(sent);
     if (!isSame(decoded, value, valueAt(args, path))) throw mismatch(`Mcp-Param-${header}`, sent, value);
   }

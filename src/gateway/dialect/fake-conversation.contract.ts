@@ -1,0 +1,39 @@
+// For tests only: a conversation with one client, its messages put in by hand.
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject, Message } from '../../protocol/message.ts';
+import { Conversation } from './conversation.ts';
+import { FakeTarget, RecordingOutlet, fakeFront, request } from './fake-front.contract.ts';
+import type { Answered } from './fake-front.contract.ts';
+import type { FrontOptions } from './front.ts';
+
+type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
+
+export function converse(handle?: Handle, options?: FrontOptions) {
+  const target = new FakeTarget(handle);
+  const front = fakeFront(target, options);
+  const back: Message[] = [];
+  const exits: number[] = [];
+  const conversation = new Conversation(
+    front,
+    'me',
+    { send: (message) => void back.push(message) },
+    {
+      onExit: (status) => void exits.push(status),
+    },
+  );
+  const put = (message: unknown): RecordingOutlet => {
+    const outlet = new RecordingOutlet();
+    conversation.receive(message as Message, outlet);
+    return outlet;
+  };
+  const call = (id: string | number, method: string, params?: JsonObject) => put(request(id, method, params));
+  const tell = (method: string, params?: JsonObject) => put({ jsonrpc: '2.0', method, ...(params && { params }) });
+  const open = (params: JsonObject = { protocolVersion: '2025-11-25' }) => {
+    const outlet = call('init', 'initialize', params);
+    tell('notifications/initialized');
+    return outlet.ends[0] as Answered;
+  };
+  return { target, front, back, exits, conversation, put, call, tell, open };
+}
+
+export const answerOf = (outlet: RecordingOutlet): Answered => outlet.ends[0] as Answered;

@@ -1,9 +1,11 @@
-// All pages of a list. Bounded: a server whose cursor leads back to itself must not hold us for ever.
+// All pages of a list. Bounded: a server whose cursor leads back to where it was, or ever on, must not hold us for ever.
+// Entries that cannot be used are left out and told to the log; a page that is no page is an error.
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
+import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
+import type { Log } from '../shared/log.ts';
 import type { ClientCallOptions } from './call-options.ts';
-import type { Upstream } from '../gateway/upstream/upstream.ts';
 
 const MAX_PAGES = 1000;
 const METHOD_NOT_FOUND = -32601;
@@ -13,39 +15,73 @@ export interface Listing {
   key: string;
   /** A server that does not declare the area and has no such method simply has none. */
   declared: boolean;
-  readonly isEntry: (entry: JsonObject) => boolean;
+  isEntry: (entry: JsonObject) => boolean;
 }
 
-export async function allPages<T>(upstream: Upstream, listing: Listing, options: ClientCallOptions = {}): Promise<T[]> {
+export interface Source {
+  server: ServerView;
+  log: Log;
+  call(call: OutgoingCall): Promise<JsonObject>;
+}
+
+export async function allPages<T>(source: Source, listing: Listing, options: ClientCallOptions = {}): Promise<T[]> {
   const entries: T[] = [];
-  const seen = new Set<unknown>();
-  let cursor: unknown;
+  const cursors = new Set<string>();
+  const pages = new Set<string>();
+  let cursor: string | undefined;
   do {
-    seen.add(cursor);
-    const page = await onePage(upstream, listing, cursor, options);
-    entries.push(...(page.entries as T[]));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && cursor !== null && !seen.has(cursor) && seen.size < MAX_PAGES);
-  return entries;
+    const page = await onePage(source, listing, cursor, options);
+    // To many servers the empty cursor means the end, and asking with it brings a page that was there already.
+    if (cursor === '' && pages.has(JSON.stringify(page[listing.key]))) return entries;
+    entries.push(...usable<T>(page, source, listing));
+    pages.add(JSON.stringify(page[listing.key]));
+    cursor = nextCursor(page, source, listing);
+    if (cursor === undefined || isKnown(cursor, cursors, source, listing)) return entries;
+    cursors.add(cursor);
+  } while (cursors.size < MAX_PAGES);
+  throw invalid(source, `${listing.method} does not end: ${MAX_PAGES} pages`);
 }
 
 async function onePage(
-  upstream: Upstream,
-  { method, key, declared, isEntry }: Listing,
-  cursor: unknown,
+  source: Source,
+  { method, key, declared }: Listing,
+  cursor: string | undefined,
   options: ClientCallOptions,
-) {
-  let result: JsonObject;
+): Promise<JsonObject> {
   try {
-    result = await upstream.call({ ...options, method, params: cursor === undefined ? undefined : { cursor } });
+    return await source.call({ ...options, method, params: cursor === undefined ? undefined : { cursor } });
   } catch (thrown) {
-    if (!declared && thrown instanceof ProtocolError && thrown.code === METHOD_NOT_FOUND) return { entries: [] };
+    if (!declared && isUnknownMethod(thrown)) return { [key]: [] };
     throw thrown;
   }
-  const list = result[key];
-  if (!Array.isArray(list)) {
-    const reason = `${method} answered without an array of ${key}`;
-    throw new GatewayError('UPSTREAM_INVALID', { server: upstream.server.info.name, reason });
-  }
-  return { entries: list.filter((entry) => isObject(entry) && isEntry(entry)), nextCursor: result.nextCursor };
+}
+
+function isUnknownMethod(thrown: unknown): boolean {
+  if (thrown instanceof ProtocolError) return thrown.code === METHOD_NOT_FOUND;
+  return thrown instanceof GatewayError && thrown.code === 'NOT_SUPPORTED';
+}
+
+function usable<T>(page: JsonObject, source: Source, { method, key, isEntry }: Listing): T[] {
+  const list = page[key];
+  if (!Array.isArray(list)) throw invalid(source, `${method} answered without an array of ${key}`);
+  const entries = list.filter((entry) => isObject(entry) && isEntry(entry));
+  const dropped = list.length - entries.length;
+  if (dropped > 0) source.log.warn({ server: source.server.info.name, method, dropped }, 'upstream.entries-dropped');
+  return entries as T[];
+}
+
+function nextCursor({ nextCursor }: JsonObject, source: Source, { method }: Listing): string | undefined {
+  if (nextCursor === undefined || nextCursor === null) return undefined;
+  if (typeof nextCursor === 'string') return nextCursor;
+  throw invalid(source, `nextCursor of ${method} must be a string`);
+}
+
+function isKnown(cursor: string, seen: Set<string>, { log, server }: Source, { method }: Listing): boolean {
+  const known = seen.has(cursor);
+  if (known) log.warn({ server: server.info.name, method }, 'upstream.pages-in-a-circle');
+  return known;
+}
+
+function invalid({ server }: Source, reason: string): GatewayError {
+  return new GatewayError('UPSTREAM_INVALID', { server: server.info.name, reason });
 }

@@ -14,14 +14,16 @@ import type {
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
-import type { ServerView } from '../protocol/server-view.ts';
+import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
 import type { Change, TaskState } from '../protocol/target.ts';
 import { GatewayError } from '../shared/errors.ts';
+import type { Log } from '../shared/log.ts';
 import { allPages } from './all-pages.ts';
 import type { Listing } from './all-pages.ts';
 import type { Answers } from './answers.ts';
 import type { ClientCallOptions } from './call-options.ts';
 import { followTask } from './follow-task.ts';
+import { KnownTools, isTool } from './known-tools.ts';
 import type { Listeners } from './listeners.ts';
 import type { CallToolOptions } from './types.ts';
 
@@ -31,12 +33,14 @@ export class Client {
   readonly #upstream: Upstream;
   readonly #answers: Answers;
   readonly #listeners: Listeners;
-  #annotations = new Map<string, Tool['annotations']>();
+  readonly #log: Log;
+  readonly #tools = new KnownTools();
 
-  constructor(upstream: Upstream, answers: Answers, listeners: Listeners) {
+  constructor(upstream: Upstream, { answers, listeners, log }: { answers: Answers; listeners: Listeners; log: Log }) {
     this.#upstream = upstream;
     this.#answers = answers;
     this.#listeners = listeners;
+    this.#log = log;
   }
 
   /** Who the server is, what it offers, and which dialect and revision are spoken. */
@@ -50,26 +54,21 @@ export class Client {
 
   /** All pages. */
   async listTools(options?: ClientCallOptions): Promise<Tool[]> {
-    const isEntry = (tool: JsonObject) => typeof tool.name === 'string' && isObject(tool.inputSchema);
-    const tools = await this.#list<Tool>('tools/list', 'tools', isEntry, options);
-    for (const { name, annotations } of tools) this.#annotations.set(name, annotations);
+    const tools = await this.#list<Tool>('tools/list', 'tools', isTool, options);
+    this.#tools.learn(tools);
     return tools;
   }
 
   /** The result, also of a call that the server runs as a task. A tool that fails gives a result with `isError`. */
   async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
-    await this.#answers.approve({
-      kind: 'tools/call',
-      name,
-      arguments: args,
-      annotations: this.#annotations.get(name),
-    });
-    const { task, onTask, ...call } = options;
+    await this.#approveCall(name, args);
+    const { task = false, onTask: _, ...call } = options;
+    const asTask = this.#tools.asTask(name, task !== false);
     const result = await this.#upstream.call({
       ...call,
       method: 'tools/call',
       params: { name, arguments: args },
-      task: task === true ? {} : task || undefined,
+      task: asTask ? { ...(typeof task === 'object' && task) } : undefined,
     });
     const ended = isObject(result.task)
       ? await followTask(this.#upstream, this.#answers, result.task as unknown as TaskState, options)
@@ -88,7 +87,7 @@ export class Client {
 
   async readResource(uri: string, options?: ClientCallOptions): Promise<ReadResourceResult> {
     await this.#answers.approve({ kind: 'resources/read', uri });
-    return this.#call<ReadResourceResult>('resources/read', { uri }, options);
+    return this.#call<ReadResourceResult>('resources/read', { uri }, 'contents', options);
   }
 
   listPrompts(options?: ClientCallOptions): Promise<Prompt[]> {
@@ -96,7 +95,7 @@ export class Client {
   }
 
   getPrompt(name: string, args: Record<string, string> = {}, options?: ClientCallOptions): Promise<GetPromptResult> {
-    return this.#call('prompts/get', { name, arguments: args }, options);
+    return this.#call('prompts/get', { name, arguments: args }, 'messages', options);
   }
 
   /** Values that fit what was typed so far, for an argument of a prompt or a variable of a template. */
@@ -104,16 +103,21 @@ export class Client {
     ref: { prompt: string } | { template: string },
     argument: { name: string; value: string },
     context?: { arguments: Record<string, string> },
+    options?: ClientCallOptions,
   ): Promise<CompleteResult['completion']> {
     const spelled =
       'prompt' in ref ? { type: 'ref/prompt', name: ref.prompt } : { type: 'ref/resource', uri: ref.template };
     const params = { ref: spelled, argument, ...(context && { context }) };
-    const { completion } = await this.#call<CompleteResult>('completion/complete', params);
-    return completion;
+    const { completion } = await this.#upstream.call({ ...options, method: 'completion/complete', params });
+    if (isObject(completion) && Array.isArray(completion.values)) return completion as CompleteResult['completion'];
+    throw this.#invalid('completion/complete answered without values');
   }
 
-  /** Any request, in the newest words; for extensions. */
-  request(method: string, params?: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
+  /** Any request, in the newest words; for extensions. The approver is asked as by the method that it stands in for. */
+  async request(method: string, params?: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
+    const { name, uri, arguments: args } = params ?? {};
+    if (method === 'tools/call') await this.#approveCall(String(name), isObject(args) ? args : {});
+    if (method === 'resources/read') await this.#answers.approve({ kind: 'resources/read', uri: String(uri) });
     return this.#upstream.call({ ...options, method, params });
   }
 
@@ -127,16 +131,26 @@ export class Client {
 
   /** Tells `onUpdate` whenever the resource changes; the returned function ends it. */
   async subscribe(uri: string, onUpdate: (uri: string) => void): Promise<() => Promise<void>> {
-    const off = this.#listeners.on('resource', (change) => change.uri.startsWith(uri) && onUpdate(change.uri));
-    await this.#upstream.subscribe(uri);
+    const off = this.#listeners.on('resource', (change) =>
+      isWithin(change.uri, uri) ? onUpdate(change.uri) : undefined,
+    );
+    try {
+      await this.#upstream.subscribe(uri);
+    } catch (thrown) {
+      off();
+      throw thrown;
+    }
+    let subscribed = true;
     return async () => {
+      if (!subscribed) return;
+      subscribed = false;
       off();
       await this.#upstream.unsubscribe(uri);
     };
   }
 
   /** Tells of changed lists, log messages, tasks and finished links; the returned function ends it. */
-  on<K extends Change['kind']>(kind: K, listener: (change: Of<K>) => void): () => void {
+  on<K extends Change['kind']>(kind: K, listener: (change: Of<K>) => unknown): () => void {
     const off = this.#listeners.on(kind, listener);
     if (kind === 'tools' || kind === 'prompts' || kind === 'resources') this.#upstream.watch();
     return off;
@@ -160,23 +174,42 @@ export class Client {
     await this.close();
   }
 
-  async #call<T>(method: string, params: JsonObject, options?: ClientCallOptions): Promise<T> {
-    return (await this.#upstream.call({ ...options, method, params })) as T;
+  #approveCall(name: string, args: JsonObject): Promise<void> {
+    return this.#answers.approve({
+      kind: 'tools/call',
+      name,
+      arguments: args,
+      annotations: this.#tools.annotations(name),
+    });
+  }
+
+  /** `list` is what the result cannot do without. */
+  async #call<T>(method: string, params: JsonObject, list: string, options?: ClientCallOptions): Promise<T> {
+    const result = await this.#upstream.call({ ...options, method, params });
+    if (Array.isArray(result[list])) return result as T;
+    throw this.#invalid(`${method} answered without ${list}`);
   }
 
   #list<T>(method: string, key: string, isEntry: Listing['isEntry'], options?: ClientCallOptions): Promise<T[]> {
     const area = method.split('/')[0] as 'tools';
     const declared = this.server.capabilities[area] !== undefined;
-    return allPages<T>(this.#upstream, { method, key, declared, isEntry }, options);
+    const source = { server: this.server, log: this.#log, call: (call: OutgoingCall) => this.#upstream.call(call) };
+    return allPages<T>(source, { method, key, declared, isEntry }, options);
   }
 
   /** Older servers leave out `content` when they answer with structured data. */
   #toCallResult(result: JsonObject): CallToolResult {
     if (Array.isArray(result.content)) return result as CallToolResult;
     if (result.structuredContent !== undefined) return { content: [], ...result };
-    throw new GatewayError('UPSTREAM_INVALID', {
-      server: this.server.info.name,
-      reason: 'tools/call answered without content',
-    });
+    throw this.#invalid('tools/call answered without content');
   }
+
+  #invalid(reason: string): GatewayError {
+    return new GatewayError('UPSTREAM_INVALID', { server: this.server.info.name, reason });
+  }
+}
+
+/** A server may tell of a part of the resource that was subscribed to. */
+function isWithin(uri: string, whole: string): boolean {
+  return uri === whole || (uri.startsWith(whole) && (whole.endsWith('/') || /[/?#]/.test(uri[whole.length]!)));
 }

@@ -1,6 +1,7 @@
 // Connects to a server: a URL, a command to run, or an official SDK Transport. Which era, dialect and transport it speaks is
 // found out, unless it is pinned.
 import { openUpstream } from '../gateway/upstream/upstream.ts';
+import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Address } from '../gateway/upstream/address.ts';
 import { createLog } from '../shared/log.ts';
 import { Answers } from './answers.ts';
@@ -8,12 +9,14 @@ import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
 
+/** Rejects with GatewayError, or with ProtocolError when the server refused in its own words. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
   const { name = 'mcp-parley', version = '0', log = createLog(), revision, limits } = options;
   const { timeoutMs, maxTimeoutMs, probeMs } = options;
-  const answers = new Answers(options);
+  let opening: Promise<Upstream | undefined> = Promise.resolve(undefined);
+  const answers = new Answers(options, async () => (await opening.catch(() => undefined))?.server.info);
   const listeners = new Listeners(log);
-  const upstream = await openUpstream(address, {
+  const opened = openUpstream(address, {
     info: { name, version },
     capabilities: answers.capabilities,
     events: {
@@ -23,6 +26,6 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
     onClose: (reason) => listeners.close(reason),
     ...{ revision, timeoutMs, maxTimeoutMs, probeMs, limits, log },
   });
-  answers.server = () => upstream.server.info;
-  return new Client(upstream, answers, listeners);
+  opening = opened;
+  return new Client(await opened, { answers, listeners, log });
 }

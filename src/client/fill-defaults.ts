@@ -6,9 +6,10 @@ import { isObject } from '../protocol/message.ts';
 export function fillDefaults(result: ElicitResult, request: JsonObject): ElicitResult {
   const schema = request.requestedSchema;
   if (result.action !== 'accept' || !isObject(schema) || !isObject(schema.properties)) return result;
-  const content: JsonObject = { ...result.content };
-  for (const [name, field] of Object.entries(schema.properties)) {
-    if (content[name] === undefined && isObject(field) && field.default !== undefined) content[name] = field.default;
-  }
-  return { ...result, content } as ElicitResult;
+  const defaults = Object.entries(schema.properties).flatMap(([name, field]) =>
+    isObject(field) && field.default !== undefined ? [[name, field.default] as const] : [],
+  );
+  const given = Object.entries(result.content ?? {}).filter(([, value]) => value !== undefined);
+  // By entries, which takes every name as it is: a server may call a field `__proto__`.
+  return { ...result, content: Object.fromEntries([...defaults, ...given]) } as ElicitResult;
 }

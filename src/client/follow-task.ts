@@ -1,73 +1,153 @@
 // Follows a call that became a task to its end: polls as the server asks, answers what the task asks, and gives back what
-// the call would have. A caller that gives up calls the task off.
+// the call would have. Whoever gives up (the caller, the clock, an answer that is refused) calls the task off.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
+import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
 import type { TaskState } from '../protocol/target.ts';
+import { orAborted } from '../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Answers } from './answers.ts';
 import type { CallToolOptions } from './types.ts';
 
 const DEFAULT_POLL_MS = 1000;
 /** A server may ask for any pace; neither a flood nor a freeze. */
 const [MIN_POLL_MS, MAX_POLL_MS] = [20, 60_000];
+/** Polls in a row that may fail before a task that may well be running is given up. */
+const MAX_FAILURES = 5;
+const PASSING = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_BUSY'];
+const ENDED = ['completed', 'failed', 'cancelled'];
+const STATUSES = ['working', 'input_required', ...ENDED];
+const CANCEL_MS = 5000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface TaskHost {
+  readonly server: ServerView;
+  call(call: OutgoingCall): Promise<JsonObject>;
+}
+
+interface Following {
+  host: TaskHost;
+  answers: Pick<Answers, 'answer'>;
+  /** Aborted with the reason to tell, when the task is given up. */
+  signal: AbortSignal;
+  call: Pick<OutgoingCall, 'timeoutMs' | 'trace'>;
+  onTask: CallToolOptions['onTask'];
+  /** Questions that were answered; a server may take its time to notice. */
+  answered: Set<string>;
+}
 
 export async function followTask(
-  upstream: Upstream,
-  answers: Answers,
+  host: TaskHost,
+  answers: Pick<Answers, 'answer'>,
   created: TaskState,
   options: CallToolOptions,
 ): Promise<JsonObject> {
-  const { signal, onTask, task: requested, ...call } = options;
-  const { taskId } = created;
-  const answered = new Set<string>();
-  let task = created;
+  const { timeoutMs, trace, onTask } = options;
+  const patience = limitedBy(options, host.server.info.name);
+  const { signal } = patience;
+  const following = { host, answers, signal, call: { timeoutMs, trace }, onTask, answered: new Set<string>() };
+  let ended: TaskState;
   try {
-    for (;;) {
-      onTask?.(task);
-      if (task.status === 'completed' || task.status === 'failed' || task.status === 'cancelled') break;
-      if (task.status === 'input_required') await answerTask(upstream, answers, task, answered);
-      else await sleep(pace(task), undefined, { signal });
-      signal?.throwIfAborted();
-      task = (await upstream.call({ ...call, method: 'tasks/get', params: { taskId } })) as unknown as TaskState;
-    }
+    ended = await toEnd(created, following);
   } catch (thrown) {
-    if (!signal?.aborted) throw thrown;
-    await upstream.call({ method: 'tasks/cancel', params: { taskId } }).catch(() => {}); // it may just have ended
-    throw new GatewayError('CANCELLED');
+    const { taskId } = created;
+    // Nobody will fetch its result. It may just have ended, or be out of reach: then there is nothing to call off.
+    await host.call({ method: 'tasks/cancel', params: { taskId }, timeoutMs: CANCEL_MS }).catch(() => {});
+    throw signal.aborted ? signal.reason : thrown;
+  } finally {
+    patience.end();
   }
-  return outcome(upstream, task);
+  return outcome(host, ended, { timeoutMs, trace, signal: options.signal });
 }
 
-/** Handshake servers deliver questions, as they deliver the result, on `tasks/result`; others list them in the task. */
-async function answerTask(upstream: Upstream, answers: Answers, task: TaskState, answered: Set<string>): Promise<void> {
+/** The caller's signal and the longest time it allows, as one signal. */
+function limitedBy({ signal, maxTimeoutMs: ms }: CallToolOptions, server: string) {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(new GatewayError('CANCELLED'));
+  const late = (): void =>
+    controller.abort(new GatewayError('UPSTREAM_TIMEOUT', { server, method: 'tools/call', ms, why: ', as a task' }));
+  const timer = ms === undefined || ms > MAX_TIMER_MS ? undefined : setTimeout(late, ms);
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted) onAbort();
+  const end = (): void => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  };
+  return { signal: controller.signal, end };
+}
+
+async function toEnd(created: TaskState, following: Following): Promise<TaskState> {
+  const { signal, onTask } = following;
+  let task = created;
+  for (;;) {
+    signal.throwIfAborted();
+    if (!STATUSES.includes(task.status)) throw invalid(following.host, `a task with the status ${task.status}`);
+    onTask?.(task);
+    if (ENDED.includes(task.status)) return task;
+    const busy = task.status === 'input_required' && (await answerTask(task, following));
+    if (!busy) await sleep(pace(task), undefined, { signal });
+    task = await poll(task, following);
+  }
+}
+
+/** A task may run for hours; that its server was out of reach for a moment is no reason to lose it. */
+async function poll(task: TaskState, { host, call, signal }: Following): Promise<TaskState> {
   const { taskId } = task;
-  if (upstream.server.dialect === 'handshake') {
-    await upstream.call({ method: 'tasks/result', params: { taskId } }).catch(() => {}); // its outcome is read from the task
-    return;
+  for (let failures = 1; ; failures++) {
+    try {
+      const state = await host.call({ ...call, signal, method: 'tasks/get', params: { taskId } });
+      return { ...(state as unknown as TaskState), taskId };
+    } catch (thrown) {
+      const passing = thrown instanceof GatewayError && PASSING.includes(thrown.code);
+      if (!passing || failures === MAX_FAILURES) throw thrown;
+      await sleep(Math.max(pace(task) * failures, thrown.retryAfterMs ?? 0), undefined, { signal });
+    }
+  }
+}
+
+/**
+ * True when something was done about its questions, so that it is worth looking again at once. Handshake servers deliver
+ * questions, as they deliver the result, on `tasks/result`; others list them in the task.
+ */
+async function answerTask(task: TaskState, following: Following): Promise<boolean> {
+  const { host, answers, signal, call, answered } = following;
+  const { taskId } = task;
+  if (host.server.dialect === 'handshake') {
+    const asked = host.call({ ...call, signal, method: 'tasks/result', params: { taskId } });
+    return asked.then(
+      () => true,
+      () => false, // its outcome is read from the task
+    );
   }
   const open = Object.entries(task.inputRequests ?? {}).filter(([key]) => !answered.has(key));
-  if (open.length === 0) return  (await sleep(pace(task)));
+  if (open.length === 0) return false;
   const inputResponses: JsonObject = {};
   for (const [key, question] of open) {
-    inputResponses[key] = await answers.answer({ ...question, key }, new AbortController().signal);
+    const answer = answers.answer({ ...question, key }, signal);
+    inputResponses[key] = await orAborted(answer, signal, () => signal.reason as Error);
     answered.add(key);
   }
-  await upstream.call({ method: 'tasks/update', params: { taskId, inputResponses } });
+  await host.call({ ...call, signal, method: 'tasks/update', params: { taskId, inputResponses } });
+  return true;
 }
 
-async function outcome(
-  upstream: Upstream,
-  { taskId, status, result, error, statusMessage }: TaskState,
-): Promise<JsonObject> {
+async function outcome(host: TaskHost, task: TaskState, call: Partial<OutgoingCall>): Promise<JsonObject> {
+  const { taskId, status, result, error, statusMessage } = task;
   if (isObject(result)) return result;
   if (error) throw new ProtocolError(error.code, error.message, error.data);
   if (status === 'cancelled') throw new GatewayError('CANCELLED');
-  if (upstream.server.dialect === 'handshake') return upstream.call({ method: 'tasks/result', params: { taskId } });
-  throw new ProtocolError(-32603, statusMessage ?? `Task ${status}`);
+  if (host.server.dialect === 'handshake') return host.call({ ...call, method: 'tasks/result', params: { taskId } });
+  throw status === 'failed'
+    ? new ProtocolError(-32603, statusMessage ?? 'The task failed')
+    : invalid(host, 'a completed task without a result');
 }
 
-function pace({ pollIntervalMs = DEFAULT_POLL_MS }: TaskState): number {
-  return Math.min(Math.max(pollIntervalMs, MIN_POLL_MS), MAX_POLL_MS);
+function invalid({ server }: TaskHost, reason: string): GatewayError {
+  return new GatewayError('UPSTREAM_INVALID', { server: server.info.name, reason });
+}
+
+function pace({ pollIntervalMs }: TaskState): number {
+  const ms = typeof pollIntervalMs === 'number' ? pollIntervalMs : DEFAULT_POLL_MS;
+  return Math.min(Math.max(ms, MIN_POLL_MS), MAX_POLL_MS);
 }

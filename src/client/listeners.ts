@@ -1,8 +1,8 @@
-// Who wants to be told of what a server says by itself. A listener that throws hurts nobody else.
+// Who wants to be told of what a server says by itself. A listener that throws, now or later, hurts nobody else.
 import type { Change } from '../protocol/target.ts';
 import type { Log } from '../shared/log.ts';
 
-type Listener = (change: Change) => void;
+type Listener = (change: Change) => unknown;
 
 export class Listeners {
   readonly closed: Promise<string>;
@@ -16,7 +16,7 @@ export class Listeners {
     this.closed = new Promise((resolve) => (this.close = resolve));
   }
 
-  on<K extends Change['kind']>(kind: K, listener: (change: Extract<Change, { kind: K }>) => void): () => void {
+  on<K extends Change['kind']>(kind: K, listener: (change: Extract<Change, { kind: K }>) => unknown): () => void {
     const listeners = this.#byKind.get(kind) ?? new Set();
     this.#byKind.set(kind, listeners);
     const own: Listener = (change) => listener(change as Extract<Change, { kind: K }>);
@@ -25,12 +25,14 @@ export class Listeners {
   }
 
   tell(change: Change): void {
-    for (const listener of this.#byKind.get(change.kind) ?? []) {
-      try {
-        listener(change);
-      } catch (error) {
-        this.#log.error({ error, kind: change.kind }, 'listener.failed');
-      }
+    for (const listener of this.#byKind.get(change.kind) ?? []) void this.#call(listener, change);
+  }
+
+  async #call(listener: Listener, change: Change): Promise<void> {
+    try {
+      await listener(change);
+    } catch (error) {
+      this.#log.error({ error, kind: change.kind }, 'listener.failed');
     }
   }
 }

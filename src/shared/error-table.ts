@@ -98,7 +98,7 @@ export const ERRORS = {
     'Mirror the body into the Mcp-* headers exactly.',
   ]),
   UPSTREAM_TIMEOUT: row(-32603, 504, 'upstream', [
-    '{server} did not answer {method} within {ms} ms',
+    '{server} did not answer {method} within {ms} ms{why}',
     'Raise the timeout, or see why the server is slow.',
   ]),
   UPSTREAM_CLOSED: row(-32603, 502, 'upstream', [
@@ -113,6 +113,10 @@ export const ERRORS = {
     '{server} sent something invalid: {reason}',
     'Report it to the author of the server.',
   ]),
+  UPSTREAM_BUSY: row(-32000, 503, 'upstream', [
+    '{server} is too busy: {reason}',
+    'Wait for `retryAfterMs`, where the server gave one, before the next call.',
+  ]),
   UPSTREAM_UNAUTHORIZED: row(-32603, 502, 'upstream', [
     '{server} refused the credentials: HTTP {status}',
     'Check the token or headers for this server.',
@@ -124,6 +128,14 @@ export const ERRORS = {
   NOT_SUPPORTED: row(-32601, 200, 'upstream', ['{server} does not support {what}', 'Check its capabilities first.']),
   NOT_APPROVED: row(-32603, 200, 'client', ['{what} was not approved', 'Approve it, or do without.']),
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the option.']),
+  STEP_MISUSED: row(-32603, 500, 'config', [
+    'Step {step} {reason}',
+    'Correct the step; docs/middleware.md shows the rules.',
+  ]),
+  SERVER_UNKNOWN: row(-32602, 404, 'client', [
+    'No server or group is called {server}',
+    'See `parley ls` for the names.',
+  ]),
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -18,6 +18,11 @@ export class GatewayError extends Error {
   get row(): ErrorRow {
     return ERRORS[this.code];
   }
+
+  /** How long a server that was too busy asks to be left alone. */
+  get retryAfterMs(): number | undefined {
+    return spanIn(this.details);
+  }
 }
 
 export class ProtocolError extends Error {
@@ -30,6 +35,15 @@ export class ProtocolError extends Error {
     this.code = code;
     this.data = data;
   }
+
+  get retryAfterMs(): number | undefined {
+    return spanIn(this.data);
+  }
+}
+
+function spanIn(holder: unknown): number | undefined {
+  const ms = (holder as { retryAfterMs?: unknown } | null | undefined)?.retryAfterMs;
+  return typeof ms === 'number' && ms >= 0 && Number.isFinite(ms) ? ms : undefined;
 }
 
 function fill(template: string, details: Record<string, unknown>): string {

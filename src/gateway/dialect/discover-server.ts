@@ -6,13 +6,15 @@ import { isObject } from '../../protocol/message.ts';
 import type { ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { META } from './meta.ts';
-import { STATELESS } from './revisions.ts';
+import { STATELESS, isHandshake } from './revisions.ts';
 import type { Speaker, Wire } from './speaker.ts';
 import { toHeaders } from './stateless/outgoing-headers.ts';
 import { StatelessSpeaker, toEnvelope } from './stateless/stateless-speaker.ts';
 import type { StatelessIdentity } from './stateless/stateless-speaker.ts';
 
 const UNSUPPORTED_VERSION = -32022;
+/** Statuses that are about who asks, how often, or when, and not about what was asked. */
+const NO_EVIDENCE = new Set([401, 403, 407, 408, 421, 423, 425, 429]);
 
 /** A speaker, or undefined when the server is of another era. Throws for what is no evidence. */
 export async function discoverServer(
@@ -32,7 +34,7 @@ async function probe(wire: Wire, identity: StatelessIdentity, timeoutMs?: number
   try {
     return await discover(wire, identity, timeoutMs);
   } catch (thrown) {
-    if (!saysUnsupported(thrown)) return judge(thrown);
+    if (!saysSupported(thrown, wire)) return judge(thrown);
   }
   // It speaks the era and named our version as supported after all: ask once more, never `initialize`.
   return discover(wire, identity, timeoutMs);
@@ -42,23 +44,27 @@ function discover(wire: Wire, identity: StatelessIdentity, timeoutMs?: number): 
   const method = 'server/discover';
   const params = { _meta: toEnvelope(STATELESS, identity) };
   const headers = wire.http ? toHeaders(method, params, STATELESS) : undefined;
-  return wire.call({ method, params, headers, timeoutMs, cancelByStream: true });
+  // No word of calling it off: to a server that waits for `initialize`, it would be one more message that it may die of.
+  return wire.call({ method, params, headers, timeoutMs, cancelByStream: true, cancelNotice: () => undefined });
 }
 
-/** Conclusive: the code of this era, with the list that goes with it. */
-function saysUnsupported(thrown: unknown): boolean {
+/** Conclusive is the code of this era, with the list that goes with it; the list may name older revisions only. */
+function saysSupported(thrown: unknown, wire: Wire): boolean {
   if (!(thrown instanceof ProtocolError) || thrown.code !== UNSUPPORTED_VERSION || !isObject(thrown.data)) return false;
   const { supported } = thrown.data;
   if (!Array.isArray(supported)) return false;
   if (supported.includes(STATELESS)) return true;
-  throw new GatewayError('NO_COMMON_VERSION', { server: 'the server', offered: supported.join(', ') });
+  if (supported.length === 0 || supported.some((revision) => isHandshake(String(revision)))) return false;
+  throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: supported.join(', ') });
 }
 
-/** Errors of the server mean another era; everything else is no evidence and goes up. */
+/** Errors of the server mean another era, and so does what is no answer at all; everything else is no evidence and goes up. */
 function judge(thrown: unknown): undefined {
   if (thrown instanceof ProtocolError) return undefined;
-  const { status } = thrown instanceof GatewayError ? thrown.details : {};
-  if (typeof status === 'number' && status >= 400 && status < 500 && status !== 401 && status !== 403) return undefined;
+  if (!(thrown instanceof GatewayError)) throw thrown;
+  const { status } = thrown.details;
+  const evident = typeof status === 'number' && status >= 400 && status < 500 && !NO_EVIDENCE.has(status);
+  if (evident || thrown.code === 'UPSTREAM_INVALID') return undefined;
   throw thrown;
 }
 
@@ -69,7 +75,7 @@ function toView(result: JsonObject): ServerView {
     dialect: 'stateless',
     revision: STATELESS,
     info: (isObject(info) ? info : { name: 'unknown', version: '0' }) as Implementation,
-    capabilities: (isObject(result.capabilities) ? result.capabilities : {}),
+    capabilities: isObject(result.capabilities) ? result.capabilities : {},
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
   };
 }

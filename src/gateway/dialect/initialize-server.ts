@@ -74,7 +74,7 @@ function openHandshake(wire: Wire, result: unknown, intro: Introduction, events:
       dialect: 'handshake',
       revision: protocolVersion,
       info: (isObject(serverInfo) ? serverInfo : { name: 'unknown', version: '0' }) as Implementation,
-      capabilities: (isObject(capabilities) ? capabilities : {}),
+      capabilities: isObject(capabilities) ? capabilities : {},
       instructions: typeof instructions === 'string' ? instructions : undefined,
     },
     events,

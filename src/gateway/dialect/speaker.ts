@@ -7,14 +7,15 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
+import type { Log } from '../../shared/log.ts';
 import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 
 export interface WireCall extends Omit<CallOptions, 'trace'> {
   method: string;
   params?: JsonObject | undefined;
   headers?: Record<string, string> | undefined;
-  /** The notification that calls off this request; default: the one of MCP. */
-  cancelNotice?: ((id: RequestId, reason: string) => NotificationMessage) | undefined;
+  /** The notification that calls off this request; default: the one of MCP. None where it would do harm. */
+  cancelNotice?: ((id: RequestId, reason: string) => NotificationMessage | undefined) | undefined;
   /** Ending the request's own stream, where it has one, is enough to call it off. */
   cancelByStream?: boolean | undefined;
   /** Params must carry this token for progress to arrive; given to `withToken` because the wire chooses it. */
@@ -28,6 +29,9 @@ export interface Wire {
   readonly name: string;
   /** HTTP: headers are sent, and each request has its own stream. */
   readonly http: boolean;
+  /** Why nothing can be said any more; undefined while the connection lives. */
+  readonly closedBy: string | undefined;
+  readonly log: Log;
   /** Resolves with the raw result; rejects with ProtocolError for an error of the server, GatewayError otherwise. */
   call(call: WireCall): Promise<unknown>;
   notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;

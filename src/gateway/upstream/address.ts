@@ -28,9 +28,9 @@ export interface UrlAddress {
 export type Address = string | URL | CommandAddress | UrlAddress | Transport;
 
 export interface Route {
-  /** Makes a fresh link; undefined when there can be only one. */
+  /** Makes a fresh link. */
   open(): Link;
-  /** A server process or socket may die of a question it does not know; then it is started again. */
+  /** A server process or socket may die of a question it does not know; then it is started again. False when there can be only one. */
   canReopen: boolean;
   /** Tried when the first cannot be used: servers of 2024-11-05 have another transport behind the same URL. */
   fallback?: Route;

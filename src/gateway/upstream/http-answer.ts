@@ -36,9 +36,14 @@ export async function readAnswer(answer: HttpAnswer): Promise<void> {
   const isStream = mediaType(response) === 'text/event-stream';
   const missing = isStream ? await readStream(answer) : await readJson(answer);
   if (missing === undefined || id === undefined || request.signal.aborted) return;
-  const lost = toErrorMessage(id, { code: INTERNAL_ERROR, message: `The answer was lost: ${missing}` });
+  inbox.message(toLostAnswer(id, missing), id);
+}
+
+/** Made in place of an answer that did not come. */
+export function toLostAnswer(id: RequestId, why: string): Message {
+  const lost = toErrorMessage(id, { code: INTERNAL_ERROR, message: `The answer was lost: ${why}` });
   lostAnswers.add(lost);
-  inbox.message(lost, id);
+  return lost;
 }
 
 /** Whether it was made here, in place of an answer that did not come. */

@@ -38,7 +38,7 @@ export function mediaType({ headers }: HttpResponse): string {
   return type.trim().toLowerCase();
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -53,12 +53,14 @@ export class Inbox {
     else this.#events?.onMessage(message, from);
   }
 
-  garbage(what: string): void {
-    if (this.isOpen) this.#events?.onGarbage(what);
+  garbage(what: string, kind?: 'oversize'): void {
+    if (!this.isOpen) return;
+    if (kind === undefined) this.#events?.onGarbage(what);
+    else this.#events?.onGarbage(what, kind);
   }
 
   oversize(): void {
-    this.garbage(`message larger than ${this.maxBytes} bytes`);
+    this.garbage(`message larger than ${this.maxBytes} bytes`, 'oversize');
   }
 
   close(reason: string): void {

@@ -1,15 +1,24 @@
 // Requests and answers over a link: ids, time-outs, calling off, and who is told of what the server says by itself.
-import type { Message, NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
-import { isNotification, isObject, isRequest, toNotification } from '../../protocol/message.ts';
+// Nothing that a caller's callback throws reaches the link: it would cost whoever else is spoken of in the same bytes.
+import type {
+  Message,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from '../../protocol/message.ts';
+import { isNotification, isRequest, toNotification, toResult } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Speaker, Wire, WireCall } from '../dialect/speaker.ts';
+import { fromRefusal } from './from-refusal.ts';
 import { isLostAnswer } from './http-answer.ts';
 import { HttpRefusal } from './link.ts';
 import type { Link, LinkEvents } from './link.ts';
 import { Pending, cancelled } from './pending.ts';
 import type { Deadlines, PendingCall } from './pending.ts';
+import { toProgress } from './to-progress.ts';
 
 export interface LinkWireOptions extends Deadlines {
   clock: Clock;
@@ -17,38 +26,54 @@ export interface LinkWireOptions extends Deadlines {
   onClose(reason: string): void;
 }
 
+/** Of a server that talks before it is known what it speaks. */
+const MAX_EARLY = 100;
+
 export class LinkWire implements Wire, LinkEvents {
   readonly name: string;
   readonly http: boolean;
-  /** Set once it is known which dialect the server speaks. */
-  speaker: Speaker | undefined;
+  readonly log: Log;
+  closedBy: string | undefined;
   readonly #link: Link;
   readonly #options: LinkWireOptions;
   readonly #pending: Pending;
+  #speaker: Speaker | undefined;
+  #early: (RequestMessage | NotificationMessage)[] = [];
+  #skipped = '';
   #nextId = 0;
-  #closedBy: string | undefined;
 
   constructor(link: Link, options: LinkWireOptions) {
     this.#link = link;
     this.#options = options;
     this.name = link.name;
-    this.http = link.kind === 'streamable-http';
+    this.http = link.perRequestStreams;
+    this.log = options.log;
     this.#pending = new Pending(options.clock, options, (pending, ms) => this.#timeOut(pending, ms));
   }
 
-  start(): Promise<void> {
-    return this.#link.start(this);
+  async start(): Promise<void> {
+    try {
+      await this.#link.start(this);
+    } catch (error) {
+      throw this.#toError(error);
+    }
+  }
+
+  /** It is known now which dialect the server speaks; what it said meanwhile is heard first. */
+  adopt(speaker: Speaker): void {
+    this.#speaker = speaker;
+    for (const message of this.#early.splice(0)) this.onMessage(message);
   }
 
   call(call: WireCall): Promise<unknown> {
     const { signal, method } = call;
     if (signal?.aborted) return Promise.reject(cancelled());
-    if (this.#closedBy !== undefined) return Promise.reject(this.#closed());
+    if (this.closedBy !== undefined) return Promise.reject(this.#closed());
     const id = ++this.#nextId;
     const params = call.withToken?.(id) ?? call.params;
     const stream = this.http ? new AbortController() : undefined;
     return new Promise<unknown>((resolve, reject) => {
-      const onAbort = (): void => this.#callOff(id, 'The caller gave up', cancelled());
+      const onAbort = (): void => this.#callOff(id, 'The caller gave up');
       const settled =
         <T>(by: (value: T) => void) =>
         (value: T) => {
@@ -82,36 +107,50 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   onMessage(message: Message, from?: RequestId): void {
-    if (isRequest(message)) this.speaker?.onRequest(message);
-    else if (isNotification(message)) this.#onNotification(message, from);
-    else this.#onResponse(message, from);
+    try {
+      if (isRequest(message)) this.#onRequest(message);
+      else if (isNotification(message)) this.#onNotification(message, from);
+      else this.#onResponse(message, from);
+    } catch (error) {
+      this.log.error({ server: this.name, error }, 'callback.failed');
+    }
   }
 
   onClose(reason: string): void {
-    this.#closedBy = reason;
+    this.closedBy = reason;
     this.#pending.fail(() => this.#closed());
     this.#options.onClose(reason);
   }
 
-  onGarbage(what: string): void {
-    this.#options.log.warn({ server: this.name, what }, 'upstream.garbage');
+  onGarbage(what: string, kind?: 'oversize'): void {
+    this.log.warn({ server: this.name, what }, 'upstream.garbage');
+    if (kind !== 'oversize' || this.http) return; // a request with a stream of its own is told by it
+    const reason = `a ${what} (limits.maxResultBytes)`;
+    this.#skipped = `; it sent ${reason}, which was skipped`;
+    const sole = this.#pending.sole();
+    if (sole) this.#pending.take(sole.id)?.reject(this.#invalid(reason));
+  }
+
+  #onRequest(request: RequestMessage): void {
+    if (this.#speaker) return this.#speaker.onRequest(request);
+    if (request.method !== 'ping') return this.#keep(request);
+    void this.respond(toResult(request.id, {})).catch(() => {}); // a server that is gone waits for nothing
   }
 
   #onNotification(notification: NotificationMessage, from: RequestId | undefined): void {
     const { method, params = {} } = notification;
     if (method === 'notifications/progress' || method === 'progress') {
-      const known =
-        method === 'progress'
-          ? this.#draftProgress(params)
-          : this.#pending.progress(params.progressToken, params as never);
-      if (!known) this.#options.log.debug({ server: this.name }, 'progress.unexpected');
+      const { token, progress } = toProgress(method, params);
+      const known = progress && this.#pending.progress(token, progress);
+      if (!known) this.log.debug({ server: this.name, token }, 'progress.unexpected');
     } else if (from !== undefined && this.#pending.get(from)) this.#pending.tell(from, notification);
-    else this.speaker?.onNotification(notification);
+    else if (this.#speaker) this.#speaker.onNotification(notification);
+    else this.#keep(notification);
   }
 
-  #draftProgress({ id, percent, message }: Record<string, unknown>): boolean {
-    const total = { progress: Number(percent), total: 100 };
-    return this.#pending.progress(id, typeof message === 'string' ? { ...total, message } : total);
+  #keep(message: RequestMessage | NotificationMessage): void {
+    if (this.#early.length < MAX_EARLY) this.#early.push(message);
+    else this.log.warn({ server: this.name, method: message.method }, 'upstream.too-early');
   }
 
   #onResponse(response: ResponseMessage, from: RequestId | undefined): void {
@@ -121,30 +160,34 @@ export class LinkWire implements Wire, LinkEvents {
       return;
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
-    if (!this.#pending.settle(owned)) {
-      this.#options.log.debug({ server: this.name, id: response.id }, 'answer.unexpected');
-    }
+    if (this.#pending.settle(owned)) return;
+    this.log.debug({ server: this.name, id: response.id }, 'answer.unexpected');
+    // Ids keep their type. Whoever waits is told at once and not left to the clock.
+    const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
+    meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));
   }
 
   #timeOut(pending: PendingCall, ms: number): void {
     const { method } = pending.call;
     this.#tellCancelled(pending, `No answer within ${ms} ms`);
-    pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms }));
+    const words = this.#link.lastWords?.() ?? '';
+    const why = this.#skipped + (words === '' ? '' : `; its last words: ${words}`);
+    pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms, why }));
   }
 
-  #callOff(id: RequestId, reason: string, error: Error): void {
+  #callOff(id: RequestId, reason: string): void {
     const pending = this.#pending.take(id);
     if (!pending) return;
     this.#tellCancelled(pending, reason);
-    pending.reject(error);
+    pending.reject(cancelled());
   }
 
   /** `initialize` must not be called off. */
   #tellCancelled({ id, call }: PendingCall, reason: string): void {
     const { stream, cancelByStream, method, cancelNotice = mcpNotice } = call as StreamedCall;
-    if (!(stream && cancelByStream) && method !== 'initialize') {
-      void this.#send(cancelNotice(id, reason)).catch(() => {}); // a server that is gone needs no notice
-    }
+    const byMessage = !(stream && cancelByStream) && method !== 'initialize';
+    const notice = byMessage ? cancelNotice(id, reason) : undefined;
+    if (notice) void this.#send(notice).catch(() => {}); // a server that is gone needs no notice
     stream?.abort();
   }
 
@@ -157,20 +200,15 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   #toError(error: unknown): Error {
-    if (!(error instanceof HttpRefusal)) return error instanceof Error ? error : new Error(String(error));
-    const { status, body } = error;
-    if (status === 401 || status === 403)
-      return new GatewayError('UPSTREAM_UNAUTHORIZED', { server: this.name, status });
-    const wire = isObject(body) && isObject(body.error) ? body.error : undefined;
-    if (wire && typeof wire.code === 'number' && status < 500 && status !== 404) {
-      return new ProtocolError(wire.code, String(wire.message), wire.data);
-    }
-    if (wire && status === 404 && wire.code === -32601)
-      return new ProtocolError(-32601, String(wire.message), wire.data);
-    return new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: `HTTP ${status}`, status });
+    if (error instanceof HttpRefusal) return fromRefusal(error, this.name);
+    return error instanceof Error ? error : new Error(String(error));
   }
 
-  #closed(reason = this.#closedBy): GatewayError {
+  #invalid(reason: string): GatewayError {
+    return new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
+  }
+
+  #closed(reason = this.closedBy): GatewayError {
     return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: reason ?? 'closed' });
   }
 }

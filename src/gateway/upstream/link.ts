@@ -15,8 +15,8 @@ export interface LinkEvents {
   onMessage(message: Message, from?: RequestId): void;
   /** The connection is gone for good. `reason` is for people: exit status and stderr tail, or the network's words. */
   onClose(reason: string): void;
-  /** Something that was no message; already skipped. */
-  onGarbage(what: string): void;
+  /** Something that was no message, or too large to be read (`oversize`); already skipped. */
+  onGarbage(what: string, kind?: 'oversize'): void;
 }
 
 export interface SendOptions {
@@ -38,6 +38,10 @@ export interface Link {
   /** Streamable HTTP: headers for every later request, and the stream for messages that nobody asked for. */
   setHeaders?(headers: Record<string, string>): void;
   listen?(): void;
+  /** The server has forgotten the session: the next request opens a new one. */
+  forgetSession?(): void;
+  /** What a server process wrote to stderr of late; empty when nothing. */
+  lastWords?(): string;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,8 @@
 // Finds out how a server wants to be spoken to: the newest era first, then the handshake, then the transport of the oldest
-// servers. A server that dies of the first question is started again and not asked it a second time; one that stays silent
-// is taken for a handshake server, and asked again in the new words when it turns out not to be one.
+// servers. Invariants:
+// 1. A server that dies of the first question is started again, once, and not asked it a second time.
+// 2. One that stays silent is taken for a handshake server, and asked again in the new words when it turns out not to be one.
+// 3. A link that was opened and is not handed back is closed.
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { discoverServer } from '../dialect/discover-server.ts';
 import { initializeServer } from '../dialect/initialize-server.ts';
@@ -12,10 +14,14 @@ import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
 import type { Link } from './link.ts';
 import type { LinkWire } from './link-wire.ts';
+import { patiently } from './patiently.ts';
 
-export interface Connected {
+interface Opened {
   link: Link;
   wire: LinkWire;
+}
+
+export interface Connected extends Opened {
   speaker: Speaker;
 }
 
@@ -29,77 +35,88 @@ export interface NegotiateOptions {
 }
 
 export async function negotiate(route: Route, options: NegotiateOptions): Promise<Connected> {
+  const { fallback } = route;
   try {
-    return await openFirst(route, options);
+    return await (route.canReopen ? patiently(() => openBy(route, options)) : openBy(route, options));
   } catch (thrown) {
-    if (!route.fallback || !isWrongTransport(thrown)) throw thrown;
-    return negotiate(route.fallback, { ...options, intro: options.intro }).catch((second: unknown) => {
-      // Both failed: what the newer transport said is of more use, unless nobody was there at all.
-      throw second instanceof GatewayError && second.code === 'UPSTREAM_UNREACHABLE' ? thrown : second;
+    if (!fallback || !isWrongTransport(thrown)) throw thrown;
+    return negotiate(fallback, options).catch((second: unknown) => {
+      // Both failed: what the newer transport said is of more use, unless somebody was there behind the older one.
+      throw isCode(second, 'UPSTREAM_UNREACHABLE') || isCode(second, 'UPSTREAM_INVALID') ? thrown : second;
     });
   }
 }
 
 /** Opens the handshake anew on a link whose session the server has forgotten. */
-export async function reinitialize({ link, wire }: Connected, options: NegotiateOptions): Promise<Speaker> {
-  return handshake(link, wire, options);
+export async function reinitialize(opened: Opened, options: NegotiateOptions): Promise<Speaker> {
+  opened.link.forgetSession?.();
+  return handshake(opened, options);
 }
 
-async function openFirst(route: Route, options: NegotiateOptions): Promise<Connected> {
+async function openBy(route: Route, options: NegotiateOptions): Promise<Connected> {
   const { discover, initialize } = openingsFor(options.intro.revision);
-  const link = route.open();
-  const wire = await options.connect(link);
+  if (!discover) return onFresh(route, options, (opened) => handshake(opened, options));
+  let isShared = false;
   try {
-    if (!discover) return { link, wire, speaker: await handshake(link, wire, options) };
-    const speaker = await probe(wire, options);
-    if (typeof speaker === 'object') return { link, wire, speaker: adopt(wire, speaker) };
-    if (!initialize) throw noCommonVersion(wire);
-    return await openHandshake({ link, wire }, route, options, speaker);
+    return await onFresh(route, options, async (opened) => {
+      isShared = !opened.wire.http;
+      const verdict = await probe(opened.wire, options);
+      if (typeof verdict === 'object') return adopt(opened.wire, verdict);
+      if (!initialize) throw noCommonVersion(opened.wire);
+      return afterProbe(opened, verdict, options);
+    });
   } catch (thrown) {
-    await link.close();
-    throw thrown;
+    const died = isShared && isCode(thrown, 'UPSTREAM_CLOSED');
+    if (!died || !initialize || !route.canReopen) throw thrown;
+    return onFresh(route, options, (opened) => handshake(opened, options));
   }
 }
 
-type Verdict = 'other-era' | 'silent' | 'died';
-
-async function probe(wire: LinkWire, options: NegotiateOptions): Promise<Speaker | Verdict> {
-  const { identity, events, probeMs, intro } = options;
-  const shared = !wire.http && intro.revision === undefined;
-  try {
-    return (await discoverServer(wire, identity, events, shared ? probeMs : undefined)) ?? 'other-era';
-  } catch (thrown) {
-    if (!shared || !(thrown instanceof GatewayError)) throw thrown;
-    if (thrown.code === 'UPSTREAM_TIMEOUT') return 'silent';
-    if (thrown.code === 'UPSTREAM_CLOSED') return 'died';
-    throw thrown;
-  }
-}
-
-async function openHandshake(
-  { link, wire }: Omit<Connected, 'speaker'>,
+async function onFresh(
   route: Route,
   options: NegotiateOptions,
-  verdict: Verdict,
+  speak: (opened: Opened) => Promise<Speaker>,
 ): Promise<Connected> {
-  if (verdict === 'died') {
-    if (!route.canReopen) throw noCommonVersion(wire);
-    await link.close();
-    const fresh = route.open();
-    const freshWire = await options.connect(fresh);
-    return { link: fresh, wire: freshWire, speaker: await handshake(fresh, freshWire, options) };
-  }
+  const link = route.open();
   try {
-    return { link, wire, speaker: await handshake(link, wire, options) };
+    const wire = await options.connect(link);
+    return { link, wire, speaker: await speak({ link, wire }) };
   } catch (thrown) {
-    if (verdict !== 'silent' || !(thrown instanceof ProtocolError)) throw thrown;
-    const speaker = await discoverServer(wire, options.identity, options.events);
-    if (!speaker) throw thrown;
-    return { link, wire, speaker: adopt(wire, speaker) };
+    await link.close();
+    throw thrown;
   }
 }
 
-async function handshake(link: Link, wire: LinkWire, options: NegotiateOptions): Promise<Speaker> {
+async function probe(wire: LinkWire, options: NegotiateOptions): Promise<Speaker | 'other-era' | 'silent'> {
+  const { identity, events, probeMs, intro } = options;
+  // Only where a server may not know the question is silence an answer; on HTTP it is an outage.
+  const bounded = !wire.http && intro.revision === undefined;
+  try {
+    return (await discoverServer(wire, identity, events, bounded ? probeMs : undefined)) ?? 'other-era';
+  } catch (thrown) {
+    if (bounded && isCode(thrown, 'UPSTREAM_TIMEOUT')) return 'silent';
+    throw thrown;
+  }
+}
+
+async function afterProbe(
+  opened: Opened,
+  verdict: 'other-era' | 'silent',
+  options: NegotiateOptions,
+): Promise<Speaker> {
+  try {
+    return await handshake(opened, options);
+  } catch (thrown) {
+    const refused = thrown instanceof ProtocolError || isCode(thrown, 'NO_COMMON_VERSION');
+    if (verdict !== 'silent' || !refused) throw thrown;
+    // It was not silent but slow to start, and does not know the handshake.
+    const speaker = await discoverServer(opened.wire, options.identity, options.events);
+    if (!speaker) throw thrown;
+    return adopt(opened.wire, speaker);
+  }
+}
+
+async function handshake({ link, wire }: Opened, options: NegotiateOptions): Promise<Speaker> {
   const { speaker, headers } = await initializeServer(wire, options.intro, options.events, (early) =>
     adopt(wire, early),
   );
@@ -109,7 +126,7 @@ async function handshake(link: Link, wire: LinkWire, options: NegotiateOptions):
 }
 
 function adopt(wire: LinkWire, speaker: Speaker): Speaker {
-  wire.speaker = speaker;
+  wire.adopt(speaker);
   return speaker;
 }
 
@@ -117,6 +134,10 @@ function adopt(wire: LinkWire, speaker: Speaker): Speaker {
 function isWrongTransport(thrown: unknown): boolean {
   if (!(thrown instanceof GatewayError)) return false;
   return [400, 404, 405, 406, 415, 501].includes(Number(thrown.details.status));
+}
+
+function isCode(thrown: unknown, code: GatewayError['code']): boolean {
+  return thrown instanceof GatewayError && thrown.code === code;
 }
 
 function noCommonVersion(wire: LinkWire): GatewayError {

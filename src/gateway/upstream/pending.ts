@@ -1,6 +1,7 @@
 // Who waits for which answer, and for how long. Invariants:
 // 1. Each call is settled exactly once: by its answer, its caller, the clock, or the end of the connection.
 // 2. The clock of a call starts anew with each sign of life, stands still while a question is open, and has an upper bound.
+import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { isError } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -13,6 +14,9 @@ export interface PendingCall {
   resolve(result: unknown): void;
   reject(reason: Error): void;
 }
+
+/** Timers take no more and would ring at once: `Infinity` means never. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Entry extends PendingCall {
   stopSilence(): void;
@@ -46,7 +50,7 @@ export class Pending {
     this.#calls.set(pending.id, entry);
     if (pending.call.endless) return;
     const total = pending.call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs;
-    entry.stopTotal = this.#clock.after(total, () => this.#expire(entry, total));
+    entry.stopTotal = this.#after(total, () => this.#expire(entry, total));
     this.#restart(entry);
   }
 
@@ -83,13 +87,19 @@ export class Pending {
     entry.call.onNotify?.(notification);
   }
 
-  progress(token: unknown, params: { progress: number; total?: number; message?: string }): boolean {
+  /** False when nobody waits for it. */
+  progress(token: unknown, progress: Progress): boolean {
     const entry = this.#calls.get(token as RequestId);
     if (!entry) return false;
     this.#restart(entry);
-    const { progress, total, message } = params;
-    entry.call.onProgress?.({ progress, total, message });
+    entry.call.onProgress?.(progress);
     return true;
+  }
+
+  /** The one call that an answer can be for; undefined when there are several, or none. */
+  sole(): PendingCall | undefined {
+    const awaited = [...this.#calls.values()].filter(({ call }) => !call.endless);
+    return awaited.length === 1 ? awaited[0] : undefined;
   }
 
   /** Stops all clocks until the returned function is called. */
@@ -116,7 +126,11 @@ export class Pending {
     entry.stopSilence();
     if (entry.call.endless || this.#holds > 0) return;
     const ms = entry.call.timeoutMs ?? this.#deadlines.timeoutMs;
-    entry.stopSilence = this.#clock.after(ms, () => this.#expire(entry, ms));
+    entry.stopSilence = this.#after(ms, () => this.#expire(entry, ms));
+  }
+
+  #after(ms: number, callback: () => void): () => void {
+    return ms > MAX_TIMER_MS ? () => {} : this.#clock.after(ms, callback);
   }
 
   #expire(entry: Entry, ms: number): void {

@@ -47,7 +47,7 @@ test('the revision reaches the transport, and the headers and signal of a call g
   const { signal } = new AbortController();
   peer.link.setHeaders?.({ 'mcp-protocol-version': '2025-06-18' });
   await peer.link.send(call('echo'), { headers: { a: 'b' }, signal });
-  expect(heard).toEqual(['2025-06-18', { headers: { a: 'b' }, requestSignal: signal }]);
+  expect(heard).toMatchObject(['2025-06-18', { headers: { a: 'b' }, requestSignal: signal }]);
   expect(peer.link.perRequestStreams).toBe(true);
 });
 

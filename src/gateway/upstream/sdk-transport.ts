@@ -1,11 +1,13 @@
 // A transport of the official SDK as a link, for servers in the same process (InMemoryTransport) and for transports that
 // only the SDK has. Adds what the interface leaves open: no message after the end, one end, garbage that costs nothing.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { Message } from '../../protocol/message.ts';
+import { isRequest, type Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { toLostAnswer } from './http-answer.ts';
+import { parsed } from './http-body.ts';
 import { networkWords } from './http-client.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
-import type { Link, LinkEvents, SendOptions } from './link.ts';
+import { HttpRefusal, type Link, type LinkEvents, type SendOptions } from './link.ts';
 
 export function createTransportLink(transport: Transport, limits?: LinkLimits): Link {
   return new TransportLink(transport, limits);
@@ -50,9 +52,13 @@ class TransportLink implements Link {
   async send(message: Message, { headers, signal }: SendOptions = {}): Promise<void> {
     if (!this.#inbox.isOpen) throw this.#closedError(this.#inbox.closedBy ?? 'it is not started');
     try {
-      await this.#transport.send(message as JSONRPCMessage, { headers, requestSignal: signal });
+      await this.#transport.send(message as JSONRPCMessage, {
+        headers,
+        requestSignal: signal,
+        onRequestStreamEnd: () => this.#streamEnded(message),
+      });
     } catch (cause) {
-      throw this.#closedError(networkWords(cause), cause);
+      throw toRefusal(cause) ?? this.#closedError(networkWords(cause), cause);
     }
   }
 
@@ -62,7 +68,20 @@ class TransportLink implements Link {
     if (wasOpen) await this.#transport.close();
   }
 
+  /** Comes also after the answer, when nobody waits any more. */
+  #streamEnded(message: Message): void {
+    if (isRequest(message)) this.#inbox.message(toLostAnswer(message.id, 'its stream ended'));
+  }
+
   #closedError(reason: string, cause?: unknown): GatewayError {
     return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason }, { cause });
   }
+}
+
+/** The HTTP transports of the SDK tell the status, and with it what is evidence for the era probe. */
+function toRefusal(cause: unknown): HttpRefusal | undefined {
+  const { name, data } = cause as { name?: unknown; data?: { status?: unknown; text?: unknown } };
+  if (name === 'UnauthorizedError') return new HttpRefusal(401, '');
+  if (typeof data?.status !== 'number') return undefined;
+  return new HttpRefusal(data.status, typeof data.text === 'string' ? parsed(data.text) : '');
 }

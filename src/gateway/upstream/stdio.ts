@@ -35,6 +35,8 @@ export function createStdioLink(options: StdioOptions): Link {
 
 /** For a pipe that somebody outside the group still holds open. */
 const DRAIN_MS = 1000;
+/** Shorter values (`1`, `true`, `info`) are words of any output. */
+const MIN_SECRET_CHARS = 8;
 
 class StdioLink implements Link {
   readonly kind = 'stdio';
@@ -71,6 +73,12 @@ class StdioLink implements Link {
     await new Promise<void>((resolve, reject) => {
       stdin.write(line, (error) => (error ? reject(this.#closedError(error.message)) : resolve()));
     });
+  }
+
+  /** Without the values of variables that were given to it, which may be secrets. */
+  lastWords(): string {
+    const given = Object.values(this.#options.env ?? {}).filter((value) => value.length >= MIN_SECRET_CHARS);
+    return given.reduce((words, value) => words.replaceAll(value, '[redacted]'), this.#tail.text());
   }
 
   async close(): Promise<void> {
@@ -125,7 +133,7 @@ class StdioLink implements Link {
 
   #reason({ exitCode, signalCode }: { exitCode: number | null; signalCode: string | null }): string {
     const how = signalCode === null ? `exit code ${exitCode}` : `killed by ${signalCode}`;
-    const tail = this.#tail.text();
+    const tail = this.lastWords();
     return tail === '' ? how : `${how}; its last words: ${tail}`;
   }
 

@@ -92,6 +92,10 @@ class HttpLink implements Link {
     });
   }
 
+  forgetSession(): void {
+    this.#session = undefined;
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -111,11 +115,14 @@ class HttpLink implements Link {
     return response;
   }
 
-  /** A login page, for example: it is no answer, whatever its status says. */
+  /** A login page, for example, or nothing: it is no answer, whatever its status says. */
   #refuseOddType(response: HttpResponse): void {
-    if (isSilent(response) || isAnswerType(mediaType(response))) return;
+    const silent = isSilent(response);
+    if (!silent && isAnswerType(mediaType(response))) return;
     response.body.on('error', () => undefined).destroy();
-    const reason = `it answered with ${mediaType(response)}`;
+    const reason = silent
+      ? `a request was answered with HTTP ${response.statusCode} and nothing else`
+      : `it answered with ${mediaType(response)}`;
     throw new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
   }
 

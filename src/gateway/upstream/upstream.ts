@@ -1,5 +1,5 @@
 // One server, connected: calls in neutral words, whatever it speaks. A session that the server has forgotten is opened anew,
-// once, and the call that met it is made again: the server never saw it.
+// once, with all that was wished for in the old one, and the call that met it is made again: the server never saw it.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../protocol/server-view.ts';
@@ -11,7 +11,7 @@ import type { Limits } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toClientCapabilities } from '../dialect/client-capabilities.ts';
-import { STATELESS } from '../dialect/revisions.ts';
+import { ALL_REVISIONS, STATELESS } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/stateless-speaker.ts';
 import { routeTo } from './address.ts';
 import type { Address } from './address.ts';
@@ -19,6 +19,7 @@ import type { Link } from './link.ts';
 import { LinkWire } from './link-wire.ts';
 import { negotiate, reinitialize } from './negotiate.ts';
 import type { Connected, NegotiateOptions } from './negotiate.ts';
+import { Wishes } from './wishes.ts';
 
 export interface UpstreamOptions {
   info: Implementation;
@@ -40,6 +41,7 @@ export interface UpstreamOptions {
 
 export async function openUpstream(address: Address, options: UpstreamOptions): Promise<Upstream> {
   const log = options.log ?? createLog();
+  checkRevision(options.revision);
   const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log });
   let live: Link | undefined;
   const negotiation: NegotiateOptions = {
@@ -66,6 +68,7 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
 export class Upstream {
   #connected: Connected;
   readonly #negotiation: NegotiateOptions;
+  readonly #wishes = new Wishes();
   #healing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -87,7 +90,7 @@ export class Upstream {
   }
 
   notify(method: string, params?: JsonObject): Promise<void> {
-    return this.#connected.speaker.notify(method, params);
+    return this.#healed((speaker) => speaker.notify(method, params));
   }
 
   /** Wants to hear of changed lists. */
@@ -95,16 +98,18 @@ export class Upstream {
     this.#connected.speaker.watch();
   }
 
+  /** Each needs an `unsubscribe` of its own: the server is told of the first and the last only. */
   subscribe(uri: string): Promise<void> {
-    return this.#healed((speaker) => speaker.subscribe(uri));
+    return this.#wishes.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri)));
   }
 
-  unsubscribe(uri: string): Promise<void> {
-    return this.#healed((speaker) => speaker.unsubscribe(uri));
+  async unsubscribe(uri: string): Promise<void> {
+    if (this.#wishes.remove(uri)) await this.#healed((speaker) => speaker.unsubscribe(uri));
   }
 
-  setLogLevel(level: string): Promise<void> {
-    return this.#healed((speaker) => speaker.setLogLevel(level));
+  async setLogLevel(level: string): Promise<void> {
+    await this.#healed((speaker) => speaker.setLogLevel(level));
+    this.#wishes.logLevel = level;
   }
 
   close(): Promise<void> {
@@ -132,12 +137,19 @@ export class Upstream {
   }
 
   #isSessionLost(thrown: unknown): boolean {
-    const handshake = this.server.dialect !== 'stateless' && this.transport === 'streamable-http';
-    return handshake && thrown instanceof GatewayError && thrown.details.status === 404;
+    const hasSessions = this.server.dialect !== 'stateless' && this.#connected.link.forgetSession !== undefined;
+    return hasSessions && thrown instanceof GatewayError && thrown.details.session === 'lost';
   }
 
   async #heal(): Promise<void> {
     const speaker = await reinitialize(this.#connected, this.#negotiation);
     this.#connected = { ...this.#connected, speaker };
+    await this.#wishes.repeatTo(speaker);
   }
+}
+
+function checkRevision(revision: string | undefined): void {
+  if (revision === undefined || ALL_REVISIONS.includes(revision)) return;
+  const reason = `"${revision}" is unknown; use one of ${ALL_REVISIONS.join(', ')}`;
+  throw new GatewayError('BAD_OPTION', { option: 'revision', reason });
 }

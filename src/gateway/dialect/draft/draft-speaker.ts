@@ -56,7 +56,9 @@ export class DraftSpeaker implements Speaker {
     }
   }
 
+  /** The notifications of MCP mean nothing here. */
   async notify(method: string, params?: JsonObject): Promise<void> {
+    if (method.startsWith('notifications/')) return;
     await this.#wire.notify(toNotification(method, params));
   }
 

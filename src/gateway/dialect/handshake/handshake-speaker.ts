@@ -78,14 +78,21 @@ export class HandshakeSpeaker implements Speaker {
 
   /** Where a POST has its own stream, all kinds of notifications come on it. */
   #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
-    if (toChange(notification.method, notification.params ?? {})) this.onNotification(notification);
+    const { method, params = {} } = notification;
+    if (method === 'notifications/cancelled' || toChange(method, params)) this.onNotification(notification);
     else call.onNotify?.(notification);
   }
 
   #toParams({ method, params, task }: OutgoingCall): JsonObject | undefined {
     if (method === 'tasks/update') throw new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
-    if (!task || !featuresOf(this.server.revision).icons) return params;
+    if (!task || !this.#canRunTasks()) return params;
     return { ...params, task: { ...(task.ttl !== undefined && { ttl: task.ttl }) } };
+  }
+
+  /** To a server that has no tasks, asking for one may be an error. */
+  #canRunTasks(): boolean {
+    const { tasks } = this.server.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
+    return featuresOf(this.server.revision).icons && tasks?.requests?.tools?.call !== undefined;
   }
 }
 

@@ -1,33 +1,61 @@
 // Answers the questions of an `input_required` result and makes the params of the retry. The state goes back exactly as it
-// came, and only if one came; answers of an earlier round are never sent again.
+// came, and only if one came; answers of an earlier round are never sent again. A question that cannot be answered ends the
+// call, and with it the other questions: the era has no way to tell the server why (matrix §2.5).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents } from '../../../protocol/server-view.ts';
+import { orAborted } from '../../../shared/abort.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import { toAsk } from '../answer-ask.ts';
 
 /** A result without questions asks for patience only. */
 const PACE_MS = 250;
+const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+/** What is wrong with such a result; undefined when nothing is. */
+export function whyNotAnswerable(method: string, { inputRequests, requestState }: JsonObject): string | undefined {
+  if (!MAY_ASK.has(method)) return `${method} may not answer with questions`;
+  if (inputRequests === undefined && requestState === undefined) return `${method} asked for nothing`;
+  if (requestState !== undefined && typeof requestState !== 'string') return 'requestState must be a string';
+  if (inputRequests !== undefined && !isObject(inputRequests)) return 'inputRequests must be an object';
+  const odd = Object.entries(inputRequests ?? {}).find(([, question]) => !isQuestion(question));
+  return odd && `inputRequests.${odd[0]} is no request`;
+}
 
 export async function answerQuestions(
   call: OutgoingCall,
-  result: JsonObject,
+  { inputRequests = {}, requestState }: JsonObject,
   events: ServerEvents,
 ): Promise<JsonObject> {
-  const { requestState } = result;
-  const questions = isObject(result.inputRequests) ? Object.entries(result.inputRequests) : [];
-  const signal = call.signal ?? new AbortController().signal;
-  if (questions.length === 0) await sleep(PACE_MS, undefined, { signal });
+  const questions = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
   const ask = call.ask ?? ((question, abort) => events.onAsk(question, abort));
-  const answers = await Promise.all(
-    questions.map(async ([key, question]) => {
-      const { method, params } = isObject(question) ? question : {};
-      return [key, await ask({ ...toAsk(String(method), params as JsonObject | undefined), key }, signal)] as const;
-    }),
-  );
+  const { inputResponses: _given, requestState: _state, ...params } = call.params ?? {};
+  const controller = new AbortController();
+  const allAnswers = async (): Promise<[string, JsonObject][]> => {
+    if (questions.length === 0) await sleep(PACE_MS, undefined, { signal: controller.signal });
+    return Promise.all(
+      questions.map(async ([key, { method, params }]) => [
+        key,
+        await ask({ ...toAsk(method, params), key }, controller.signal),
+      ]),
+    );
+  };
+  let answers;
+  try {
+    answers = await orAborted(allAnswers(), call.signal, () => new GatewayError('CANCELLED'));
+  } catch (thrown) {
+    controller.abort();
+    throw thrown;
+  }
   return {
-    ...call.params,
+    ...params,
     ...(answers.length > 0 && { inputResponses: Object.fromEntries(answers) }),
     ...(requestState !== undefined && { requestState }),
   };
+}
+
+function isQuestion(question: unknown): boolean {
+  if (!isObject(question) || typeof question.method !== 'string') return false;
+  return question.params === undefined || isObject(question.params);
 }

@@ -4,11 +4,10 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
-import type { TaskState } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import type { Speaker, Wire } from '../speaker.ts';
-import { answerQuestions } from './answer-questions.ts';
+import { answerQuestions, whyNotAnswerable } from './answer-questions.ts';
 import { toHeaders } from './outgoing-headers.ts';
 import { ToolSchemas } from './tool-schemas.ts';
 import { Watch } from './watch.ts';
@@ -20,6 +19,8 @@ export interface StatelessIdentity {
 
 /** Questions a single call may ask before it is given up. */
 const MAX_ROUNDS = 10;
+/** Of a list in which one tool is looked for. */
+const MAX_PAGES = 100;
 
 export class StatelessSpeaker implements Speaker {
   readonly server: ServerView;
@@ -41,17 +42,15 @@ export class StatelessSpeaker implements Speaker {
   async call(call: OutgoingCall): Promise<JsonObject> {
     if (call.method === 'ping') return this.#ping(call);
     let params = call.params ?? {};
-    for (let round = 0; round <= MAX_ROUNDS; round++) {
+    for (let round = 0; ; round++) {
       const result = await this.#once({ ...call, params });
       if (result.resultType !== 'input_required') return this.#toNeutral(call.method, result);
-      const release = this.wire.hold();
-      try {
-        params = await answerQuestions(call, result, this.#events);
-      } finally {
-        release();
-      }
+      // Before anybody is asked: an answer that is thrown away is worse than none.
+      if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
+      const problem = whyNotAnswerable(call.method, result);
+      if (problem !== undefined) throw this.invalid(problem);
+      params = await answerQuestions(call, result, this.#events);
     }
-    throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
   }
 
   /** The envelope of a request, for the speaker's own calls and those of its watch. */
@@ -69,8 +68,10 @@ export class StatelessSpeaker implements Speaker {
     };
   }
 
-  /** The era knows no requests from servers: refused so that a confused server learns of it. */
+  /** The era knows no requests from servers. Refused where that can be said, so that a confused server learns of it. */
   onRequest(request: RequestMessage): void {
+    this.wire.log.warn({ server: this.wire.name, method: request.method }, 'upstream.request-in-stateless-era');
+    if (this.wire.http) return; // a POST may hold no answer there
     const error = { code: -32601, message: 'Method not found', data: `Unknown method: ${request.method}` };
     void this.wire.respond({ jsonrpc: '2.0', id: request.id, error }).catch(() => {}); // the server is gone: nobody waits
   }
@@ -122,8 +123,20 @@ export class StatelessSpeaker implements Speaker {
     } catch (thrown) {
       const stale = thrown instanceof ProtocolError && thrown.code === -32020 && call.method === 'tools/call';
       if (!stale || !this.wire.http) throw thrown;
-      await this.call({ method: 'tools/list' });
+      await this.#learn(call);
       return this.#send(call);
+    }
+  }
+
+  /** Looks for the tool of a call in the list, page by page. */
+  async #learn({ params, signal, timeoutMs }: OutgoingCall): Promise<void> {
+    const name = String(params?.name);
+    this.#schemas.forget(name);
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES && !this.#schemas.has(name); page++) {
+      const result = await this.call({ method: 'tools/list', params: page === 0 ? {} : { cursor }, signal, timeoutMs });
+      if (typeof result.nextCursor !== 'string' || result.nextCursor === cursor) return;
+      cursor = result.nextCursor;
     }
   }
 
@@ -143,16 +156,21 @@ export class StatelessSpeaker implements Speaker {
   }
 
   #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
-    if (notification.method === 'notifications/message') this.#watch.onNotification(notification);
+    if (notification.method === 'notifications/message') this.#watch.tell(notification);
     else call.onNotify?.(notification);
   }
 
   #toNeutral(method: string, result: JsonObject): JsonObject {
     const { resultType = 'complete', ...rest } = result;
-    if (resultType === 'task') return { task: rest as unknown };
+    if (resultType === 'task') return { task: rest };
     if (resultType !== 'complete') throw this.invalid(`unknown resultType ${String(resultType)}`);
-    if (method === 'tools/list') return this.#schemas.learn(rest, this.wire.http);
-    return rest;
+    return method === 'tools/list' ? this.#learned(rest) : rest;
+  }
+
+  #learned(result: JsonObject): JsonObject {
+    const { refused, ...learned } = this.#schemas.learn(result, this.wire.http);
+    if (refused.length > 0) this.wire.log.warn({ server: this.wire.name, tools: refused }, 'upstream.tools-refused');
+    return learned.result;
   }
 }
 

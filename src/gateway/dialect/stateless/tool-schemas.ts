@@ -8,10 +8,23 @@ export class ToolSchemas {
   #schemas = new Map<string, JsonObject>();
 
   /** Remembers the tools of a list and leaves out those that cannot be called by this transport. */
-  learn(result: JsonObject, http: boolean): JsonObject {
-    if (!Array.isArray(result.tools)) return result;
-    const tools = result.tools.filter((tool: unknown) => this.#remember(tool) || !http);
-    return tools.length === result.tools.length ? result : { ...result, tools };
+  learn(result: JsonObject, http: boolean): { result: JsonObject; refused: string[] } {
+    if (!Array.isArray(result.tools)) return { result, refused: [] };
+    const refused: string[] = [];
+    const tools = result.tools.filter((tool: unknown) => {
+      const valid = this.#remember(tool) || !http;
+      if (!valid) refused.push(String((tool as JsonObject).name));
+      return valid;
+    });
+    return { result: refused.length === 0 ? result : { ...result, tools }, refused };
+  }
+
+  has(name: string): boolean {
+    return this.#schemas.has(name);
+  }
+
+  forget(name: string): void {
+    this.#schemas.delete(name);
   }
 
   headersFor({ name, arguments: args }: JsonObject): Record<string, string> {
@@ -22,8 +35,10 @@ export class ToolSchemas {
   /** False for a tool with invalid annotations. */
   #remember(tool: unknown): boolean {
     if (!isObject(tool) || !isObject(tool.inputSchema)) return true;
-    if (paramHeaders(tool.inputSchema) === 'invalid') return false;
-    this.#schemas.set(String(tool.name), tool.inputSchema);
-    return true;
+    const name = String(tool.name);
+    const valid = paramHeaders(tool.inputSchema) !== 'invalid';
+    if (valid) this.#schemas.set(name, tool.inputSchema);
+    else this.#schemas.delete(name);
+    return valid;
   }
 }

@@ -1,22 +1,22 @@
-// Keeps one `subscriptions/listen` stream open for all that our side wants to be told. A filter cannot be amended: a new
-// stream is opened first and the old one closed once the new one is acknowledged, so nothing is missed in between.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Keeps one stream open for all that our side wants to be told. A filter cannot be amended: a new stream is opened first and
+// the old one closed once the new one is acknowledged, so nothing is missed in between. One change of streams at a time;
+// a wish that the server refuses leaves the old stream as it was.
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
+import { GatewayError } from '../../../shared/errors.ts';
 import { toChange } from '../handshake/handshake-speaker.ts';
-import { toHeaders } from './outgoing-headers.ts';
+import { ListenStream, subscriptionOf } from './listen-stream.ts';
 import type { StatelessSpeaker } from './stateless-speaker.ts';
-
-const ACK = 'notifications/subscriptions/acknowledged';
-const RETRY_MS = [500, 1000, 2000, 5000, 10_000, 30_000];
 
 export class Watch {
   readonly #speaker: StatelessSpeaker;
   readonly #events: ServerEvents;
   #changes = false;
   #uris = new Set<string>();
-  #current: AbortController | undefined;
-  #onAck: () => void = () => {};
+  #current: ListenStream | undefined;
+  #opening: ListenStream | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  #isStopped = false;
 
   constructor(speaker: StatelessSpeaker, events: ServerEvents) {
     this.#speaker = speaker;
@@ -27,82 +27,101 @@ export class Watch {
   changes(): void {
     if (this.#changes) return;
     this.#changes = true;
-    void this.#reopen().catch(() => {}); // a server without push features may refuse: then there is nothing to hear
+    const { wire } = this.#speaker;
+    // A server without push features may refuse: then there is nothing to hear.
+    void this.#renew().catch((error: unknown) =>
+      wire.log.warn({ server: wire.name, error }, 'upstream.listen-refused'),
+    );
   }
 
   async add(uri: string): Promise<void> {
-    if (this.#uris.has(uri)) return;
     this.#uris.add(uri);
-    await this.#reopen();
+    try {
+      await this.#renew();
+      if (!this.#isStopped && !this.#honours(uri)) throw this.#notSupported(`subscriptions to ${uri}`);
+    } catch (thrown) {
+      this.#uris.delete(uri);
+      throw thrown;
+    }
   }
 
   async remove(uri: string): Promise<void> {
-    if (this.#uris.delete(uri)) await this.#reopen();
+    if (this.#uris.delete(uri)) await this.#renew();
   }
 
-  onNotification({ method, params = {} }: NotificationMessage): void {
-    if (method === ACK) return this.#onAck();
+  /** What came outside of a request's own stream. */
+  onNotification(notification: NotificationMessage): void {
+    const taken = [this.#opening, this.#current].some((stream) => stream?.take(notification, false));
+    // What names another stream comes late, from one that was closed.
+    if (!taken && subscriptionOf(notification) === undefined) this.tell(notification);
+  }
+
+  tell({ method, params = {} }: NotificationMessage): void {
     const change = toChange(method, params);
     if (change) this.#events.onChange(change);
   }
 
   stop(): void {
-    this.#current?.abort();
-    this.#current = undefined;
+    this.#isStopped = true;
+    this.#opening?.stop();
+    this.#current?.stop();
   }
 
-  /** Resolves when the server has acknowledged the new filter. */
-  #reopen(): Promise<void> {
-    const previous = this.#current;
-    if (!this.#changes && this.#uris.size === 0) {
-      this.stop();
-      return Promise.resolve();
+  /** Resolves when the server has acknowledged what is wanted now. */
+  #renew(): Promise<void> {
+    const turn = this.#turn.then(() => this.#swap());
+    this.#turn = turn.catch(() => {}); // told to whoever wanted it
+    return turn;
+  }
+
+  async #swap(): Promise<void> {
+    const filter = this.#filter();
+    const current = this.#current;
+    if (this.#isStopped || (current && !current.isOver && isSame(current.filter, filter))) return;
+    if (Object.keys(filter).length === 0) {
+      current?.stop();
+      this.#current = undefined;
+      return;
     }
-    const controller = new AbortController();
-    this.#current = controller;
-    return new Promise((resolve, reject) => {
-      const onAck = (): void => {
-        previous?.abort();
-        resolve();
-      };
-      void this.#run(controller.signal, onAck).catch(reject);
-    });
-  }
-
-  /** Listens until it is told to stop. A stream that was acknowledged once is opened again when it breaks. */
-  async #run(signal: AbortSignal, onAck: () => void): Promise<void> {
-    let failures = 0;
-    let acknowledged = false;
-    while (!signal.aborted) {
-      try {
-        await this.#listen(signal, () => {
-          failures = 0;
-          acknowledged = true;
-          onAck();
-        });
-        if (!acknowledged) return onAck(); // closed at once: the server has nothing to tell
-      } catch (thrown) {
-        if (signal.aborted) return;
-        if (!acknowledged) throw thrown;
-      }
-      const pause = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]! * (0.5 + Math.random());
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => {}); // aborted: the loop ends
+    const stream = (this.#opening = this.#open(filter));
+    try {
+      await stream.acknowledged;
+      this.#current = stream;
+      current?.stop();
+    } finally {
+      this.#opening = undefined;
     }
   }
 
-  async #listen(signal: AbortSignal, onAck: () => void): Promise<void> {
+  #open(filter: JsonObject): ListenStream {
     const { wire, server } = this.#speaker;
-    this.#onAck = onAck; // on a shared channel nothing but its kind tells which stream it is for
-    const params = this.#speaker.envelope({ params: { notifications: this.#filter() } });
-    await wire.call({
-      method: 'subscriptions/listen',
-      params,
-      headers: wire.http ? toHeaders('subscriptions/listen', params, server.revision) : undefined,
-      signal,
-      cancelByStream: true,
-      endless: true,
-      onNotify: (notification) => this.onNotification(notification),
+    return new ListenStream({
+      wire,
+      filter,
+      revision: server.revision,
+      envelope: (params) => this.#speaker.envelope({ params }),
+      onNotification: (notification) => this.tell(notification),
+      onGap: (honoured) => this.#tellAll(honoured),
     });
+  }
+
+  /** Whoever keeps lists or resources should look again. */
+  #tellAll({ toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions }: JsonObject): void {
+    if (toolsListChanged) this.#events.onChange({ kind: 'tools' });
+    if (promptsListChanged) this.#events.onChange({ kind: 'prompts' });
+    if (resourcesListChanged) this.#events.onChange({ kind: 'resources' });
+    for (const uri of Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []) {
+      this.#events.onChange({ kind: 'resource', uri: String(uri) });
+    }
+  }
+
+  #honours(uri: string): boolean {
+    const uris = this.#current?.honoured.resourceSubscriptions;
+    return Array.isArray(uris) && uris.includes(uri);
+  }
+
+  #notSupported(what: string): GatewayError {
+    return new GatewayError('NOT_SUPPORTED', { server: this.#speaker.wire.name, what });
   }
 
   #filter(): JsonObject {
@@ -114,4 +133,8 @@ export class Watch {
       ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
     };
   }
+}
+
+function isSame(one: JsonObject, other: JsonObject): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -4,7 +4,7 @@ export const DEFAULT_PORT = 8470;
 const COMMANDS = `Commands
   demo    a small MCP server to try a client with, over every transport on one port`;
 
-export const HELP = `parley: every MCP client can talk with every MCP server.
+export const HELP = `parley: MCP servers and clients for every revision and transport.
 
 Usage
   parley demo [--port N] [--host H]   serve on http://H:N/mcp (default 127.0.0.1:${DEFAULT_PORT})

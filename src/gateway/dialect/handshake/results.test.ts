@@ -1,0 +1,190 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { TaskState } from '../../../protocol/target.ts';
+import { featuresOf } from '../revisions.ts';
+import { fromTask } from './from-task.ts';
+import { toHandshakeResult, toTask } from './results.ts';
+
+const [oldest, march, june, november] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'].map(featuresOf);
+const shape = (revision: string, method: string, result: JsonObject) =>
+  toHandshakeResult(method, result, featuresOf(revision));
+
+describe('content in older words', () => {
+  const audio = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' };
+  const link = { type: 'resource_link', uri: 'file:///a', name: 'a', mimeType: 'text/plain' };
+  const text = { type: 'text', text: 'hello' };
+
+  it('sound becomes an embedded resource for 2024-11-05 and stays itself from 2025-03-26 on', () => {
+    const result = { content: [text, audio], isError: false };
+    expect(shape('2024-11-05', 'tools/call', result).content).toEqual([
+      text,
+      { type: 'resource', resource: { uri: 'content://audio/1', mimeType: 'audio/wav', blob: 'AAAA' } },
+    ]);
+    for (const revision of ['2025-03-26', '2025-06-18', '2025-11-25', 'DRAFT-2025-v3']) {
+      expect(shape(revision, 'tools/call', result)).toEqual(result);
+    }
+  });
+
+  it('a link becomes text before 2025-06-18', () => {
+    const result = { content: [link, { type: 'resource_link', uri: 'file:///b' }] };
+    for (const revision of ['2024-11-05', '2025-03-26']) {
+      expect(shape(revision, 'tools/call', result).content).toEqual([
+        { type: 'text', text: 'a — file:///a (text/plain)' },
+        { type: 'text', text: 'file:///b — file:///b' },
+      ]);
+    }
+    expect(shape('2025-06-18', 'tools/call', result)).toEqual(result);
+  });
+
+  it('messages of prompts are put in the same words', () => {
+    const result = {
+      messages: [
+        { role: 'user', content: audio },
+        { role: 'assistant', content: link },
+      ],
+    };
+    expect(shape('2024-11-05', 'prompts/get', result).messages).toMatchObject([
+      { role: 'user', content: { type: 'resource' } },
+      { role: 'assistant', content: { type: 'text' } },
+    ]);
+    expect(shape('2025-11-25', 'prompts/get', result)).toBe(result);
+  });
+
+  it('what has nothing to change is passed on as the very same object', () => {
+    const result = { content: [text], isError: false };
+    for (const features of [oldest, march, june, november]) {
+      expect(toHandshakeResult('tools/call', result, features!)).toBe(result);
+    }
+  });
+});
+
+describe('structured results', () => {
+  it('are dropped before 2025-06-18, with their JSON as text where there is none', () => {
+    expect(shape('2025-03-26', 'tools/call', { content: [], structuredContent: { a: 1 } })).toEqual({
+      content: [{ type: 'text', text: '{"a":1}' }],
+    });
+    const told = { content: [{ type: 'text', text: 'one' }], structuredContent: { a: 1 } };
+    expect(shape('2024-11-05', 'tools/call', told)).toEqual({ content: [{ type: 'text', text: 'one' }] });
+  });
+
+  it.each([[[1, 2]], [null], ['x'], [7], [false]])('%j is wrapped, since only an object may stand there', (value) => {
+    for (const revision of ['2025-06-18', '2025-11-25']) {
+      expect(shape(revision, 'tools/call', { content: [], structuredContent: value })).toEqual({
+        content: [{ type: 'text', text: JSON.stringify(value) }],
+        structuredContent: { result: value },
+      });
+    }
+  });
+});
+
+describe('other results', () => {
+  it('no list and no read carries cache hints', () => {
+    const hints = { ttlMs: 5, cacheScope: 'public' };
+    const lists = { 'tools/list': 'tools', 'prompts/list': 'prompts', 'resources/list': 'resources' };
+    for (const [method, key] of Object.entries(lists)) {
+      expect(shape('2025-11-25', method, { [key]: [], nextCursor: 'n', ...hints })).toEqual({
+        [key]: [],
+        nextCursor: 'n',
+      });
+    }
+    expect(shape('2025-11-25', 'resources/templates/list', { resourceTemplates: [], ...hints })).toEqual({
+      resourceTemplates: [],
+    });
+    expect(shape('2025-11-25', 'resources/read', { contents: [], ...hints })).toEqual({ contents: [] });
+  });
+
+  it('completion values with a description are objects for 2024-11-05 only', () => {
+    const completion = { values: ['a', { value: 'b', description: 'B' }], total: 2 };
+    expect(shape('2024-11-05', 'completion/complete', { completion })).toEqual({ completion });
+    for (const revision of ['2025-03-26', '2025-06-18', '2025-11-25']) {
+      expect(shape(revision, 'completion/complete', { completion })).toEqual({
+        completion: { values: ['a', 'b'], total: 2 },
+      });
+    }
+  });
+
+  it('a call that became a task is told as one, without its payloads', () => {
+    const task: TaskState = {
+      taskId: 't',
+      status: 'input_required',
+      createdAt: 'c',
+      lastUpdatedAt: 'u',
+      ttlMs: 5,
+      pollIntervalMs: 7,
+      inputRequests: { a: { method: 'roots/list' } },
+    };
+    expect(shape('2025-11-25', 'tools/call', { task })).toEqual({
+      task: { taskId: 't', status: 'input_required', createdAt: 'c', lastUpdatedAt: 'u', ttl: 5, pollInterval: 7 },
+    });
+  });
+
+  it('a task whose tool failed is a failed task', () => {
+    const task = { taskId: 't', status: 'completed', createdAt: '', lastUpdatedAt: '', ttlMs: null } as const;
+    expect(toTask({ ...task, result: { content: [], isError: true } })).toMatchObject({ status: 'failed', ttl: null });
+    expect(toTask({ ...task, result: { content: [], isError: false } })).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('round trips', () => {
+  const span = fc.option(fc.nat(), { nil: undefined });
+  const state: fc.Arbitrary<TaskState> = fc
+    .record({
+      taskId: fc.string(),
+      status: fc.constantFrom('working', 'input_required', 'completed', 'failed', 'cancelled'),
+      statusMessage: fc.option(fc.string(), { nil: undefined }),
+      createdAt: fc.string(),
+      lastUpdatedAt: fc.string(),
+      ttlMs: fc.option(fc.nat(), { nil: null }),
+      pollIntervalMs: span,
+    })
+    .map((task) => JSON.parse(JSON.stringify(task)) as TaskState);
+
+  it('a task survives its spelling of 2025-11-25', () => {
+    fc.assert(
+      fc.property(state, (task) => {
+        expect(fromTask(toTask(task))).toEqual(task);
+      }),
+    );
+  });
+
+  it('any result of a call, with any content and structure, can be spelled for every revision', () => {
+    const block = fc.oneof(
+      fc.record({ type: fc.constant('text'), text: fc.string() }),
+      fc.record({ type: fc.constant('audio'), data: fc.base64String(), mimeType: fc.string() }),
+      fc.record({ type: fc.constant('resource_link'), uri: fc.webUrl() }),
+    );
+    const result = fc.record(
+      {
+        content: fc.array(block),
+        structuredContent: fc.jsonValue(),
+        isError: fc.boolean(),
+        _meta: fc.dictionary(fc.string(), fc.jsonValue()),
+      },
+      { requiredKeys: ['content'] },
+    );
+    fc.assert(
+      fc.property(
+        result,
+        fc.constantFrom('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'),
+        (neutral, revision) => {
+          const before = JSON.stringify(neutral);
+          const spelled = shape(revision, 'tools/call', neutral);
+          expect(JSON.stringify(neutral)).toBe(before);
+          expect(spelled.isError).toBe(neutral.isError);
+          expect(spelled._meta).toEqual(neutral._meta);
+          expect((spelled.content as unknown[]).length).toBeGreaterThanOrEqual(neutral.content.length);
+          if (revision < '2025-06-18') expect('structuredContent' in spelled).toBe(false);
+          else if ('structuredContent' in neutral)
+            expect(unwrapped(spelled, neutral)).toEqual(neutral.structuredContent);
+        },
+      ),
+    );
+  });
+
+  function unwrapped(spelled: JsonObject, neutral: JsonObject): unknown {
+    const value = neutral.structuredContent;
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? spelled.structuredContent : (spelled.structuredContent as JsonObject).result;
+  }
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { enveloped, request } from '../fake-front.contract.ts';
+import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
+import { checkParamHeaders, paramHeaders, toParamHeaders } from './param-headers.ts';
+
+const from = (headers: Record<string, string>) => (name: string) => headers[name];
+
+function refusal(work: () => void): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(GatewayError);
+    expect((thrown as GatewayError).code).toBe('HEADER_MISMATCH');
+    return (thrown as GatewayError).message;
+  }
+}
+
+describe('the version header', () => {
+  const check = (header: Record<string, string>) =>
+    refusal(() => checkVersionHeader(from(header), enveloped(1, 'tools/list')));
+
+  it('must name what the envelope names', () => {
+    expect(check({ 'mcp-protocol-version': '2026-07-28' })).toBeUndefined();
+    expect(check({ 'mcp-protocol-version': '2027-01-01' })).toContain('does not match the body (2026-07-28)');
+    expect(check({})).toContain('MCP-Protocol-Version is missing');
+  });
+
+  it('is no matter where the body names none: that is told as bad params', () => {
+    expect(refusal(() => checkVersionHeader(from({}), request(1, 'tools/list')))).toBeUndefined();
+  });
+});
+
+describe('method and name', () => {
+  const check = (method: string, params: JsonObject, headers: Record<string, string>) =>
+    refusal(() => checkStandardHeaders(from({ 'mcp-method': method, ...headers }), request(1, method, params)));
+
+  it('the method must be mirrored exactly', () => {
+    expect(refusal(() => checkStandardHeaders(from({}), request(1, 'tools/list')))).toContain('Mcp-Method is missing');
+    expect(
+      refusal(() => checkStandardHeaders(from({ 'mcp-method': 'Tools/List' }), request(1, 'tools/list'))),
+    ).toBeDefined();
+    expect(check('tools/list', {}, {})).toBeUndefined();
+  });
+
+  it.each([
+    ['tools/call', 'name'],
+    ['prompts/get', 'name'],
+    ['resources/read', 'uri'],
+    ['tasks/get', 'taskId'],
+    ['tasks/update', 'taskId'],
+    ['tasks/cancel', 'taskId'],
+  ])('%s mirrors its %s', (method, field) => {
+    expect(check(method, { [field]: 'x' }, { 'mcp-name': 'x' })).toBeUndefined();
+    expect(check(method, { [field]: 'x' }, { 'mcp-name': 'y' })).toContain('Mcp-Name does not match the body (x)');
+    expect(check(method, { [field]: 'x' }, {})).toContain('Mcp-Name is missing');
+    expect(check(method, {}, {})).toBeUndefined();
+    expect(check(method, { [field]: 7 }, {})).toBeUndefined();
+  });
+
+  it('a name in base64 is decoded before it is compared, and bad base64 is refused', () => {
+    expect(check('tools/call', { name: 'é' }, { 'mcp-name': '=?base64?w6k=?=' })).toBeUndefined();
+    expect(check('tools/call', { name: 'é' }, { 'mcp-name': '=?base64?w6k?=' })).toBeDefined();
+  });
+
+  it('a long name is cut in the message', () => {
+    expect(check('tools/call', { name: 'x'.repeat(500) }, { 'mcp-name': 'y' })!.length).toBeLessThan(160);
+  });
+});
+
+describe('headers of arguments', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      region: { type: 'string', 'x-mcp-header': 'Region' },
+      deep: { type: 'object', properties: { count: { type: 'integer', 'x-mcp-header': 'Count' } } },
+      flag: { type: 'boolean', 'x-mcp-header': 'Flag' },
+    },
+  };
+  const check = (args: unknown, headers: Record<string, string>) =>
+    refusal(() => checkParamHeaders(from(headers), schema, args));
+
+  it('must agree with the arguments, by value for numbers', () => {
+    const args = { region: 'eu', deep: { count: 42 }, flag: true };
+    const headers = { 'mcp-param-region': 'eu', 'mcp-param-count': '42.0', 'mcp-param-flag': 'true' };
+    expect(check(args, headers)).toBeUndefined();
+    expect(toParamHeaders(schema, args)).toEqual({ ...headers, 'mcp-param-count': '42' });
+    expect(check(args, { ...headers, 'mcp-param-count': '43' })).toContain('Mcp-Param-Count');
+    expect(check(args, { ...headers, 'mcp-param-count': '' })).toContain('Mcp-Param-Count');
+    expect(check(args, { ...headers, 'mcp-param-flag': 'True' })).toContain('Mcp-Param-Flag');
+    expect(check(args, { 'mcp-param-region': 'eu' })).toContain('is missing');
+    expect(check(args, { ...headers, 'mcp-param-region': '=?base64?*?=' })).toContain('Mcp-Param-Region');
+  });
+
+  it('an argument that is missing or null has no header, and a header without argument is a lie', () => {
+    expect(check({ region: null }, {})).toBeUndefined();
+    expect(check(undefined, {})).toBeUndefined();
+    expect(check({ deep: 'odd' }, {})).toBeUndefined();
+    expect(check({}, { 'mcp-param-region': 'eu' })).toContain('Mcp-Param-Region');
+  });
+
+  it.each([
+    ['an empty name', { 'x-mcp-header': '' }],
+    ['a name with a blank', { 'x-mcp-header': 'a b' }],
+    ['a name with a line break', { 'x-mcp-header': 'a\r\nb' }],
+    ['no string', { 'x-mcp-header': 7 }],
+    ['an object', { type: 'object', 'x-mcp-header': 'A' }],
+    ['a number', { type: 'number', 'x-mcp-header': 'A' }],
+  ])('%s makes the schema invalid', (_, property) => {
+    expect(paramHeaders({ type: 'object', properties: { a: { type: 'string', ...property } } })).toBe('invalid');
+  });
+
+  it('two arguments may not share a name, whatever its case; the root has none', () => {
+    const twice = {
+      properties: { a: { type: 'string', 'x-mcp-header': 'A' }, b: { type: 'string', 'x-mcp-header': 'a' } },
+    };
+    expect(paramHeaders(twice)).toBe('invalid');
+    expect(paramHeaders({ type: 'string', 'x-mcp-header': 'A' })).toBe('invalid');
+    expect(paramHeaders({ properties: { list: { items: { type: 'string', 'x-mcp-header': 'A' } } } })).toEqual([]);
+  });
+});

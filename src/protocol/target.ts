@@ -14,6 +14,8 @@ export interface Target {
    * `{ value, description }`. Failures are thrown as GatewayError or ProtocolError.
    */
   handle(exchange: Exchange): Promise<JsonObject> | JsonObject;
+  /** Resolves when `capabilities` tells the truth, as far as it ever will; never rejects. Absent: it always does. */
+  ready?(): Promise<void>;
   /** Calls back on every change until the returned function is called. */
   watch(listener: (change: Change) => void): () => void;
   /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */

@@ -1,0 +1,52 @@
+// All the ways in to one target: stdio, one HTTP port for every transport, an official SDK Transport, or a request handler
+// for an HTTP server of somebody else. Remembers what it opened, to close it.
+import type { Transport } from '@modelcontextprotocol/client';
+import type { Front } from '../dialect/front.ts';
+import { createHttpEndpoint } from './http-endpoint.ts';
+import type { EndpointOptions, HttpEndpoint } from './http-endpoint.ts';
+import { listenHttp } from './listen-http.ts';
+import type { HttpListenOptions, HttpListening } from './listen-http.ts';
+import { acceptStdio } from './stdio.ts';
+import type { StdioListening, StdioOptions } from './stdio.ts';
+import { acceptTransport } from './transport.ts';
+
+export type ListenOptions = ({ stdio: true } & StdioOptions) | HttpListenOptions;
+
+export class Doors {
+  readonly #front: Front;
+  readonly #defaults: EndpointOptions;
+  readonly #open = new Set<{ close(): unknown }>();
+
+  constructor(front: Front, defaults: EndpointOptions = {}) {
+    this.#front = front;
+    this.#defaults = defaults;
+  }
+
+  async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+    const listening =
+      'stdio' in options
+        ? acceptStdio(this.#front, options)
+        : await listenHttp(this.#front, { ...this.#defaults, ...options });
+    this.#open.add(listening);
+    return listening;
+  }
+
+  async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
+    const connection = await acceptTransport(this.#front, transport);
+    this.#open.add(connection);
+    return connection;
+  }
+
+  endpoint(options: EndpointOptions): HttpEndpoint {
+    const endpoint = createHttpEndpoint(this.#front, { ...this.#defaults, ...options });
+    this.#open.add(endpoint);
+    return endpoint;
+  }
+
+  /** Nobody comes in any more once this has been called; resolves when everybody is out. */
+  close(): Promise<unknown> {
+    const open = [...this.#open];
+    this.#open.clear();
+    return Promise.all(open.map((one) => one.close()));
+  }
+}

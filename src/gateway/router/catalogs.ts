@@ -1,0 +1,97 @@
+// The joined lists of all members, and who owns what stands in them.
+import type { ClientView } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { Change } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Log } from '../../shared/log.ts';
+import { Catalog } from './catalog.ts';
+import type { Area, Listed } from './catalog.ts';
+import type { Member } from './member.ts';
+import { Names } from './names.ts';
+import type { Naming, Owner } from './names.ts';
+
+export interface CatalogsOptions {
+  naming?: Naming | undefined;
+  clock: Clock;
+  log: Log;
+}
+
+export class Catalogs {
+  readonly members: readonly Member[];
+  readonly #catalogs = new Map<string, Catalog>();
+  readonly #tools: Names;
+  readonly #prompts: Names;
+  readonly #schemas = new Map<string, JsonObject>();
+
+  constructor(members: readonly Member[], options: CatalogsOptions) {
+    this.members = members;
+    this.#tools = new Names(options.naming);
+    this.#prompts = new Names(options.naming);
+    for (const member of members) this.#catalogs.set(member.name, new Catalog(member, options.clock, options.log));
+  }
+
+  member(name: string): Member | undefined {
+    return this.members.find((member) => member.name === name);
+  }
+
+  /** All entries of an area under their public names, in the order of the configuration. */
+  async list(area: Area, client: ClientView): Promise<Listed> {
+    const lists = await Promise.all(this.members.map(async (member) => ({ member, listed: await this.listOf(member, area, client) })));
+    const named = area === 'tools' || area === 'prompts';
+    const entries = lists.flatMap(({ member, listed }) =>
+      named ? listed.entries.map((entry) => this.#publish(area, member, entry)) : listed.entries,
+    );
+    return {
+      entries: named ? entries : firstOfEach(entries, area === 'resources' ? 'uri' : 'uriTemplate'),
+      ttlMs: Math.min(...lists.map(({ listed }) => listed.ttlMs)),
+      isPrivate: lists.some(({ listed }) => listed.isPrivate),
+    };
+  }
+
+  listOf(member: Member, area: Area, client: ClientView): Promise<Listed> {
+    return this.#catalogs.get(member.name)!.list(area, client);
+  }
+
+  /** Who is called by this public name, or by its own name where only one has it. Lists are fetched when it is unknown. */
+  async owner(area: 'tools' | 'prompts', name: string, client: ClientView): Promise<Owner | undefined> {
+    const names = area === 'tools' ? this.#tools : this.#prompts;
+    const known = names.owner(name);
+    if (known) return known;
+    await this.list(area, client);
+    return names.owner(name) ?? names.uniquely(name);
+  }
+
+  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
+    const owner = this.#tools.owner(tool);
+    const { target } = (owner ? this.member(owner.server) : this.members[0]) ?? {};
+    return target?.inputSchema?.(owner?.name ?? tool, client) ?? this.#schemas.get(tool);
+  }
+
+  /** The change as the clients should hear of it. */
+  onChange(member: Member, change: Change): Change | undefined {
+    if (change.kind === 'tools' || change.kind === 'prompts' || change.kind === 'resources') {
+      this.#catalogs.get(member.name)?.forget(change.kind);
+    }
+    if (change.kind !== 'tools') return change;
+    const rename = (name: string): string => this.#tools.known({ server: member.name, name }) ?? name;
+    return {
+      ...change,
+      ...(change.added && { added: change.added.map((tool) => ({ ...tool, name: rename(tool.name) })) }),
+      ...(change.removed && { removed: change.removed.map(rename) }),
+    };
+  }
+
+  #publish(area: 'tools' | 'prompts', member: Member, entry: JsonObject): JsonObject {
+    const name = String(entry.name);
+    const publicName = (area === 'tools' ? this.#tools : this.#prompts).publish({ server: member.name, name });
+    if (area === 'tools' && isObject(entry.inputSchema)) this.#schemas.set(publicName, entry.inputSchema);
+    return publicName === name ? entry : { ...entry, name: publicName };
+  }
+}
+
+/** URIs are not renamed: the first server in order owns one that several have. */
+function firstOfEach(entries: JsonObject[], key: string): JsonObject[] {
+  const seen = new Set<unknown>();
+  return entries.filter((entry) => !seen.has(entry[key]) && seen.add(entry[key]));
+}

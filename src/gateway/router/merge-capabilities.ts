@@ -1,0 +1,18 @@
+// What several servers can do together: an area is there if one of them has it, a flag is set if one of them sets it.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+
+export function mergeCapabilities(all: ServerCapabilities[]): ServerCapabilities {
+  return all.reduce<JsonObject>((merged, one) => merge(merged, one as JsonObject), {}) as ServerCapabilities;
+}
+
+function merge(a: JsonObject, b: JsonObject): JsonObject {
+  const merged: JsonObject = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const known = merged[key];
+    if (isObject(known) && isObject(value)) merged[key] = merge(known, value);
+    else if (known === undefined || value === true) merged[key] = value;
+  }
+  return merged;
+}

@@ -1,0 +1,73 @@
+// Public names of what several servers offer. Reversible by construction: a table, never a rule for taking names apart.
+// 1. The first server in order that has a name keeps it bare; a later one gets `server__name`.
+// 2. A name never changes while it is known, whatever servers come and go.
+// 3. No name is longer than 64 characters: clients refuse longer ones. A longer one is cut and gets a hash of the whole.
+import { createHash } from 'node:crypto';
+
+export interface Owner {
+  server: string;
+  /** What the server itself calls it. */
+  name: string;
+}
+
+export type Naming = 'on-collision' | 'always';
+
+const MAX_LENGTH = 64;
+const HASH_LENGTH = 8;
+
+export class Names {
+  readonly #naming: Naming;
+  readonly #owners = new Map<string, Owner>();
+  readonly #publics = new Map<string, string>();
+
+  constructor(naming: Naming = 'on-collision') {
+    this.#naming = naming;
+  }
+
+  /** The public name; given once, kept for good. */
+  publish(owner: Owner): string {
+    const key = keyOf(owner);
+    const known = this.#publics.get(key);
+    if (known !== undefined) return known;
+    const name = this.#choose(owner);
+    this.#publics.set(key, name);
+    this.#owners.set(name, { ...owner });
+    return name;
+  }
+
+  owner(publicName: string): Owner | undefined {
+    return this.#owners.get(publicName);
+  }
+
+  /** The public name of something known, without giving it one. */
+  known(owner: Owner): string | undefined {
+    return this.#publics.get(keyOf(owner));
+  }
+
+  /** Who has this name of its own, bare: one owner where it is unique, though it was published otherwise. */
+  uniquely(name: string): Owner | undefined {
+    const owners = [...this.#owners.values()].filter((owner) => owner.name === name);
+    return owners.length === 1 ? owners[0] : undefined;
+  }
+
+  #choose(owner: Owner): string {
+    const prefixed = `${owner.server}__${owner.name}`;
+    const wanted = this.#naming === 'always' ? [prefixed] : [owner.name, prefixed];
+    for (const name of wanted) {
+      const short = shorten(name);
+      if (!this.#owners.has(short)) return short;
+    }
+    // Two servers may conspire: "a" with "b__c" and "a__b" with "c". The hash of the pair tells them apart.
+    return shorten(prefixed, `${prefixed}${'\0'.repeat(MAX_LENGTH)}${keyOf(owner)}`);
+  }
+}
+
+function keyOf({ server, name }: Owner): string {
+  return JSON.stringify([server, name]);
+}
+
+function shorten(name: string, whole = name): string {
+  if (name === whole && name.length <= MAX_LENGTH) return name;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
+  return `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
+}

@@ -1,0 +1,40 @@
+// A request of the router's own, made for a client: nothing of it is told to that client.
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { createCounter } from '../../shared/ids.ts';
+
+const nextId = createCounter('router-');
+
+export class QuietExchange implements Exchange {
+  readonly id: string = nextId();
+  readonly method: string;
+  readonly client: ClientView;
+  readonly signal: AbortSignal;
+  readonly task = undefined;
+  readonly trace = undefined;
+  params: JsonObject;
+
+  constructor(method: string, params: JsonObject, client: ClientView, signal = new AbortController().signal) {
+    this.method = method;
+    this.params = params;
+    this.client = client;
+    this.signal = signal;
+  }
+
+  notify(): void {}
+
+  progress(): void {}
+
+  log(): void {}
+
+  canAsk(): boolean {
+    return false;
+  }
+
+  ask(): Promise<JsonObject> {
+    return Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: this.method }));
+  }
+
+  releaseStream(): void {}
+}

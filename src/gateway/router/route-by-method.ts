@@ -1,0 +1,76 @@
+// Which member answers, by what the request names: a tool or prompt by its public name, a resource by who lists it or can
+// read it, a task by the sealed id it was given here.
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Sealer } from '../../shared/seal.ts';
+import { LIST_METHODS } from './catalog.ts';
+import type { Area } from './catalog.ts';
+import type { Catalogs } from './catalogs.ts';
+import { routeResource } from './route-resource.ts';
+import { routeTask, withSealedTask } from './route-task.ts';
+
+const AREA_OF = new Map(Object.entries(LIST_METHODS).map(([area, method]) => [method, area as Area]));
+
+export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, sealer: Sealer): Promise<JsonObject> {
+  const { method, params, client } = exchange;
+  const area = AREA_OF.get(method);
+  if (area) return listPage(exchange, catalogs, area);
+  switch (method) {
+    case 'tools/call':
+      return withSealedTask(exchange, sealer, await byName(exchange, catalogs, 'tools'));
+    case 'prompts/get':
+      return (await byName(exchange, catalogs, 'prompts')).result;
+    case 'resources/read':
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+      return routeResource(exchange, catalogs);
+    case 'completion/complete':
+      return complete(exchange, catalogs);
+    case 'tasks/get':
+    case 'tasks/result':
+    case 'tasks/update':
+    case 'tasks/cancel':
+      return routeTask(exchange, catalogs, sealer);
+    default:
+      throw new GatewayError('METHOD_NOT_FOUND', { method, params: Object.keys(params), client: client.dialect });
+  }
+}
+
+/** All of it on one page: many clients never ask for a second one. */
+async function listPage({ params, client }: Exchange, catalogs: Catalogs, area: Area): Promise<JsonObject> {
+  if (params.cursor !== undefined) {
+    throw new GatewayError('INVALID_PARAMS', { parameter: 'cursor', error: 'Invalid cursor' });
+  }
+  const { entries, ttlMs, isPrivate } = await catalogs.list(area, client);
+  return { [area]: entries, ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope: isPrivate ? 'private' : 'public' };
+}
+
+async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'prompts') {
+  const { name } = exchange.params;
+  if (typeof name !== 'string') {
+    throw new GatewayError('INVALID_PARAMS', { parameter: 'name', error: 'Required parameter missing' });
+  }
+  const owner = await catalogs.owner(area, name, exchange.client);
+  const member = owner && catalogs.member(owner.server);
+  if (!member) throw new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
+  if (owner.name !== name) exchange.params = { ...exchange.params, name: owner.name };
+  return { member, result: await member.target.handle(exchange) };
+}
+
+async function complete(exchange: Exchange, catalogs: Catalogs): Promise<JsonObject> {
+  const { ref } = exchange.params;
+  if (isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string') {
+    const owner = await catalogs.owner('prompts', ref.name, exchange.client);
+    const member = owner && catalogs.member(owner.server);
+    if (!member) return { completion: { values: [], total: 0, hasMore: false } };
+    exchange.params = { ...exchange.params, ref: { ...ref, name: owner.name } };
+    return member.target.handle(exchange);
+  }
+  for (const member of catalogs.members) {
+    const { entries } = await catalogs.listOf(member, 'resourceTemplates', exchange.client);
+    if (isObject(ref) && entries.some((entry) => entry.uriTemplate === ref.uri)) return member.target.handle(exchange);
+  }
+  return { completion: { values: [], total: 0, hasMore: false } };
+}

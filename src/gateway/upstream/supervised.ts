@@ -1,0 +1,112 @@
+// One connection to a server, opened when it is needed and again when it was lost. While a server keeps failing, who calls is
+// told at once why, instead of waiting for it to fail again; between attempts lies a growing pause.
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toError } from '../../shared/to-error.ts';
+import { Backoff } from './backoff.ts';
+import type { Upstream } from './upstream.ts';
+
+export interface SupervisedOptions {
+  clock: Clock;
+  /** Opens a connection and says when it is gone. */
+  open(onClose: (reason: string) => void): Promise<Upstream>;
+  /** A connection nobody has used for this long is closed; undefined keeps it. */
+  idleMs?: number | undefined;
+  onOpen?(upstream: Upstream): void;
+  onLost?(reason: string): void;
+}
+
+export class Supervised {
+  readonly #options: SupervisedOptions;
+  readonly #backoff = new Backoff();
+  #opening: Promise<Upstream> | undefined;
+  #current: Upstream | undefined;
+  #failure: Error | undefined;
+  #retryAt = 0;
+  #users = 0;
+  #stopIdle: () => void = () => {};
+  #closed = false;
+
+  constructor(options: SupervisedOptions) {
+    this.#options = options;
+  }
+
+  get current(): Upstream | undefined {
+    return this.#current;
+  }
+
+  /** Why the last attempt failed, until one succeeds. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  get state(): 'idle' | 'starting' | 'ready' | 'failing' {
+    if (this.#current) return 'ready';
+    if (this.#opening) return 'starting';
+    return this.#failure ? 'failing' : 'idle';
+  }
+
+  /** Works with the connection, which stays open meanwhile. */
+  async use<T>(work: (upstream: Upstream) => Promise<T>): Promise<T> {
+    this.#users++;
+    this.#stopIdle();
+    try {
+      return await work(await this.get());
+    } finally {
+      if (--this.#users === 0) this.#watchIdle();
+    }
+  }
+
+  async get(): Promise<Upstream> {
+    if (this.#current) return this.#current;
+    if (this.#closed) throw new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason: 'Parley is closing' });
+    if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopIdle();
+    const upstream = this.#current ?? (await this.#opening?.catch(() => undefined));
+    await upstream?.close();
+  }
+
+  async #open(): Promise<Upstream> {
+    try {
+      let upstream: Upstream | undefined;
+      upstream = await this.#options.open((reason) => this.#lost(upstream, reason));
+      this.#failure = undefined;
+      this.#backoff.reset();
+      if (this.#closed) await upstream.close();
+      else this.#current = upstream;
+      this.#options.onOpen?.(upstream);
+      return upstream;
+    } catch (thrown) {
+      this.#failed(toError(thrown));
+      throw this.#failure!;
+    }
+  }
+
+  #lost(upstream: Upstream | undefined, reason: string): void {
+    if (upstream !== undefined && upstream !== this.#current) return;
+    this.#current = undefined;
+    this.#stopIdle();
+    if (!this.#closed) this.#options.onLost?.(reason);
+  }
+
+  #failed(error: Error): void {
+    this.#failure = error;
+    this.#retryAt = this.#options.clock.now() + this.#backoff.nextMs();
+  }
+
+  #watchIdle(): void {
+    const { idleMs, clock } = this.#options;
+    if (idleMs === undefined || !this.#current) return;
+    this.#stopIdle = clock.after(idleMs, () => {
+      const upstream = this.#current;
+      this.#current = undefined;
+      void upstream?.close();
+    });
+  }
+}

@@ -84,11 +84,16 @@ async function toEnd(created: TaskState, following: Following): Promise<TaskStat
     signal.throwIfAborted();
     if (!STATUSES.includes(task.status)) throw invalid(following.host, `a task with the status ${task.status}`);
     onTask?.(task);
-    if (ENDED.includes(task.status)) return task;
+    if (ENDED.includes(task.status)) return tellsState(task, created, following) ? poll(task, following) : task;
     const busy = task.status === 'input_required' && (await answerTask(task, following));
     if (!busy) await sleep(pace(task), undefined, { signal });
     task = await poll(task, following);
   }
+}
+
+/** The answer that creates a task has no place for its outcome: one that ended at once must still be asked after. */
+function tellsState(task: TaskState, created: TaskState, { host }: Following): boolean {
+  return task === created && host.server.dialect === 'stateless' && !isObject(task.result) && !task.error;
 }
 
 /** A task may run for hours; that its server was out of reach for a moment is no reason to lose it. */

@@ -95,6 +95,9 @@ export class ListenStream {
   }
 
   async #run(): Promise<void> {
+    // Within one process the acknowledgement comes before the request is sent: whoever opened this must know of it by then.
+    await Promise.resolve();
+    if (this.#stop.signal.aborted) return;
     let failures = 0;
     do {
       const since = Date.now();

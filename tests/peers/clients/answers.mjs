@@ -1,0 +1,10 @@
+// How every client of the suite answers what a server asks. `elicit` may be changed between calls.
+
+export const ROOTS = [{ uri: 'file:///work', name: 'work' }];
+
+export function createAnswers() {
+  return {
+    elicit: { action: 'accept', content: { name: 'Ada' } },
+    sample: { role: 'assistant', content: { type: 'text', text: 'Four' }, model: 'test-model', stopReason: 'endTurn' },
+  };
+}

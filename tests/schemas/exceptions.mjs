@@ -1,0 +1,48 @@
+// What our side may say though the official schema of the revision does not know it. One list; each entry with its reason.
+// Whatever is not listed here and does not fit the schema fails the run.
+const TASKS = 'io.modelcontextprotocol/tasks';
+
+export const EXCEPTIONS = [
+  {
+    name: 'id-null',
+    reason:
+      'JSON-RPC 2.0 demands id null when the request could not be read; the schemas know only string and integer.',
+    covers: ({ message }) => 'error' in message && message.id === null,
+  },
+  {
+    name: 'draft-dialect',
+    reason: 'The draft dialect of seed 003 was never an MCP revision and has no schema.',
+    covers: ({ revision }) => revision === 'draft',
+  },
+  {
+    name: 'interaction',
+    reason: 'interaction.* are the methods of MCP Flow (seed 000).',
+    covers: ({ message, request }) => (request?.method ?? message.method ?? '').startsWith('interaction.'),
+  },
+  {
+    name: 'completion-objects',
+    reason: 'The seed for 2024-11-05 answers completions with { value, description }; the schema knows strings.',
+    covers: ({ revision, request, problems }) =>
+      revision === '2024-11-05' &&
+      request?.method === 'completion/complete' &&
+      problems.every((problem) => /^\/completion\/values\/\d+ must be string$/.test(problem)),
+  },
+  {
+    name: 'tasks-extension',
+    reason:
+      'Tasks left the core with 2026-07-28: requests, results and notifications of the extension are not in its schema.',
+    covers: ({ revision, message, request }) =>
+      revision === '2026-07-28' &&
+      (/^(notifications\/tasks$|tasks\/)/.test(request?.method ?? message.method ?? '') ||
+        (message.result?.resultType === 'task' && TASKS in (clientCapabilities(request).extensions ?? {}))),
+  },
+];
+
+/** The exception that covers a finding, if any. */
+export function exceptionFor(finding) {
+  return EXCEPTIONS.find(({ covers }) => covers(finding));
+}
+
+function clientCapabilities(request) {
+  return request?.params?._meta?.['io.modelcontextprotocol/clientCapabilities'] ?? {};
+}

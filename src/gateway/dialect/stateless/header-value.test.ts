@@ -5,7 +5,6 @@ import { decodeHeader, encodeHeader, toHeaderText } from './header-value.ts';
 it('any text survives its way through a header, and is a legal header value on the way', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      fc.pre(text.isWellFormed());
       const header = encodeHeader(text);
       expect(header).toMatch(/^[\x21-\x7e]?[\x20-\x7e]*$/);
       expect(header.trim()).toBe(header);

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { TaskState } from '../../../protocol/target.ts';
+import { FakeTarget, RecordingOutlet, enveloped, fakeFront } from '../fake-front.contract.ts';
+import type { FrontOptions } from '../front.ts';
+import { META, TASKS_EXTENSION } from '../meta.ts';
+import { serveStateless } from './serve.ts';
+
+const withTasks = { [META.clientCapabilities]: { extensions: { [TASKS_EXTENSION]: {} } } };
+const task: TaskState = { taskId: 't', status: 'working', createdAt: '', lastUpdatedAt: '', ttlMs: 1 };
+
+function listening(options?: FrontOptions) {
+  const target = new FakeTarget();
+  const front = fakeFront(target, options);
+  const listen = (notifications: unknown, id: string | number = 1, meta: JsonObject = {}) => {
+    const outlet = new RecordingOutlet();
+    const message = enveloped(id, 'subscriptions/listen', { notifications }, meta);
+    const running = serveStateless(front, message, outlet, { principal: 'local' });
+    return Object.assign(outlet, { running });
+  };
+  return { target, front, listen };
+}
+
+const methods = (outlet: RecordingOutlet) => outlet.sent.map((message) => (message as { method: string }).method);
+
+describe('a listen stream', () => {
+  it('is acknowledged first, with what will be honoured', () => {
+    const { listen } = listening();
+    const outlet = listen({
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourceSubscriptions: ['a:'],
+      other: true,
+    });
+    expect(outlet.sent).toEqual([
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: {
+          notifications: { toolsListChanged: true, resourceSubscriptions: ['a:'] },
+          _meta: { [META.subscriptionId]: 1 },
+        },
+      },
+    ]);
+    expect(outlet.ends).toEqual([]);
+    expect(outlet.running).toMatchObject({ endless: true });
+  });
+
+  it('tells what was asked for and nothing else', () => {
+    const { target, listen } = listening();
+    const outlet = listen({ toolsListChanged: true, resourceSubscriptions: ['a:'] });
+    target.tell({ kind: 'prompts' });
+    target.tell({ kind: 'resources' });
+    target.tell({ kind: 'resource', uri: 'b:' });
+    target.tell({ kind: 'log', entry: { level: 'emergency', data: 1 } });
+    target.tell({ kind: 'elicited', elicitationId: 'e' });
+    target.tell({ kind: 'tools', added: [{ name: 'n' }] });
+    target.tell({ kind: 'resource', uri: 'a:', name: 'A' });
+    expect(outlet.sent.slice(1)).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { [META.subscriptionId]: 1 } } },
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/resources/updated',
+        params: { uri: 'a:', _meta: { [META.subscriptionId]: 1 } },
+      },
+    ]);
+  });
+
+  it.each([7, '7', 0, ''])('is named by the id of its request, type and all: %j', (id) => {
+    const { target, listen, front } = listening();
+    const outlet = listen({ toolsListChanged: true }, id);
+    target.tell({ kind: 'tools' });
+    for (const close of front.listens) close();
+    for (const message of outlet.sent)
+      expect((message as { params: JsonObject }).params._meta).toEqual({ [META.subscriptionId]: id });
+    expect(outlet.ends).toMatchObject([
+      { id, result: { resultType: 'complete', _meta: { [META.subscriptionId]: id } } },
+    ]);
+  });
+
+  it('ends silently when the client ends it, and with a result when the server does; nothing comes after', () => {
+    const { target, front, listen } = listening();
+    const byClient = listen({ toolsListChanged: true });
+    const byServer = listen({ toolsListChanged: true }, 2);
+    byClient.running!.cancel();
+    for (const close of front.listens) close();
+    target.tell({ kind: 'tools' });
+    expect(byClient.ends).toEqual([]);
+    expect(byServer.ends).toHaveLength(1);
+    expect([...methods(byClient), ...methods(byServer)]).toHaveLength(2);
+    expect(target.watchers).toBe(0);
+    expect(front.listens.size).toBe(0);
+  });
+
+  it.each([
+    [undefined],
+    [null],
+    ['all'],
+    [[]],
+    [{ resourceSubscriptions: 'a:' }],
+    [{ resourceSubscriptions: [7] }],
+    [{ taskIds: {} }],
+  ])('a filter of %j is refused', (notifications) => {
+    const { listen, front } = listening();
+    const outlet = listen(notifications);
+    expect(outlet.ends).toMatchObject([{ error: { code: -32602 } }]);
+    expect(front.listens.size).toBe(0);
+  });
+
+  it('beyond the limit is refused, and a place that is left is free again', () => {
+    const { listen } = listening({ limits: { maxListens: 1 } });
+    const first = listen({});
+    expect(listen({}, 2).ends).toMatchObject([{ error: { code: -32000, data: { limit: 'maxListens' } } }]);
+    first.running!.cancel();
+    expect(listen({}, 3).ends).toEqual([]);
+  });
+
+  it('tells of tasks to their owner, who declared the extension', () => {
+    const { listen, target } = listening();
+    expect(listen({ taskIds: ['t'] }).ends).toMatchObject([{ error: { code: -32021 } }]);
+    const outlet = listen({ taskIds: ['t'] }, 2, withTasks);
+    target.tell({ kind: 'task', task, principal: 'somebody' });
+    target.tell({ kind: 'task', task: { ...task, taskId: 'other' }, principal: 'local' });
+    expect(outlet.sent).toHaveLength(1);
+    target.tell({ kind: 'task', task, principal: 'local' });
+    expect(outlet.sent[1]).toMatchObject({ method: 'notifications/tasks', params: { taskId: 't', ttlMs: 1 } });
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { GatewayError } from '../../../shared/errors.ts';
+import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeFront, settled } from '../fake-front.contract.ts';
+import type { Answered } from '../fake-front.contract.ts';
+import type { FrontOptions } from '../front.ts';
+import { META } from '../meta.ts';
+import { serveStateless } from './serve.ts';
+
+type Handle = (exchange: Exchange) => Promise<JsonObject>;
+
+const CAN = { [META.clientCapabilities]: { elicitation: {}, sampling: {}, roots: {} } };
+const ask = (exchange: Exchange, key?: string) => exchange.ask({ method: 'roots/list', key });
+const text = (value: unknown): JsonObject => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
+
+function play(handle: Handle, options?: FrontOptions) {
+  const clock = new FakeClock();
+  const target = new FakeTarget(handle);
+  const front = fakeFront(target, { clock, ...options });
+  let id = 0;
+  const put = (params: JsonObject, { principal = 'local', method = 'tools/call', meta = CAN as JsonObject } = {}) => {
+    const outlet = new RecordingOutlet();
+    serveStateless(front, enveloped(id++, method, { name: 'x', ...params }, meta), outlet, { principal });
+    return outlet;
+  };
+  return { clock, front, target, put };
+}
+
+async function asked(
+  outlet: RecordingOutlet,
+): Promise<{ keys: string[]; requestState: string; questions: JsonObject }> {
+  const { result } = await outlet.answer();
+  expect(result!.resultType).toBe('input_required');
+  const questions = result!.inputRequests as JsonObject;
+  return { keys: Object.keys(questions), requestState: result!.requestState as string, questions };
+}
+
+const errorOf = async (outlet: RecordingOutlet) => (await outlet.answer()).error;
+
+describe('rounds of questions', () => {
+  it('several questions asked together travel in one round and are answered in one retry', async () => {
+    const { put } = play(async (exchange) =>
+      text(await Promise.all([ask(exchange, 'a'), ask(exchange), ask(exchange, 'a')])),
+    );
+    const { keys, requestState, questions } = await asked(put({}));
+    expect(keys).toEqual(['a', 'ask-1', 'a-2']);
+    expect(questions.a).toEqual({ method: 'roots/list' });
+    const inputResponses = { a: { n: 1 }, 'ask-1': { n: 2 }, 'a-2': { n: 3 }, unknown: {} };
+    const { result } = await put({ requestState, inputResponses }).answer();
+    expect(result).toMatchObject(text([{ n: 1 }, { n: 2 }, { n: 3 }]));
+  });
+
+  it('an answer that is missing is asked for again, the others are kept', async () => {
+    const { put } = play(async (exchange) => text(await Promise.all([ask(exchange, 'a'), ask(exchange, 'b')])));
+    const first = await asked(put({}));
+    const second = await asked(put({ requestState: first.requestState, inputResponses: { a: { n: 1 } } }));
+    expect(second.keys).toEqual(['b']);
+    expect(second.requestState).not.toBe(first.requestState);
+    const third = await asked(put({ requestState: second.requestState }));
+    expect(third.keys).toEqual(['b']);
+    const last = put({ requestState: third.requestState, inputResponses: { b: { n: 2 } } });
+    expect((await last.answer()).result).toMatchObject(text([{ n: 1 }, { n: 2 }]));
+  });
+
+  it.each([['x'], [[]], [7], [{ a: 'yes' }], [{ a: null }]])(
+    'malformed answers (%j) are an error, and cost nothing: the retry can be mended',
+    async (inputResponses) => {
+      const { put } = play(async (exchange) => text(await ask(exchange, 'a')));
+      const { requestState } = await asked(put({}));
+      const malformed = put({ requestState, inputResponses });
+      expect(await errorOf(malformed)).toMatchObject({ code: -32602, data: { error: 'Must be an object' } });
+      const mended = put({ requestState, inputResponses: { a: {} } });
+      expect((await mended.answer()).result).toMatchObject(text({}));
+    },
+  );
+
+  it('answers that come with a fresh call are used when they are asked for, and no target sees them', async () => {
+    const { put, target } = play(async (exchange) => text([await ask(exchange, 'a'), await ask(exchange, 'b')]));
+    const { keys } = await asked(put({ inputResponses: { a: { n: 1 }, z: {} } }));
+    expect(keys).toEqual(['b']);
+    expect(target.seen[0]!.params).toEqual({ name: 'x' });
+  });
+
+  it('one question after the other takes a round each, up to the limit', async () => {
+    const { put } = play(
+      async (exchange) => {
+        for (;;) await ask(exchange, 'again');
+      },
+      { limits: { maxRounds: 2 } },
+    );
+    const inputResponses = { again: {} };
+    const first = await asked(put({}));
+    const second = await asked(put({ requestState: first.requestState, inputResponses }));
+    expect(await errorOf(put({ requestState: second.requestState, inputResponses }))).toMatchObject({
+      code: -32000,
+      data: { limit: 'maxRounds' },
+    });
+  });
+
+  it('a question put while the client is away goes out with its retry, and nothing is said in between', async () => {
+    let second!: () => void;
+    const late = new Promise<void>((resolve) => (second = resolve));
+    const { put } = play(async (exchange) => {
+      const other = late.then(() => ask(exchange, 'b'));
+      exchange.progress({ progress: 1 });
+      const answers = await Promise.all([ask(exchange, 'a'), other]);
+      return text(answers);
+    });
+    const outlet = put({}, { meta: { ...CAN, progressToken: 1 } });
+    const first = await asked(outlet);
+    second();
+    await settled();
+    expect(outlet.ends).toHaveLength(1);
+    expect(outlet.sent).toHaveLength(1);
+    const next = await asked(put({ requestState: first.requestState, inputResponses: { a: {} } }));
+    expect(next.keys).toEqual(['b']);
+  });
+
+  it.each([
+    ['result', async () => text('done'), { result: text('done') }],
+    ['error', async () => Promise.reject(new Error('x')), { error: { code: -32603 } }],
+  ] as const)(
+    'a handler that does not wait for the answer: its %s is told to the retry',
+    async (_, outcome, expected) => {
+      const { put, front } = play(async (exchange) => {
+        ask(exchange, 'a').catch(() => {});
+        await settled();
+        return outcome();
+      });
+      const outlet = put({});
+      const { requestState } = await asked(outlet);
+      await settled();
+      await settled();
+      expect(outlet.ends).toHaveLength(1);
+      const answer: Answered = await put({ requestState }).answer();
+      expect(answer).toMatchObject(expected);
+      expect(front.parked.size).toBe(0);
+    },
+  );
+
+  it('asks only what this request declared, and only where questions may be asked', async () => {
+    const refused = async (exchange: Exchange) => text(await ask(exchange).catch((error: GatewayError) => error.code));
+    const { put } = play(refused);
+    expect((await put({}, { meta: {} }).answer()).result).toMatchObject(text('CLIENT_CANNOT_BE_ASKED'));
+    expect((await put({}, { method: 'completion/complete' }).answer()).error).toBeDefined();
+    const ping = play(async (exchange) => text(exchange.canAsk({ method: 'ping' })));
+    expect((await ping.put({}).answer()).result).toMatchObject(text(false));
+  });
+
+  it('an elicitation id has no place in this era', async () => {
+    const { put } = play(async (exchange) => {
+      const params = { mode: 'form', message: 'm', elicitationId: 'e' };
+      return exchange.ask({ method: 'elicitation/create', params, key: 'k' });
+    });
+    const { questions } = await asked(put({}));
+    expect(questions.k).toEqual({ method: 'elicitation/create', params: { mode: 'form', message: 'm' } });
+  });
+});
+
+describe('request state', () => {
+  const waiting = async (exchange: Exchange) => text(await ask(exchange, 'a'));
+  const answers = { inputResponses: { a: {} } };
+
+  it('works once', async () => {
+    const { put } = play(waiting);
+    const { requestState } = await asked(put({}));
+    expect((await put({ requestState, ...answers }).answer()).result).toBeDefined();
+    const again = put({ requestState, ...answers });
+    expect(await errorOf(again)).toMatchObject({ code: -32602, message: 'Invalid or expired requestState' });
+    expect(again.status).toBe(400);
+  });
+
+  it.each<[string, JsonObject, { principal?: string; method?: string }]>([
+    ['another principal', {}, { principal: 'somebody' }],
+    ['another tool', { name: 'y' }, {}],
+    ['other arguments', { arguments: { a: 1 } }, {}],
+    ['another method', {}, { method: 'prompts/get' }],
+  ])('opens nothing for %s, and still works for its own', async (_, params, options) => {
+    const { put } = play(waiting);
+    const { requestState } = await asked(put({}));
+    expect((await errorOf(put({ requestState, ...answers, ...params }, options)))!.code).toBe(-32602);
+    expect((await put({ requestState, ...answers }).answer()).result).toBeDefined();
+  });
+
+  it('arguments may come in another order, but not in another shape', async () => {
+    const { put } = play(waiting);
+    const state = async (args: JsonObject) => (await asked(put({ arguments: args }))).requestState;
+    const retry = (requestState: string, args: JsonObject) =>
+      put({ requestState, ...answers, arguments: args }).answer();
+    expect(
+      (await retry(await state({ a: 1, b: { c: [2], d: 3 } }), { b: { d: 3, c: [2] }, a: 1 })).result,
+    ).toBeDefined();
+    expect((await retry(await state({ x: { a: 1 } }), { x: [['a', 1]] })).error).toBeDefined();
+  });
+
+  it('tampered with, made up, or of the wrong type opens nothing', async () => {
+    const { put } = play(waiting);
+    const { requestState } = await asked(put({}));
+    const changed = `${requestState.slice(0, -2)}${requestState.endsWith('A') ? 'BA' : 'AA'}`;
+    for (const state of [changed, `${requestState}=`, '', 'x', 7, null, {}, 'A'.repeat(100)]) {
+      expect((await errorOf(put({ requestState: state, ...answers })))!.code).toBe(-32602);
+    }
+  });
+
+  it('expires, and the handler is told that nobody will answer', async () => {
+    const { put, clock, front, target } = play(waiting, { limits: { parkedMs: 1000 } });
+    const outlet = put({});
+    const { requestState } = await asked(outlet);
+    clock.advance(999);
+    expect(front.parked.size).toBe(1);
+    clock.advance(1);
+    expect(front.parked.size).toBe(0);
+    expect(target.seen[0]!.signal.aborted).toBe(true);
+    expect((await errorOf(put({ requestState, ...answers })))!.code).toBe(-32602);
+    await settled();
+    expect(outlet.ends.filter((end) => end !== undefined)).toHaveLength(1);
+    expect(clock.timers).toBe(0);
+  });
+
+  it('too many of one principal are refused, and hurt nobody else', async () => {
+    const { put, front } = play(waiting, { limits: { maxParked: 2 } });
+    await asked(put({}));
+    const { requestState } = await asked(put({}));
+    expect(await errorOf(put({}))).toMatchObject({ code: -32000, data: { limit: 'maxParked' } });
+    await asked(put({}, { principal: 'somebody' }));
+    await put({ requestState, ...answers }).answer();
+    await asked(put({}));
+    front.parked.close();
+    expect(front.parked.size).toBe(0);
+  });
+});

@@ -17,7 +17,7 @@ interface Said {
 export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server: string): Error {
   if (status === 401 || status === 403) return new GatewayError('UPSTREAM_UNAUTHORIZED', { server, status });
   const said = saidIn(body);
-  const words = said?.message ?? (status < 400 ? String(body).slice(0, MAX_CHARS) : ''); // where it wanted to send us
+  const words = (said?.message ?? (status < 400 ? String(body) : '')).slice(0, MAX_CHARS); // where it wanted to send us
   const reason = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`;
   const hint = hinted(said) ?? retryAfterMs;
   if (status === 429 || (status === 503 && hint !== undefined)) {
@@ -37,7 +37,7 @@ export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server:
 function saidIn(body: unknown): Said | undefined {
   const error = isObject(body) && isObject(body.error) ? body.error : undefined;
   if (!error || !Number.isInteger(error.code) || typeof error.message !== 'string') return undefined;
-  return { code: error.code as number, message: error.message.slice(0, MAX_CHARS), data: error.data };
+  return { code: error.code as number, message: error.message, data: error.data };
 }
 
 function hinted(said: Said | undefined): number | undefined {

@@ -8,17 +8,21 @@ const ATTEMPTS = 4;
 /** Who has to wait longer should know, and not find out. */
 const MAX_WAIT_MS = 30_000;
 
-export async function patiently<T>(
-  work: () => Promise<T>,
-  backoff: Backoff = new Backoff({ firstMs: 250 }),
-): Promise<T> {
+export interface Patience {
+  backoff?: Backoff;
+  /** Tests give their own. */
+  pause?: (ms: number) => Promise<unknown>;
+}
+
+export async function patiently<T>(work: () => Promise<T>, patience: Patience = {}): Promise<T> {
+  const { backoff = new Backoff({ firstMs: 250 }), pause = sleep } = patience;
   for (;;) {
     try {
       return await work();
     } catch (thrown) {
       const waitMs = waitAfter(thrown, backoff.nextMs());
       if (waitMs === undefined || backoff.failures >= ATTEMPTS) throw thrown;
-      await sleep(waitMs);
+      await pause(waitMs);
     }
   }
 }

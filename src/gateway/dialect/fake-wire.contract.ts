@@ -1,0 +1,92 @@
+// For tests only (the build leaves `*.contract.ts` out): a wire whose server is a function in the test.
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
+import type { ServerEvents } from '../../protocol/server-view.ts';
+import type { Change } from '../../protocol/target.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { createLog } from '../../shared/log.ts';
+import type { Wire, WireCall } from './speaker.ts';
+
+/** A call as it reached the server, with the id that it was given. */
+export interface Called extends WireCall {
+  id: number;
+  /** Settled by the test, for calls whose answer is `later`. */
+  resolve(result?: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Makes a call wait for the test to settle it. */
+export const later: unique symbol = Symbol('later');
+
+export class FakeWire implements Wire {
+  readonly name = 'fake';
+  readonly log = createLog({ level: 'silent' });
+  readonly http: boolean;
+  closedBy: string | undefined;
+  readonly calls: Called[] = [];
+  readonly notified: NotificationMessage[] = [];
+  readonly responded: ResponseMessage[] = [];
+  held = 0;
+  readonly #answer: (call: Called) => unknown;
+
+  constructor(answer: (call: Called) => unknown, { http = false }: { http?: boolean } = {}) {
+    this.#answer = answer;
+    this.http = http;
+  }
+
+  async call(call: WireCall): Promise<unknown> {
+    if (call.signal?.aborted) throw new GatewayError('CANCELLED');
+    const id = this.calls.length + 1;
+    const params = call.withToken?.(id) ?? call.params;
+    return new Promise((resolve, reject) => {
+      const called: Called = { ...call, params, id, resolve, reject };
+      this.calls.push(called);
+      call.signal?.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
+      Promise.resolve()
+        .then(() => this.#answer(called))
+        .then((answer) => answer === later || resolve(answer), reject);
+    });
+  }
+
+  async notify(notification: NotificationMessage): Promise<void> {
+    this.notified.push(notification);
+  }
+
+  async respond(response: ResponseMessage): Promise<void> {
+    this.responded.push(response);
+  }
+
+  hold(): () => void {
+    this.held++;
+    return () => void this.held--;
+  }
+
+  get methods(): string[] {
+    return this.calls.map(({ method }) => method);
+  }
+}
+
+export interface FakeEvents extends ServerEvents {
+  changes: Change[];
+  asks: Ask[];
+}
+
+/** `answer` answers what the server asks. */
+export function fakeEvents(answer: (ask: Ask, signal: AbortSignal) => unknown = () => ({})): FakeEvents {
+  const changes: Change[] = [];
+  const asks: Ask[] = [];
+  return {
+    changes,
+    asks,
+    onChange: (change) => void changes.push(change),
+    async onAsk(ask, signal) {
+      asks.push(ask);
+      return (await answer(ask, signal)) as JsonObject;
+    },
+  };
+}
+
+/** Lets everything that is ready to run do so. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+}

@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest';
+import type { RequestMessage } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
+import type { Route } from './address.ts';
+import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
+import { HttpRefusal, type Link } from './link.ts';
+import { LinkWire } from './link-wire.ts';
+import { negotiate } from './negotiate.ts';
+
+const discovered = { supportedVersions: ['2026-07-28'], capabilities: {} };
+const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } };
+const probeMs = 50;
+const timeoutMs = 1000;
+
+/** A server of the handshake era that knows nothing else. */
+const legacy: Responder = ({ method }) => (method === 'initialize' ? initialized : new Refuse(-32601));
+const modern: Responder = ({ method }) => (method === 'server/discover' ? discovered : new Refuse(-32601));
+
+interface Given {
+  revision?: string;
+  kind?: Link['kind'];
+  canReopen?: boolean;
+  fallback?: { respond: Responder; startError?: Error };
+}
+
+/** One link per responder, opened one after the other. */
+function setUp(responders: Responder[], { revision, kind, canReopen = true, fallback }: Given = {}) {
+  const links: FakeLink[] = [];
+  const clock = new FakeClock();
+  const open = (): Link => {
+    const link = new FakeLink(responders[links.length] ?? responders.at(-1), kind);
+    links.push(link);
+    return link;
+  };
+  const older = new FakeLink(fallback?.respond, 'http+sse');
+  older.startError = fallback?.startError;
+  const route: Route = { open, canReopen, ...(fallback && { fallback: { open: () => older, canReopen: true } }) };
+  const connected = negotiate(route, {
+    intro: { info: { name: 'me', version: '1' }, capabilities: {}, revision },
+    identity: { info: { name: 'me', version: '1' }, capabilities: {} },
+    events: fakeEvents(),
+    probeMs,
+    async connect(link) {
+      const wire = new LinkWire(link, {
+        clock,
+        log: new RecordingLog(),
+        timeoutMs,
+        maxTimeoutMs: 10_000,
+        onClose() {},
+      });
+      await wire.start();
+      return wire;
+    },
+  });
+  connected.catch(() => {}); // looked at later
+  return { links, clock, connected, older };
+}
+
+const spoken = async ({ connected }: { connected: ReturnType<typeof negotiate> }) => {
+  const { speaker } = await connected;
+  return `${speaker.server.dialect} ${speaker.server.revision}`;
+};
+
+describe('on a shared channel', () => {
+  test('a server of the new era is asked one thing', async () => {
+    const t = setUp([modern]);
+    expect(await spoken(t)).toBe('stateless 2026-07-28');
+    expect(t.links[0]?.methods).toEqual(['server/discover']);
+  });
+
+  test('one that refuses the question is initialized', async () => {
+    const t = setUp([legacy]);
+    expect(await spoken(t)).toBe('handshake 2025-11-25');
+    expect(t.links[0]?.methods).toEqual(['server/discover', 'initialize', 'notifications/initialized']);
+  });
+
+  test('one that dies of the question is started again, once, and initialized', async () => {
+    const dies: Responder = (_, link) => link.die();
+    const t = setUp([dies, legacy]);
+    expect(await spoken(t)).toBe('handshake 2025-11-25');
+    expect(t.links.map(({ methods }) => methods)).toEqual([
+      ['server/discover'],
+      ['initialize', 'notifications/initialized'],
+    ]);
+  });
+
+  test('one that refuses the question and then goes is started again too', async () => {
+    const leaves: Responder = ({ method }, link) => (method === 'initialize' ? link.die() : new Refuse(-32600));
+    const t = setUp([leaves, legacy]);
+    expect(await spoken(t)).toBe('handshake 2025-11-25');
+    expect(t.links[1]?.methods).toEqual(['initialize', 'notifications/initialized']);
+  });
+
+  test('one that dies again is told with its last words, and no third is started', async () => {
+    const t = setUp([(_, link) => link.die('exit code 1; its last words: no config')]);
+    await expect(t.connected).rejects.toMatchObject({
+      code: 'UPSTREAM_CLOSED',
+      message: expect.stringContaining('no config'),
+    });
+    expect(t.links.map(({ closes }) => closes > 0)).toEqual([true, true]);
+  });
+
+  test('the second one is closed too when it cannot be initialized', async () => {
+    const t = setUp([(_, link) => link.die(), () => new Refuse(-32000, 'not today')]);
+    await expect(t.connected).rejects.toThrow('not today');
+    expect(t.links.map(({ closes }) => closes > 0)).toEqual([true, true]);
+  });
+
+  test('one that cannot be opened twice is told as closed', async () => {
+    const t = setUp([(_, link) => link.die()], { canReopen: false });
+    await expect(t.connected).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
+    expect(t.links).toHaveLength(1);
+  });
+
+  test('one that is silent is initialized, without a word about the question', async () => {
+    const t = setUp([({ method }) => (method === 'initialize' ? initialized : undefined)]);
+    await settled();
+    t.clock.advance(probeMs);
+    expect(await spoken(t)).toBe('handshake 2025-11-25');
+    expect(t.links[0]?.methods).toEqual(['server/discover', 'initialize', 'notifications/initialized']);
+  });
+
+  test('a late answer to the question changes nothing', async () => {
+    const t = setUp([({ method }) => (method === 'initialize' ? initialized : undefined)]);
+    await settled();
+    t.clock.advance(probeMs);
+    t.links[0]?.say({ jsonrpc: '2.0', id: 1, result: discovered });
+    expect(await spoken(t)).toBe('handshake 2025-11-25');
+  });
+
+  test('one that was slow to start and knows only the new era is asked again', async () => {
+    let isAwake = false;
+    const slow: Responder = (request, link) => (isAwake ? modern(request, link) : undefined);
+    const t = setUp([slow]);
+    await settled();
+    isAwake = true;
+    t.clock.advance(probeMs);
+    expect(await spoken(t)).toBe('stateless 2026-07-28');
+    expect(new Set(t.links[0]?.methods)).toEqual(new Set(['server/discover', 'initialize']));
+  });
+
+  test('one that was slow to start and dies of the question is started again', async () => {
+    const t = setUp([({ method }, link) => (method === 'initialize' ? link.die() : undefined), legacy]);
+    await settled();
+    t.clock.advance(probeMs);
+    expect(await spoken(t)).toBe('handshake 2025-11-25');
+    expect(t.links).toHaveLength(2);
+  });
+
+  test('one that is silent to everything is given up, and closed', async () => {
+    const t = setUp([() => undefined]);
+    await settled();
+    t.clock.advance(probeMs);
+    await settled();
+    t.clock.advance(timeoutMs);
+    await expect(t.connected).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT', details: { method: 'initialize' } });
+    expect(t.links[0]?.closes).toBe(1);
+  });
+
+  test('a counter-offer that we do not speak ends it without another word', async () => {
+    const t = setUp([
+      ({ method }) =>
+        method === 'initialize' ? { ...initialized, protocolVersion: '2020-01-01' } : new Refuse(-32601),
+    ]);
+    await expect(t.connected).rejects.toMatchObject({ code: 'NO_COMMON_VERSION' });
+    expect([t.links[0]?.methods, t.links[0]?.closes]).toEqual([['server/discover', 'initialize'], 1]);
+  });
+});
+
+describe('a pinned revision', () => {
+  test('of the handshake era is not preceded by a question', async () => {
+    const t = setUp([legacy], { revision: '2025-11-25' });
+    await t.connected;
+    expect(t.links[0]?.methods).toEqual(['initialize', 'notifications/initialized']);
+  });
+
+  test('of the new era is never given up for a handshake', async () => {
+    const t = setUp([legacy], { revision: '2026-07-28' });
+    await expect(t.connected).rejects.toMatchObject({ code: 'NO_COMMON_VERSION' });
+    expect([t.links[0]?.methods, t.links[0]?.closes]).toEqual([['server/discover'], 1]);
+  });
+
+  test('of the new era does not respawn a server that dies', async () => {
+    const t = setUp([(_, link) => link.die()], { revision: '2026-07-28' });
+    await expect(t.connected).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
+    expect(t.links).toHaveLength(1);
+  });
+});
+
+describe('on HTTP', () => {
+  const refuse = (status: number, body: unknown = '') => {
+    throw new HttpRefusal(status, body);
+  };
+  const rpc = (code: number) => ({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } });
+  const kind = 'streamable-http';
+
+  test.each([400, 404, 405, 406, 415])('%i to both openings leads to the oldest transport', async (status) => {
+    const t = setUp([() => refuse(status)], { kind, fallback: { respond: legacy } });
+    expect((await t.connected).link.kind).toBe('http+sse');
+    expect(t.links[0]?.methods).toEqual(['server/discover', 'initialize']);
+    expect(t.links[0]?.closes).toBe(1);
+  });
+
+  test('404 with method not found is of JSON-RPC: it leads to the handshake and never to the oldest transport', async () => {
+    const answers: Responder = (request: RequestMessage) =>
+      request.method === 'initialize' ? initialized : refuse(404, rpc(-32601));
+    const t = setUp([answers], { kind, fallback: { respond: legacy } });
+    expect((await t.connected).link.kind).toBe(kind);
+    const neither = setUp([() => refuse(404, rpc(-32601))], { kind, fallback: { respond: legacy } });
+    await expect(neither.connected).rejects.toMatchObject({ code: -32601 });
+    expect(neither.older.sent).toEqual([]);
+  });
+
+  test.each([401, 403, 500])('%i is told as it is, and nothing else is tried', async (status) => {
+    const t = setUp([() => refuse(status)], { kind, fallback: { respond: legacy } });
+    await expect(t.connected).rejects.toBeInstanceOf(GatewayError);
+    expect([t.links[0]?.methods, t.older.sent]).toEqual([['server/discover'], []]);
+  });
+
+  test.each([
+    ['refused too', new HttpRefusal(404, '')],
+    ['no event stream', new GatewayError('UPSTREAM_INVALID', { server: 'x', reason: 'text/html came' })],
+  ])('when the oldest transport is %s, what the newer one said is told', async (_, startError) => {
+    const t = setUp([() => refuse(405)], { kind, fallback: { respond: legacy, startError } });
+    await expect(t.connected).rejects.toThrow('HTTP 405');
+  });
+
+  test('when somebody is there behind the oldest transport, what it said is told', async () => {
+    const t = setUp([() => refuse(405)], {
+      kind,
+      fallback: { respond: () => new Refuse(-32000, 'closed on Sundays') },
+    });
+    await expect(t.connected).rejects.toThrow('closed on Sundays');
+  });
+
+  test('the agreed version goes with every later request, and messages nobody asked for are listened for', async () => {
+    const t = setUp([legacy], { kind });
+    await t.connected;
+    expect([t.links[0]?.headers, t.links[0]?.listens]).toEqual([[{ 'mcp-protocol-version': '2025-11-25' }], 1]);
+  });
+
+  test('silence is an outage and no evidence', async () => {
+    const t = setUp([() => undefined], { kind });
+    await settled();
+    t.clock.advance(timeoutMs);
+    await expect(t.connected).rejects.toMatchObject({
+      code: 'UPSTREAM_TIMEOUT',
+      details: { method: 'server/discover' },
+    });
+    expect(t.links[0]?.methods).toEqual(['server/discover']);
+  });
+
+  test('503 and then an answer is a server that was starting', async () => {
+    const t = setUp([() => refuse(503), modern], { kind });
+    expect(await spoken(t)).toBe('stateless 2026-07-28');
+    expect(t.links.map(({ closes }) => closes)).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
+import type { WireCall } from '../dialect/speaker.ts';
+import { Pending } from './pending.ts';
+
+function setUp() {
+  const clock = new FakeClock();
+  const timedOut: [unknown, number][] = [];
+  const pending = new Pending(clock, { timeoutMs: 100, maxTimeoutMs: 1000 }, ({ id }, ms) => timedOut.push([id, ms]));
+  const outcomes: unknown[] = [];
+  const add = (id: number, call: Partial<WireCall> = {}) =>
+    pending.add({
+      id,
+      call: { method: 'tools/call', ...call },
+      resolve: (result) => outcomes.push({ id, result }),
+      reject: (error) => outcomes.push({ id, error }),
+    });
+  return { clock, timedOut, pending, outcomes, add };
+}
+
+const result = (id: number, value: unknown = {}) => ({ jsonrpc: '2.0' as const, id, result: value });
+
+test('a call is settled by its answer, once, and a late one is nobody’s', () => {
+  const { pending, outcomes, add, clock } = setUp();
+  add(1);
+  expect(pending.settle(result(1, { ok: true }))).toBe(true);
+  expect(pending.settle(result(1, { ok: false }))).toBe(false);
+  expect(outcomes).toEqual([{ id: 1, result: { ok: true } }]);
+  expect(clock.timers).toBe(0);
+});
+
+test('an error of the server is a ProtocolError with its data', () => {
+  const { pending, outcomes, add } = setUp();
+  add(1);
+  pending.settle({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'no', data: { a: 1 } } });
+  expect(outcomes).toMatchObject([{ id: 1, error: { code: -32000, message: 'no', data: { a: 1 } } }]);
+  expect((outcomes[0] as { error: unknown }).error).toBeInstanceOf(ProtocolError);
+});
+
+test('ids keep their type', () => {
+  const { pending, outcomes, add } = setUp();
+  add(1);
+  expect(pending.settle({ jsonrpc: '2.0', id: '1', result: {} })).toBe(false);
+  expect(outcomes).toEqual([]);
+});
+
+test('silence times out, and the answer after it is dropped', () => {
+  const { clock, timedOut, pending, outcomes, add } = setUp();
+  add(1);
+  clock.advance(99);
+  expect(timedOut).toEqual([]);
+  clock.advance(1);
+  expect(timedOut).toEqual([[1, 100]]);
+  expect(pending.settle(result(1))).toBe(false);
+  expect(outcomes).toEqual([]);
+  expect(clock.timers).toBe(0);
+});
+
+test('progress starts the silence anew, up to the upper bound', () => {
+  const { clock, timedOut, pending, add } = setUp();
+  const heard: number[] = [];
+  add(1, { onProgress: ({ progress }) => heard.push(progress) });
+  for (let n = 1; n <= 12; n++) {
+    clock.advance(90);
+    pending.progress(1, { progress: n });
+  }
+  expect(heard).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  expect(timedOut).toEqual([[1, 1000]]);
+});
+
+test('a notification of the call is a sign of life too', () => {
+  const { clock, timedOut, pending, add } = setUp();
+  const heard: string[] = [];
+  add(1, { onNotify: ({ method }) => heard.push(method) });
+  clock.advance(90);
+  pending.tell(1, { jsonrpc: '2.0', method: 'note' });
+  clock.advance(90);
+  expect([heard, timedOut]).toEqual([['note'], []]);
+  clock.advance(10);
+  expect(timedOut).toEqual([[1, 100]]);
+});
+
+test('progress for somebody who is gone is nobody’s', () => {
+  const { pending, add } = setUp();
+  add(1);
+  pending.settle(result(1));
+  expect(pending.progress(1, { progress: 1 })).toBe(false);
+  expect(pending.progress('1', { progress: 1 })).toBe(false);
+});
+
+test('the clock stands still while a question is open, also for calls that are made meanwhile', () => {
+  const { clock, timedOut, pending, add } = setUp();
+  add(1);
+  clock.advance(90);
+  const release = pending.hold();
+  const second = pending.hold();
+  add(2);
+  clock.advance(500);
+  release();
+  release();
+  clock.advance(300);
+  expect(timedOut).toEqual([]);
+  second();
+  clock.advance(99);
+  expect(timedOut).toEqual([]);
+  clock.advance(1);
+  expect(timedOut.map(([id]) => id)).toEqual([1, 2]);
+});
+
+test('an open question does not lift the upper bound', () => {
+  const { clock, timedOut, pending, add } = setUp();
+  add(1);
+  pending.hold();
+  clock.advance(1000);
+  expect(timedOut).toEqual([[1, 1000]]);
+});
+
+test('a call has its own times, and Infinity means never', () => {
+  const { clock, timedOut, add } = setUp();
+  add(1, { timeoutMs: 20 });
+  add(2, { timeoutMs: Infinity, maxTimeoutMs: Infinity });
+  add(3, { timeoutMs: 2 ** 31, maxTimeoutMs: 50 });
+  clock.advance(50);
+  expect(timedOut).toEqual([
+    [1, 20],
+    [3, 50],
+  ]);
+  expect(clock.timers).toBe(0);
+});
+
+test('a call without an end has no clock', () => {
+  const { clock, timedOut, pending, add } = setUp();
+  add(1, { endless: true });
+  pending.hold()();
+  pending.tell(1, { jsonrpc: '2.0', method: 'note' });
+  clock.advance(1e9);
+  expect([timedOut, clock.timers, pending.size]).toEqual([[], 0, 1]);
+});
+
+test('the sole call is the one that has an end', () => {
+  const { pending, add } = setUp();
+  add(1, { endless: true });
+  expect(pending.sole()).toBeUndefined();
+  add(2);
+  expect(pending.sole()?.id).toBe(2);
+  add(3);
+  expect(pending.sole()).toBeUndefined();
+});
+
+test('when the connection is gone all who wait are told, and no clock is left', () => {
+  const { clock, pending, outcomes, add } = setUp();
+  add(1);
+  add(2, { endless: true });
+  pending.fail(() => new GatewayError('UPSTREAM_CLOSED', { server: 'x', reason: 'y' }));
+  expect(outcomes).toMatchObject([
+    { id: 1, error: { code: 'UPSTREAM_CLOSED' } },
+    { id: 2, error: { code: 'UPSTREAM_CLOSED' } },
+  ]);
+  expect([clock.timers, pending.size]).toEqual([0, 0]);
+});

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { fakeEvents } from '../dialect/fake-wire.contract.ts';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
+import { HttpRefusal } from './link.ts';
+import { LinkWire } from './link-wire.ts';
+import { negotiate } from './negotiate.ts';
+import { Upstream, openUpstream } from './upstream.ts';
+
+const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } };
+
+async function open(respond: Responder, revision = '2025-11-25') {
+  const link = new FakeLink(respond, 'streamable-http');
+  const options = {
+    intro: { info: { name: 'me', version: '1' }, capabilities: {}, revision },
+    identity: { info: { name: 'me', version: '1' }, capabilities: {} },
+    events: fakeEvents(),
+    probeMs: 50,
+    async connect() {
+      const deadlines = { timeoutMs: 1000, maxTimeoutMs: 10_000 };
+      const wire = new LinkWire(link, { clock: new FakeClock(), log: new RecordingLog(), onClose() {}, ...deadlines });
+      await wire.start();
+      return wire;
+    },
+  };
+  return { link, upstream: new Upstream(await negotiate({ open: () => link, canReopen: true }, options), options) };
+}
+
+/** A server that forgets its session whenever the test says so. */
+function forgetful(status = 404, body: unknown = '') {
+  const state = { session: 0, given: 0 };
+  const respond: Responder = ({ method, params }) => {
+    if (method === 'initialize') {
+      state.session = ++state.given;
+      return initialized;
+    }
+    if (state.session === 0) throw new HttpRefusal(status, body);
+    return method === 'tools/call' ? { content: [], session: state.session, params } : {};
+  };
+  return { state, respond, forget: () => (state.session = 0) };
+}
+
+describe('a session that the server has forgotten', () => {
+  test('is opened anew and the call made again', async () => {
+    const server = forgetful();
+    const { link, upstream } = await open(server.respond);
+    server.forget();
+    expect(await upstream.call({ method: 'tools/call', params: { name: 'a' } })).toMatchObject({ session: 2 });
+    expect(link.forgotten).toBe(1);
+    expect(link.methods.slice(2)).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call']);
+  });
+
+  test('may be told by 400, as servers after the example of the SDK do', async () => {
+    const said = {
+      jsonrpc: '2.0',
+      id: null,
+      error: { code: -32000, message: 'Bad Request: No valid session ID provided' },
+    };
+    const server = forgetful(400, said);
+    const { upstream } = await open(server.respond);
+    server.forget();
+    expect(await upstream.call({ method: 'tools/call' })).toMatchObject({ session: 2 });
+  });
+
+  test('is opened once for all calls that met it', async () => {
+    const server = forgetful();
+    const { link, upstream } = await open(server.respond);
+    server.forget();
+    const calls = Array.from({ length: 20 }, () => upstream.call({ method: 'tools/call' }));
+    for (const result of await Promise.all(calls)) expect(result).toMatchObject({ session: 2 });
+    expect(link.methods.filter((method) => method === 'initialize')).toHaveLength(2);
+  });
+
+  test('has its log level and subscriptions again afterwards', async () => {
+    const server = forgetful();
+    const { link, upstream } = await open(server.respond);
+    await upstream.setLogLevel('debug');
+    await upstream.subscribe('file:///a');
+    await upstream.subscribe('file:///b');
+    await upstream.unsubscribe('file:///b');
+    server.forget();
+    link.sent.length = 0;
+    await upstream.call({ method: 'tools/call' });
+    const restored = link.requests.filter(
+      ({ method }) => method.startsWith('resources/') || method === 'logging/setLevel',
+    );
+    expect(restored.map(({ method, params }) => [method, params])).toEqual([
+      ['resources/subscribe', { uri: 'file:///a' }],
+      ['logging/setLevel', { level: 'debug' }],
+    ]);
+  });
+
+  test('is also met by notifications', async () => {
+    const { state, respond, forget } = forgetful();
+    const { link, upstream } = await open(respond);
+    const send = link.send.bind(link);
+    link.send = async (message, options) => {
+      if (!('id' in message) && state.session === 0) throw new HttpRefusal(404, '');
+      return send(message, options);
+    };
+    forget();
+    await upstream.notify('notifications/roots/list_changed');
+    expect([state.session, link.methods.at(-1)]).toEqual([2, 'notifications/roots/list_changed']);
+  });
+
+  test('that is forgotten again at once is told, not chased', async () => {
+    const server = forgetful();
+    const { link, upstream } = await open((request, link) => {
+      const answer = server.respond(request, link);
+      if (request.method === 'initialize' && server.state.given > 1) server.forget();
+      return answer;
+    });
+    server.forget();
+    await expect(upstream.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(link.methods.filter((method) => method === 'initialize')).toHaveLength(2);
+  });
+
+  test('does not exist in the stateless era', async () => {
+    const { link, upstream } = await open(({ method }) => {
+      if (method === 'server/discover') return { supportedVersions: ['2026-07-28'], capabilities: {} };
+      throw new HttpRefusal(404, '');
+    }, '2026-07-28');
+    await expect(upstream.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(link.methods).toEqual(['server/discover', 'tools/call']);
+  });
+});
+
+describe('subscriptions', () => {
+  test('to one resource are told to the server once, and ended with the last', async () => {
+    const { link, upstream } = await open(forgetful().respond);
+    await Promise.all([upstream.subscribe('a'), upstream.subscribe('a'), upstream.subscribe('b')]);
+    await upstream.unsubscribe('a');
+    await upstream.unsubscribe('b');
+    await upstream.unsubscribe('a');
+    await upstream.unsubscribe('a');
+    const told = link.requests.filter(({ method }) => method.startsWith('resources/'));
+    expect(told.map(({ method, params }) => `${method} ${String(params?.uri)}`)).toEqual([
+      'resources/subscribe a',
+      'resources/subscribe b',
+      'resources/unsubscribe b',
+      'resources/unsubscribe a',
+    ]);
+  });
+
+  test('that the server refuses can be tried again', async () => {
+    let isRefusing = true;
+    const { upstream } = await open(({ method }) => {
+      if (method === 'initialize') return initialized;
+      return isRefusing ? new Refuse(-32602, 'no such resource') : {};
+    });
+    const both = await Promise.allSettled([upstream.subscribe('a'), upstream.subscribe('a')]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    isRefusing = false;
+    await upstream.subscribe('a');
+  });
+});
+
+describe('opening and closing', () => {
+  test('an unknown revision is refused before anything is started', async () => {
+    const options = {
+      info: { name: 'x', version: '1' },
+      capabilities: {},
+      events: fakeEvents(),
+      revision: '2025-13-01',
+    };
+    await expect(openUpstream({ command: '/nonexistent' }, options)).rejects.toMatchObject({
+      code: 'BAD_OPTION',
+      message: expect.stringContaining('2025-13-01'),
+    });
+  });
+
+  test.each([['not a url'], [{ url: 'ftp://x' }], [{ nothing: true }]])('%j is no address', async (address) => {
+    const options = { info: { name: 'x', version: '1' }, capabilities: {}, events: fakeEvents() };
+    await expect(openUpstream(address as never, options)).rejects.toMatchObject({ code: 'BAD_OPTION' });
+  });
+
+  test('closing twice closes once, and later calls are told so', async () => {
+    const { link, upstream } = await open(forgetful().respond);
+    await Promise.all([upstream.close(), upstream.close()]);
+    expect(link.closes).toBe(1);
+    await expect(upstream.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
+  });
+});

@@ -2,6 +2,10 @@
 export { createServer } from '../server/create-server.ts';
 export type { ParleyServer } from '../server/create-server.ts';
 export type * from '../server/types.ts';
+export { createGateway } from '../gateway/gateway.ts';
+export type { Gateway, GatewayOptions, ServerEntry, ServerSettings } from '../gateway/gateway.ts';
+export { respond } from '../gateway/middleware/outcome.ts';
+export type { Hooks, Next, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';
 export { connect } from '../client/connect.ts';
 export type { Client } from '../client/client.ts';
 export type { Approval, AskContext, CallToolOptions, ConnectOptions } from '../client/types.ts';

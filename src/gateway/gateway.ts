@@ -118,7 +118,9 @@ export class Gateway implements Target {
 
   async close(): Promise<void> {
     await this.#doors.close();
-    await Promise.all(this.#members.map(({ target }) => (target instanceof UpstreamTarget ? target.close() : undefined)));
+    await Promise.all(
+      this.#members.map(({ target }) => (target instanceof UpstreamTarget ? target.close() : undefined)),
+    );
   }
 
   #toMember(name: string, entry: ServerEntry): Member {
@@ -147,7 +149,8 @@ function isTarget(entry: ServerEntry): entry is Target {
   return typeof entry === 'object' && 'handle' in entry && 'watch' in entry;
 }
 
-function isSettings(entry: Address | ({ server: Address } & ServerSettings)): entry is { server: Address } & ServerSettings {
+function isSettings(
+  entry: Address | ({ server: Address } & ServerSettings),
+): entry is { server: Address } & ServerSettings {
   return typeof entry === 'object' && 'server' in entry;
 }
-

@@ -29,7 +29,10 @@ export interface Step {
 export interface Hooks {
   progress?(progress: Progress, next: (progress: Progress) => void): void;
   log?(entry: LogEntry, next: (entry: LogEntry) => void): void;
-  notify?(notification: { method: string; params?: JsonObject | undefined }, next: (notification: { method: string; params?: JsonObject | undefined }) => void): void;
+  notify?(
+    notification: { method: string; params?: JsonObject | undefined },
+    next: (notification: { method: string; params?: JsonObject | undefined }) => void,
+  ): void;
   ask?(ask: Ask, next: (ask: Ask) => Promise<JsonObject>): Promise<JsonObject>;
 }
 

@@ -14,6 +14,7 @@ const roots = [{ uri: 'file:///approved/directory', name: 'Project Files' }];
 
 export const CLIENTS = {
   'client-2024-11-05': (url) => stay(url, { revision: '2024-11-05', roots, onSample: () => sample, ...approveAll }),
+  'client-2025-03-26': (url) => stay(url, { revision: '2025-03-26', roots, ...approveAll }),
   'client-draft': (url) => stay(url, { revision: 'draft', ...approveAll }),
 };
 

@@ -1,5 +1,6 @@
 // Serves a fixture of the acceptance kit: `node tests/acceptance/fixture.mjs <fixture> --stdio | --port N | --connect URL`.
 // Written with the public API and nothing else, as a user would.
+import { createChain, createChainWithMiddleware, createFaultyChain } from './chain-gateways.mjs';
 import { CLIENTS } from './clients.mjs';
 import { createConformanceServer } from './conformance-server.mjs';
 import { createDemoServer } from './demo-server.mjs';
@@ -9,6 +10,9 @@ const SERVERS = {
   demo: createDemoServer,
   empty: createEmptyServer,
   paged: createPagedServer,
+  chain: createChain,
+  'chain-mw': createChainWithMiddleware,
+  'chain-faulty': createFaultyChain,
   conformance: createConformanceServer,
 };
 

@@ -31,6 +31,8 @@ export class Connection {
   #running = new Map<RequestId, Running>();
   #onIdle: (() => void) | undefined;
   #closed = false;
+  /** What came before the target knew what it offers. */
+  #early: Incoming[] | undefined;
 
   constructor(front: Front, channel: Channel) {
     this.#front = front;
@@ -46,6 +48,7 @@ export class Connection {
     this.#conversation = new Conversation(front, channel.principals.handshake, this.#outlet, {
       onExit: (status) => channel.exit(status),
     });
+    if (front.target.ready) this.#awaitTarget(front.target.ready());
   }
 
   receive(text: string): void {
@@ -63,6 +66,7 @@ export class Connection {
 
   /** No more input: resolves when everything in flight has been answered. Open questions can no longer be. */
   async drain(): Promise<void> {
+    if (this.#early) await this.#front.target.ready?.();
     this.#conversation.endInput();
     this.#endListens();
     if (this.#isIdle()) return;
@@ -77,8 +81,21 @@ export class Connection {
     this.#onIdle?.();
   }
 
+  #awaitTarget(ready: Promise<void>): void {
+    this.#early = [];
+    void ready.then(() => {
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      for (const incoming of early) this.#take(incoming);
+    });
+  }
+
   #take(incoming: Incoming): void {
     if (this.#closed) return;
+    if (this.#early) {
+      if (this.#early.length < this.#front.limits.maxInFlight) this.#early.push(incoming);
+      return;
+    }
     const message = incoming.kind === 'message' ? incoming.message : undefined;
     if (message && this.#isStateless(message)) return this.#stateless(message);
     if (message && isRequest(message) && this.#running.has(message.id))

@@ -47,7 +47,11 @@ export class LegacySse {
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
       response.writeHead(202).end();
-      receiveIn(session.conversation, readMessage(body, this.#front.limits), session.outlet);
+      const incoming = readMessage(body, this.#front.limits);
+      const take = (): void => receiveIn(session.conversation, incoming, session.outlet);
+      const ready = session.conversation.wording ? undefined : this.#front.target.ready?.();
+      if (ready) void ready.then(take);
+      else take();
     });
   }
 

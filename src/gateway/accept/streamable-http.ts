@@ -62,12 +62,18 @@ export class StreamableHttp {
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
       const incoming = readMessage(body, this.#front.limits);
-      try {
-        this.take(visit, incoming, accepted);
-      } catch (thrown) {
-        answerThrown(this.#front, response, thrown, idOf(incoming));
-      }
+      const ready = asksWhatIsOffered(incoming) ? this.#front.target.ready?.() : undefined;
+      if (ready) void ready.then(() => this.#answer(visit, incoming, accepted));
+      else this.#answer(visit, incoming, accepted);
     });
+  }
+
+  #answer(visit: Visit, incoming: Incoming, accepted: Accepted): void {
+    try {
+      this.take(visit, incoming, accepted);
+    } catch (thrown) {
+      answerThrown(this.#front, visit.response, thrown, idOf(incoming));
+    }
   }
 
   close(): void {
@@ -170,6 +176,12 @@ export class StreamableHttp {
 function idOf(incoming: Incoming): RequestId | null {
   if (incoming.kind === 'refused') return incoming.id;
   return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
+}
+
+/** The opening of either era: its answer says what the target can do. */
+function asksWhatIsOffered(incoming: Incoming): boolean {
+  if (incoming.kind !== 'message' || !isRequest(incoming.message)) return false;
+  return incoming.message.method === 'initialize' || incoming.message.method === 'server/discover';
 }
 
 export function isJson(contentType: string | undefined): boolean {

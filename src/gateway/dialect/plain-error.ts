@@ -13,6 +13,12 @@ export function plainError(error: GatewayError | ProtocolError, exchangeId?: str
   return toWire(error.row.code, error.message, data);
 }
 
+/** What a server said itself, where our client would be told the same number anyway. */
+export function inOwnWords(error: GatewayError, spelled: WireError): WireError {
+  const { origin } = error.details;
+  return origin instanceof ProtocolError && origin.code === spelled.code ? plainError(origin) : spelled;
+}
+
 export function toWire(code: number, message: string, data?: unknown): WireError {
   return data === undefined ? { code, message } : { code, message, data };
 }

@@ -60,7 +60,8 @@ export class Catalog {
 
   /** Something of this kind has changed. */
   forget(kind: 'tools' | 'prompts' | 'resources'): void {
-    for (const key of this.#kept.keys()) if (areasOf(kind).some((area) => key.startsWith(`${area} `))) this.#kept.delete(key);
+    for (const key of this.#kept.keys())
+      if (areasOf(kind).some((area) => key.startsWith(`${area} `))) this.#kept.delete(key);
   }
 
   async #fetch(area: Area, client: ClientView, key: string): Promise<Listed> {

@@ -37,7 +37,9 @@ export class Catalogs {
 
   /** All entries of an area under their public names, in the order of the configuration. */
   async list(area: Area, client: ClientView): Promise<Listed> {
-    const lists = await Promise.all(this.members.map(async (member) => ({ member, listed: await this.listOf(member, area, client) })));
+    const lists = await Promise.all(
+      this.members.map(async (member) => ({ member, listed: await this.listOf(member, area, client) })),
+    );
     const named = area === 'tools' || area === 'prompts';
     const entries = lists.flatMap(({ member, listed }) =>
       named ? listed.entries.map((entry) => this.#publish(area, member, entry)) : listed.entries,

@@ -40,7 +40,9 @@ export class Router implements Target {
 
   get instructions(): string | undefined {
     if (this.#options.instructions !== undefined) return this.#options.instructions;
-    const said = this.#members.flatMap(({ name, target }) => (target.instructions ? [{ name, text: target.instructions }] : []));
+    const said = this.#members.flatMap(({ name, target }) =>
+      target.instructions ? [{ name, text: target.instructions }] : [],
+    );
     if (this.#members.length === 1) return said[0]?.text;
     return said.length > 0 ? said.map(({ name, text }) => `## ${name}\n${text}`).join('\n\n') : undefined;
   }
@@ -49,7 +51,9 @@ export class Router implements Target {
   async ready(): Promise<void> {
     const all = Promise.all(this.#members.map(({ target }) => target.ready?.()));
     let stop = (): void => {};
-    const late = new Promise<void>((resolve) => (stop = this.#options.clock.after(this.#options.startMs ?? 10_000, resolve)));
+    const late = new Promise<void>(
+      (resolve) => (stop = this.#options.clock.after(this.#options.startMs ?? 10_000, resolve)),
+    );
     await Promise.race([all, late]);
     stop();
   }

@@ -51,7 +51,9 @@ export class FakeLink implements Link {
     const answer = await this.#respond(message, this);
     if (answer === undefined) return;
     const { id } = message;
-    this.say(answer instanceof Refuse ? { jsonrpc: '2.0', id, ...answer } : { jsonrpc: '2.0', id, result: answer });
+    this.say(
+      answer instanceof Refuse ? { jsonrpc: '2.0', id, error: answer.error } : { jsonrpc: '2.0', id, result: answer },
+    );
   }
 
   setHeaders(headers: Record<string, string>): void {

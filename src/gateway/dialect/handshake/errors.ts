@@ -3,7 +3,7 @@
 import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
-import { plainError, toWire } from '../plain-error.ts';
+import { inOwnWords, plainError, toWire } from '../plain-error.ts';
 import type { Features } from '../revisions.ts';
 import type { ServedExchange } from '../served-exchange.ts';
 
@@ -26,10 +26,11 @@ export function toHandshakeError(
   }
   if (features.chainCodes) {
     const wire = chainError(error);
-    if (wire) return { error: wire };
+    if (wire) return { error: inOwnWords(error, wire) };
   }
-  if (code === 'RESOURCE_NOT_FOUND') return { error: toWire(-32002, 'Resource not found', { uri: details.uri }) };
-  return { error: plainError(error, exchange.id) };
+  const resource = code === 'RESOURCE_NOT_FOUND';
+  const wire = resource ? toWire(-32002, 'Resource not found', { uri: details.uri }) : plainError(error, exchange.id);
+  return { error: inOwnWords(error, wire) };
 }
 
 function asResult(text: string): Spelled {

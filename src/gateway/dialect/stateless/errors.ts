@@ -3,7 +3,7 @@ import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { TASKS_EXTENSION } from '../meta.ts';
-import { plainError, toWire } from '../plain-error.ts';
+import { inOwnWords, plainError, toWire } from '../plain-error.ts';
 
 export type StatelessAnswer = { result: JsonObject } | { error: WireError; status: number };
 
@@ -19,7 +19,7 @@ export function toStatelessError(
     case 'INVALID_ARGUMENTS':
       return { result: { content: [{ type: 'text', text: error.message }], isError: true } };
     case 'RESOURCE_NOT_FOUND':
-      return { error: toWire(-32602, error.message, { uri: details.uri }), status: 200 };
+      return { error: inOwnWords(error, toWire(-32602, error.message, { uri: details.uri })), status: 200 };
     case 'UNSUPPORTED_VERSION':
       return { error: { ...plainError(error), code: -32022 }, status: 400 };
     case 'TASK_REQUIRED':
@@ -29,7 +29,7 @@ export function toStatelessError(
     case 'INTERNAL':
       return { error: plainError(error, exchangeId), status: 200 };
     default:
-      return { error: plainError(error), status: row.status };
+      return { error: inOwnWords(error, plainError(error)), status: row.status };
   }
 }
 

@@ -10,7 +10,7 @@ import { serveStateless } from './serve.ts';
 
 type Handle = (exchange: Exchange) => Promise<JsonObject>;
 
-const CAN = { [META.clientCapabilities]: { elicitation: {}, sampling: {}, roots: {} } };
+const CAN: JsonObject = { [META.clientCapabilities]: { elicitation: {}, sampling: {}, roots: {} } };
 const ask = (exchange: Exchange, key?: string) => exchange.ask({ method: 'roots/list', key });
 const text = (value: unknown): JsonObject => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 
@@ -19,7 +19,7 @@ function play(handle: Handle, options?: FrontOptions) {
   const target = new FakeTarget(handle);
   const front = fakeFront(target, { clock, ...options });
   let id = 0;
-  const put = (params: JsonObject, { principal = 'local', method = 'tools/call', meta = CAN as JsonObject } = {}) => {
+  const put = (params: JsonObject, { principal = 'local', method = 'tools/call', meta = CAN } = {}) => {
     const outlet = new RecordingOutlet();
     serveStateless(front, enveloped(id++, method, { name: 'x', ...params }, meta), outlet, { principal });
     return outlet;

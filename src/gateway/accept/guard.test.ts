@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createGuard, isLoopback } from './guard.ts';
+import type { GuardOptions } from './guard.ts';
+
+function allows(headers: Record<string, string>, bound = '127.0.0.1', options: GuardOptions = {}): boolean {
+  try {
+    createGuard(bound, options).check({ headers } as unknown as IncomingMessage);
+    return true;
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ code: 'NOT_ALLOWED' });
+    return false;
+  }
+}
+
+describe('Host', () => {
+  it.each(['localhost', 'localhost:3000', 'LOCALHOST', '127.0.0.1:80', '127.1.2.3', '[::1]', '[::1]:3000'])(
+    '%s is this machine',
+    (host) => expect(allows({ host })).toBe(true),
+  );
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil.example:3000',
+    '10.0.0.1',
+    '0.0.0.0',
+    '',
+    'localhost:x',
+    '[::2]',
+  ])('%j is somebody else, on a server for this machine', (host) => expect(allows({ host })).toBe(false));
+
+  it('is needed', () => expect(allows({})).toBe(false));
+
+  it('bound to more than loopback any name will do, unless names are given', () => {
+    expect(allows({ host: 'mcp.example.com' }, '0.0.0.0')).toBe(true);
+    const options = { allowedHosts: ['MCP.example.com'] };
+    expect(allows({ host: 'mcp.EXAMPLE.com:443' }, '0.0.0.0', options)).toBe(true);
+    expect(allows({ host: 'other.example.com' }, '0.0.0.0', options)).toBe(false);
+    expect(allows({ host: 'localhost' }, '0.0.0.0', options)).toBe(true);
+    expect(allows({ host: 'mcp.example.com' }, '127.0.0.1', options)).toBe(true);
+  });
+});
+
+describe('Origin', () => {
+  const from = (origin: string, options?: GuardOptions) => allows({ host: 'localhost', origin }, '127.0.0.1', options);
+
+  it.each(['http://localhost', 'https://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:3000'])(
+    'a page from %s may call',
+    (origin) => expect(from(origin)).toBe(true),
+  );
+
+  it.each([
+    'null',
+    'https://evil.example',
+    'http://localhost.evil.example',
+    'http://localhost@evil.example',
+    'http://evil.example/localhost',
+    'file://',
+    'localhost',
+    '',
+    'http://localhost/',
+  ])('a page from %j may not', (origin) => expect(from(origin)).toBe(false));
+
+  it('named ones may call besides', () => {
+    const options = { allowedOrigins: ['https://App.example.com'] };
+    expect(from('https://app.example.com', options)).toBe(true);
+    expect(from('https://app.example.com:8443', options)).toBe(false);
+    expect(from('http://app.example.com', options)).toBe(false);
+  });
+});
+
+it('addresses of this machine are the names of loopback and 127/8', () => {
+  expect(['localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]'].every(isLoopback)).toBe(true);
+  expect(['0.0.0.0', '::', '128.0.0.1', '', '127.0.0', 'localhost.'].some(isLoopback)).toBe(false);
+});

@@ -1,0 +1,112 @@
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { FakeTarget, fakeFront, request } from '../dialect/fake-front.contract.ts';
+import type { FrontOptions } from '../dialect/front.ts';
+import { acceptStdio } from './stdio.ts';
+
+type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
+
+function start(handle?: Handle, options?: FrontOptions, output: Writable = new PassThrough()) {
+  const input = new PassThrough();
+  const target = new FakeTarget(handle);
+  const front = fakeFront(target, options);
+  const listening = acceptStdio(front, { input, output });
+  const put = (message: unknown) => void input.write(`${JSON.stringify(message)}\n`);
+  const read = async (count: number): Promise<JsonObject[]> => {
+    let text = '';
+    while (text.split('\n').length <= count) {
+      const chunk = (output as PassThrough).read() as Buffer | null;
+      if (chunk) text += chunk.toString();
+      else await new Promise((resolve) => output.once('readable', resolve));
+    }
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as JsonObject);
+  };
+  return { input, output, target, front, put, read, ...listening };
+}
+
+const initialize = request(0, 'initialize', { protocolVersion: '2025-11-25' });
+
+describe('a server on stdin and stdout', () => {
+  it('answers everything that came before the end of input, then ends with 0', async () => {
+    let finish!: (result: JsonObject) => void;
+    const { put, input, read, closed } = start(() => new Promise((resolve) => (finish = resolve)));
+    put(initialize);
+    put(request(1, 'tools/call'));
+    await read(1);
+    input.end(JSON.stringify(request(2, 'ping'))); // a last line without its end
+    expect(await read(1)).toMatchObject([{ id: 2, result: {} }]);
+    finish({ content: [] });
+    expect(await read(1)).toMatchObject([{ id: 1, result: { content: [] } }]);
+    expect(await closed).toBe(0);
+  });
+
+  it('a line that is too long is refused, and the next one is served', async () => {
+    const { put, input, read } = start(undefined, { limits: { maxRequestBytes: 100 } });
+    input.write(`{"x":"${'y'.repeat(500)}"}\n`);
+    put(request(1, 'ping'));
+    expect(await read(2)).toMatchObject([
+      { id: null, error: { code: -32600 } },
+      { id: 1, result: {} },
+    ]);
+  });
+
+  it('does not read on while the client does not read, and goes on when it does', async () => {
+    const output = new PassThrough({ highWaterMark: 10 });
+    const { put, input, read } = start(undefined, undefined, output);
+    put(request(1, 'ping'));
+    await new Promise((resolve) => output.once('readable', resolve));
+    expect(input.isPaused()).toBe(true);
+    await read(1);
+    put(request(2, 'ping'));
+    expect(await read(1)).toMatchObject([{ id: 2 }]);
+  });
+
+  it('gives up a client that lets too much pile up', async () => {
+    const stuck = new Writable({ highWaterMark: 1, write: () => {} });
+    const flood: Handle = (exchange) => {
+      for (let n = 0; n < 1000; n++) exchange.progress({ progress: n, message: 'x'.repeat(100) });
+      return { content: [] };
+    };
+    const { put, closed, front } = start(flood, { limits: { maxBufferedBytes: 10_000 } }, stuck);
+    put(initialize);
+    put(request(1, 'tools/call', { _meta: { progressToken: 1 } }));
+    expect(await closed).toBe(1);
+    expect(stuck.destroyed).toBe(true);
+    expect(stuck.writableLength).toBeLessThan(20_000);
+    expect(front.lines.join()).toContain('client.too-slow');
+  });
+
+  it('a client that is gone cancels what it asked for', async () => {
+    const { put, output, closed, target } = start(() => new Promise(() => {}));
+    put(initialize);
+    put(request(1, 'tools/call'));
+    await new Promise((resolve) => output.once('readable', resolve));
+    while (target.seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    output.destroy(new Error('EPIPE'));
+    expect(await closed).toBe(0);
+    expect(target.seen[0]!.signal.aborted).toBe(true);
+  });
+
+  it('a result that JSON cannot express is told as an internal error', async () => {
+    const { put, read } = start(async () => ({ content: [], big: 1n }));
+    put(initialize);
+    put(request(1, 'tools/call'));
+    put(request(2, 'ping'));
+    const answers = await read(3);
+    expect(answers.find(({ id }) => id === 1)).toMatchObject({ error: { code: -32603, message: 'Internal error' } });
+    expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: {} });
+  });
+
+  it('closing it ends it, once', async () => {
+    const { close, closed, input } = start();
+    close();
+    close();
+    expect(await closed).toBe(0);
+    expect(input.destroyed).toBe(true);
+  });
+});

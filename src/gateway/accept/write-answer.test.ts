@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import type { Message } from '../../protocol/message.ts';
+import { toResult } from '../../protocol/message.ts';
+import { RecordingOutlet, fakeFront } from '../dialect/fake-front.contract.ts';
+import { splitOutlet } from './batch-outlet.ts';
+import { answerText } from './write-answer.ts';
+
+const circle: Record<string, unknown> = {};
+circle.self = circle;
+
+it.each([
+  ['a BigInt', { n: 1n }],
+  ['a circle', circle],
+  [
+    'something that throws',
+    {
+      toJSON: () => {
+        throw new Error('secret');
+      },
+    },
+  ],
+])('%s in a result becomes an error under the same id, and the log knows why', (_, value) => {
+  const { log, lines } = fakeFront();
+  const text = answerText(toResult('id', value), log);
+  expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: 'id', error: { code: -32603, message: 'Internal error' } });
+  expect(lines.join()).toContain('answer.unwritable');
+});
+
+it('in a batch only the answer that cannot be written is lost', () => {
+  const answers: Message[] = [toResult(1, {}), toResult(2, 1n), toResult('3', null)];
+  const written = JSON.parse(answerText(answers, fakeFront().log)) as { id: unknown; error?: unknown }[];
+  expect(written.map(({ id, error }) => [id, error !== undefined])).toEqual([
+    [1, false],
+    [2, true],
+    ['3', false],
+  ]);
+});
+
+it('a batch is answered when its last item is, and a batch of notifications not at all', () => {
+  const outlet = new RecordingOutlet();
+  const items = splitOutlet(outlet, 3);
+  items[2]!.end(toResult(3, {}));
+  items[0]!.end();
+  expect(outlet.ends).toEqual([]);
+  items[1]!.end(toResult(1, {}));
+  expect(outlet.ends).toEqual([[toResult(3, {}), toResult(1, {})]]);
+  const silent = new RecordingOutlet();
+  for (const item of splitOutlet(silent, 2)) item.end();
+  expect(silent.ends).toEqual([undefined]);
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { Called } from '../fake-wire.contract.ts';
+import { FakeWire, fakeEvents, settled } from '../fake-wire.contract.ts';
+import { DraftSpeaker } from './draft-speaker.ts';
+
+function setUp(answer: (call: Called) => unknown) {
+  const wire = new FakeWire(answer);
+  const events = fakeEvents();
+  const server = {
+    dialect: 'draft',
+    revision: '2025-06-18',
+    info: { name: 's', version: '1' },
+    capabilities: {},
+  } as const;
+  return { wire, events, speaker: new DraftSpeaker(wire, server, events) };
+}
+
+const note = (method: string, params = {}) => ({ jsonrpc: '2.0' as const, method, params });
+
+test('lists are bare arrays on the wire, and pages to us', async () => {
+  const { speaker } = setUp(({ method }) =>
+    method === 'tools/list' ? [{ name: 'a' }] : { resources: [{ name: 'r' }] },
+  );
+  expect(await speaker.call({ method: 'tools/list' })).toEqual({ tools: [{ name: 'a' }] });
+  expect(await speaker.call({ method: 'resources/list' })).toEqual({ resources: [{ name: 'r' }] });
+});
+
+test.each([null, 5, 'x', {}])('a list that is %j is no list', async (answer) => {
+  const { speaker } = setUp(() => answer);
+  const { tools } = await speaker.call({ method: 'tools/list' });
+  expect(Array.isArray(tools) && tools.length > 0).toBe(false);
+});
+
+test('a call is an invocation, and is called off in the words of the dialect', async () => {
+  const { wire, speaker } = setUp(() => ({ type: 'success', value: 3 }));
+  await speaker.call({ method: 'tools/call', params: { name: 'add', arguments: { a: 1 } } });
+  expect(wire.calls[0]).toMatchObject({ method: 'tools/invoke', params: { name: 'add', arguments: { a: 1 } } });
+  expect(wire.calls[0]?.cancelNotice?.(9, 'late')).toEqual({ jsonrpc: '2.0', method: 'cancel', params: { id: 9 } });
+});
+
+test.each(['prompts/list', 'resources/read', 'completion/complete', 'tasks/get'])(
+  '%s does not exist here',
+  async (method) => {
+    const { wire, speaker } = setUp(() => ({}));
+    await expect(speaker.call({ method })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    expect(wire.calls).toEqual([]);
+  },
+);
+
+test('questions are refused, a ping is answered', async () => {
+  const { wire, speaker } = setUp(() => ({}));
+  speaker.onRequest({ jsonrpc: '2.0', id: 1, method: 'elicitation/create' });
+  speaker.onRequest({ jsonrpc: '2.0', id: 2, method: 'ping' });
+  await settled();
+  expect(wire.responded).toMatchObject([
+    { id: 1, error: { code: -32601 } },
+    { id: 2, result: {} },
+  ]);
+});
+
+test('changes come with their difference', () => {
+  const { speaker, events } = setUp(() => ({}));
+  speaker.onNotification(note('tools/changed', { added: [{ name: 'a' }], removed: ['b'] }));
+  speaker.onNotification(note('tools/changed', { added: 5 }));
+  speaker.onNotification(note('resources/changed', { updated: ['r'] }));
+  speaker.onNotification(note('resources/changed'));
+  expect(events.changes).toEqual([
+    { kind: 'tools', added: [{ name: 'a' }], removed: ['b'] },
+    { kind: 'tools', added: [], removed: [] },
+    { kind: 'resource', uri: 'r', name: 'r' },
+  ]);
+});
+
+test('wishes of other eras are not sent', async () => {
+  const { wire, speaker } = setUp(() => ({}));
+  await speaker.subscribe();
+  await speaker.unsubscribe();
+  await speaker.notify('notifications/roots/list_changed');
+  await expect(speaker.setLogLevel()).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  await speaker.notify('interaction.event', { a: 1 });
+  expect([wire.calls, wire.notified]).toEqual([[], [note('interaction.event', { a: 1 })]]);
+});
+
+test('it says goodbye, also to a server that does not answer', async () => {
+  const { wire, speaker } = setUp(() => {
+    throw new Error('gone');
+  });
+  await speaker.leave();
+  expect([wire.methods, wire.calls[0]?.timeoutMs, wire.notified]).toEqual([
+    ['shutdown'],
+    1000,
+    [{ jsonrpc: '2.0', method: 'exit' }],
+  ]);
+});

@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Called } from '../fake-wire.contract.ts';
+import { FakeWire, fakeEvents, settled } from '../fake-wire.contract.ts';
+import { HandshakeSpeaker } from './handshake-speaker.ts';
+
+const TASKS = { tasks: { requests: { tools: { call: {} } } } };
+
+function setUp(answer: (call: Called) => unknown = () => ({}), { capabilities = {}, revision = '2025-11-25' } = {}) {
+  const wire = new FakeWire(answer);
+  const handler = { answer: (_: unknown, __: AbortSignal): unknown => ({ action: 'accept' }) };
+  const events = fakeEvents((ask, signal) => handler.answer(ask, signal));
+  const server = { dialect: 'handshake', revision, info: { name: 's', version: '1' }, capabilities } as const;
+  return { wire, events, handler, speaker: new HandshakeSpeaker(wire, server, events) };
+}
+
+const request = (method: string, params = {}, id: number | string = 7) => ({
+  jsonrpc: '2.0' as const,
+  id,
+  method,
+  params,
+});
+const note = (method: string, params = {}) => ({ jsonrpc: '2.0' as const, method, params });
+
+describe('a call', () => {
+  test('passes its params, trace and progress token, and the result as it came', async () => {
+    const { wire, speaker } = setUp(() => ({ content: [], extra: 1 }));
+    const params = { name: 'a', _meta: { mine: true } };
+    const trace = { traceparent: '00-1' };
+    expect(await speaker.call({ method: 'tools/call', params, trace, onProgress() {} })).toEqual({
+      content: [],
+      extra: 1,
+    });
+    expect(wire.calls[0]?.params).toEqual({ name: 'a', _meta: { mine: true, traceparent: '00-1', progressToken: 1 } });
+    await speaker.call({ method: 'tools/call', params });
+    expect(wire.calls[1]?.params).toBe(params);
+  });
+
+  test.each([[[]], [null], ['text'], [5]])('that is answered with %j is an error', async (answer) => {
+    const { speaker } = setUp(() => answer);
+    await expect(speaker.call({ method: 'tools/list' })).rejects.toMatchObject({ code: 'UPSTREAM_INVALID' });
+  });
+
+  test('asks for a task only where the server can run one', async () => {
+    const task = { ttl: 5 };
+    const able = setUp(undefined, { capabilities: TASKS });
+    await able.speaker.call({ method: 'tools/call', params: { name: 'a' }, task });
+    expect(able.wire.calls[0]?.params).toEqual({ name: 'a', task: { ttl: 5 } });
+    const unable = setUp();
+    await unable.speaker.call({ method: 'tools/call', params: { name: 'a' }, task });
+    const older = setUp(undefined, { capabilities: TASKS, revision: '2025-06-18' });
+    await older.speaker.call({ method: 'tools/call', params: { name: 'a' }, task });
+    for (const { wire } of [unable, older]) expect(wire.calls[0]?.params).toEqual({ name: 'a' });
+  });
+
+  test('tells of tasks in neutral words', async () => {
+    const task = { taskId: 't', status: 'working', ttl: 9, pollInterval: 3, createdAt: 'x', lastUpdatedAt: 'y' };
+    const { speaker } = setUp(({ method }) =>
+      method === 'tools/call' ? { task } : method === 'tasks/list' ? { tasks: [task] } : task,
+    );
+    const neutral = { taskId: 't', status: 'working', ttlMs: 9, pollIntervalMs: 3, createdAt: 'x', lastUpdatedAt: 'y' };
+    expect(await speaker.call({ method: 'tools/call' })).toEqual({ task: neutral });
+    expect(await speaker.call({ method: 'tasks/get' })).toEqual(neutral);
+    expect(await speaker.call({ method: 'tasks/list' })).toEqual({ tasks: [neutral] });
+    await expect(speaker.call({ method: 'tasks/update' })).rejects.toMatchObject({ code: -32601 });
+  });
+});
+
+describe('a question', () => {
+  test('is answered under its id, and the clocks stand still meanwhile', async () => {
+    const { wire, speaker, events, handler } = setUp();
+    let held = 0;
+    handler.answer = () => {
+      held = wire.held;
+      return { action: 'decline' };
+    };
+    speaker.onRequest(request('elicitation/create', { message: 'Hi', _meta: { x: 1 } }, 'seven'));
+    await settled();
+    expect(events.asks).toEqual([{ method: 'elicitation/create', params: { mode: 'form', message: 'Hi' } }]);
+    expect(wire.responded).toEqual([{ jsonrpc: '2.0', id: 'seven', result: { action: 'decline' } }]);
+    expect([held, wire.held]).toEqual([1, 0]);
+  });
+
+  test('that the user refuses is answered with -1', async () => {
+    const { wire, speaker, handler } = setUp();
+    handler.answer = () => {
+      throw new GatewayError('NOT_APPROVED', { what: 'sampling' });
+    };
+    speaker.onRequest(request('sampling/createMessage'));
+    await settled();
+    expect(wire.responded).toMatchObject([{ id: 7, error: { code: -1 } }]);
+    expect(wire.held).toBe(0);
+  });
+
+  test('whose handler fails is answered without its words', async () => {
+    const { wire, speaker, handler } = setUp();
+    handler.answer = () => {
+      throw new Error('password is hunter2');
+    };
+    speaker.onRequest(request('sampling/createMessage'));
+    await settled();
+    expect(wire.responded).toMatchObject([{ error: { code: -32603 } }]);
+    expect(JSON.stringify(wire.responded)).not.toContain('hunter2');
+  });
+
+  test('that we do not know is refused, and a ping answered', async () => {
+    const { wire, speaker, events } = setUp();
+    speaker.onRequest(request('tools/call', {}, 1));
+    speaker.onRequest(request('ping', {}, 2));
+    await settled();
+    expect(wire.responded.toSorted((a, b) => Number(a.id) - Number(b.id))).toMatchObject([
+      { id: 1, error: { code: -32601 } },
+      { id: 2, result: {} },
+    ]);
+    expect(events.asks).toEqual([]);
+  });
+
+  test.each(['on the shared stream', 'on the stream of a call'])(
+    'that the server calls off %s is not answered',
+    async (where) => {
+      const { wire, speaker, handler } = setUp();
+      let signal: AbortSignal | undefined;
+      let answer: (value: unknown) => void = () => {};
+      handler.answer = (_, given) => {
+        signal = given;
+        return new Promise((resolve) => (answer = resolve));
+      };
+      await speaker.call({ method: 'tools/call' });
+      speaker.onRequest(request('elicitation/create'));
+      await settled();
+      const cancelled = note('notifications/cancelled', { requestId: 7 });
+      if (where === 'on the shared stream') speaker.onNotification(cancelled);
+      else wire.calls[0]?.onNotify?.(cancelled);
+      expect(signal?.aborted).toBe(true);
+      answer({});
+      await settled();
+      expect([wire.responded, wire.held]).toEqual([[], 0]);
+    },
+  );
+});
+
+describe('what the server tells', () => {
+  test('becomes changes, wherever it comes', async () => {
+    const { wire, speaker, events } = setUp();
+    await speaker.call({ method: 'tools/call' });
+    speaker.onNotification(note('notifications/tools/list_changed'));
+    wire.calls[0]?.onNotify?.(note('notifications/resources/updated', { uri: 'a' }));
+    speaker.onNotification(note('notifications/message', { level: 'info', data: 'x' }));
+    speaker.onNotification(note('notifications/elicitation/complete', { elicitationId: 'e' }));
+    speaker.onNotification(note('notifications/tasks/status', { taskId: 't', status: 'working', ttl: null }));
+    expect(events.changes).toEqual([
+      { kind: 'tools' },
+      { kind: 'resource', uri: 'a' },
+      { kind: 'log', entry: { level: 'info', data: 'x' } },
+      { kind: 'elicited', elicitationId: 'e' },
+      { kind: 'task', principal: '', task: { taskId: 't', status: 'working', ttlMs: null } },
+    ]);
+  });
+
+  test('that makes no sense is nothing', () => {
+    const { speaker, events } = setUp();
+    for (const odd of [
+      note('notifications/resources/updated', { uri: 5 }),
+      note('notifications/cancelled'),
+      note('x'),
+    ]) {
+      speaker.onNotification(odd);
+    }
+    expect(events.changes).toEqual([]);
+  });
+
+  test('of a call alone goes to that call', async () => {
+    const { wire, speaker } = setUp();
+    const heard: string[] = [];
+    await speaker.call({ method: 'tools/call', onNotify: ({ method }) => heard.push(method) });
+    wire.calls[0]?.onNotify?.(note('notifications/custom'));
+    expect(heard).toEqual(['notifications/custom']);
+  });
+});
+
+test('wishes are requests of their own', async () => {
+  const { wire, speaker } = setUp();
+  await speaker.subscribe('a');
+  await speaker.unsubscribe('a');
+  await speaker.setLogLevel('debug');
+  await speaker.notify('notifications/roots/list_changed');
+  speaker.watch();
+  await speaker.leave();
+  expect(wire.calls.map(({ method, params }) => [method, params])).toEqual([
+    ['resources/subscribe', { uri: 'a' }],
+    ['resources/unsubscribe', { uri: 'a' }],
+    ['logging/setLevel', { level: 'debug' }],
+  ]);
+  expect(wire.notified).toEqual([{ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }]);
+});

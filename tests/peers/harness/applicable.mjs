@@ -1,7 +1,7 @@
 // Which features a cell has. What it lacks is told with the reason, and counted as skipped.
 import { FEATURES } from './features.mjs';
 
-/** What some peers cannot do, by `client server+variant revision-era`; each with its reason. */
+/** What some peers cannot do though the revision can; each with its reason. */
 const LACKS = [
   {
     when: ({ server, variant, revision }) => server === 'v2' && variant === '-handler' && revision < '2026',
@@ -13,6 +13,11 @@ const LACKS = [
 /** `[{ feature, lacking? }]` in order. */
 export function featuresOf(cell) {
   return FEATURES.map((feature) => ({ feature, lacking: lacking(feature, cell) }));
+}
+
+/** Why this cell has less than its revision, if so. */
+export function limitOf(cell) {
+  return LACKS.find(({ when }) => when(cell))?.reason;
 }
 
 function lacking(feature, cell) {

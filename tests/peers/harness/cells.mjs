@@ -18,7 +18,7 @@ const V1_ERA = 'SDK v1 ends at 2025-11-25';
 const OURS_ONLY = 'no SDK knows it';
 const SSE_IS_HANDSHAKE = 'HTTP+SSE belongs to the handshake era';
 
-/** A row: `has(transport, revision)` gives undefined where there is a cell, else why there is none. */
+/** A row: `lacks(transport, revision)` gives undefined where there is a cell, else why there is none. */
 export const ROWS = [
   {
     id: 'parley-parley',
@@ -52,7 +52,7 @@ export const ROWS = [
     server: 'parley',
     mode: 'legacy',
     lacks: (transport, revision) =>
-      noV2(transport) ?? unknownToSdk(revision) ?? (revision >= '2026' ? 'see the next rows' : undefined),
+      noV2(transport) ?? unknownToSdk(revision) ?? (revision >= '2026' ? 'not in this mode of the client' : undefined),
     cell: (revision) => ({ pin: revision, options: {} }),
   },
   {
@@ -73,7 +73,7 @@ export const ROWS = [
     lacks: (transport, revision) =>
       noV2(transport) ??
       unknownToSdk(revision) ??
-      (revision < '2026' ? 'can only be pinned to 2026-07-28' : noModernSse(transport, revision)),
+      (revision < '2026' ? 'not in this mode of the client' : noModernSse(transport, revision)),
     cell: (revision) => ({ pin: revision, options: {} }),
   },
   ...officialServer({ id: 'v1-server', title: 'SDK v1 server', server: 'v1' }),

@@ -1,8 +1,8 @@
 // Parley as built. PARLEY_DIST names another build, for runs while this one is being renewed.
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const dist = process.env.PARLEY_DIST ?? fileURLToPath(new URL('../../../dist', import.meta.url));
-const parley = await import(pathToFileURL(resolve(dist, '_entries/index.js')));
+export const dist = resolve(process.env.PARLEY_DIST ?? fileURLToPath(new URL('../../../dist', import.meta.url)));
+const parley = await import(pathToFileURL(join(dist, '_entries/index.js')));
 
 export const { connect, createLog, createServer } = parley;

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { startHttpTap } from '../../schemas/tap/tap-http.mjs';
 import { tapTransport } from '../../schemas/tap/tap-transport.mjs';
+import { dist } from '../harness/parley.mjs';
 import { HTTP_SERVERS } from './http.mjs';
 
 const PATHS = { http: '/mcp', sse: '/sse', websocket: '/ws' };
@@ -25,7 +26,7 @@ async function openStdio(kind, options) {
   const file = join(folder, 'record.jsonl');
   const program = fileURLToPath(new URL('stdio.mjs', import.meta.url));
   return {
-    way: { command: process.execPath, args: [program, kind, file, JSON.stringify(options)] },
+    way: { command: process.execPath, args: [program, kind, file, dist, JSON.stringify(options)] },
     async close() {
       const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
       rmSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// A reference server as a program on stdin and stdout: `node servers/stdio.mjs KIND RECORD-FILE [OPTIONS-AS-JSON]`.
+// A reference server as a program on stdin and stdout: `node servers/stdio.mjs KIND RECORD-FILE PARLEY-DIST OPTIONS-AS-JSON`.
 import { tapStdio } from '../../schemas/tap/tap-stdio.mjs';
 
 const SERVE = {
@@ -24,6 +24,7 @@ const SERVE = {
   },
 };
 
-const [kind, file, options = '{}'] = process.argv.slice(2);
+const [kind, file, dist, options] = process.argv.slice(2);
+process.env.PARLEY_DIST = dist; // the official clients hand on no variables
 tapStdio(file);
 await SERVE[kind](JSON.parse(options));

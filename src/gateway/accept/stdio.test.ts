@@ -72,9 +72,9 @@ describe('a server on stdin and stdout', () => {
       for (let n = 0; n < 1000; n++) exchange.progress({ progress: n, message: 'x'.repeat(100) });
       return { content: [] };
     };
-    const { put, closed, front } = start(flood, { limits: { maxBufferedBytes: 10_000 } }, stuck);
-    put(initialize);
-    put(request(1, 'tools/call', { _meta: { progressToken: 1 } }));
+    const { input, closed, front } = start(flood, { limits: { maxBufferedBytes: 10_000 } }, stuck);
+    const call = request(1, 'tools/call', { _meta: { progressToken: 1 } });
+    input.write(`${JSON.stringify(initialize)}\n${JSON.stringify(call)}\n`);
     expect(await closed).toBe(1);
     expect(stuck.destroyed).toBe(true);
     expect(stuck.writableLength).toBeLessThan(20_000);
@@ -103,10 +103,10 @@ describe('a server on stdin and stdout', () => {
   });
 
   it('closing it ends it, once', async () => {
-    const { close, closed, input } = start();
-    close();
-    close();
-    expect(await closed).toBe(0);
-    expect(input.destroyed).toBe(true);
+    const server = start();
+    server.close();
+    server.close();
+    expect(await server.closed).toBe(0);
+    expect(server.input.destroyed).toBe(true);
   });
 });

@@ -17,7 +17,7 @@ class FakeTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if (this.failing) throw new Error('cannot send');
-    this.sent.push(message as unknown as JsonObject);
+    this.sent.push(message);
     return Promise.resolve();
   }
 

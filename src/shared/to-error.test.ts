@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from './error-table.ts';
+import type { ErrorCode } from './error-table.ts';
+import { GatewayError, ProtocolError } from './errors.ts';
+import { toError } from './to-error.ts';
+
+describe('what is thrown', () => {
+  it('by us passes as it is', () => {
+    for (const error of [new GatewayError('CANCELLED'), new ProtocolError(1, 'x')]) expect(toError(error)).toBe(error);
+  });
+
+  it('by the official SDK keeps its number, words and data', () => {
+    const thrown = Object.assign(new Error('MCP error -32602: no'), { code: -32602, data: { a: 1 } });
+    expect(toError(thrown)).toMatchObject({ code: -32602, message: 'MCP error -32602: no', data: { a: 1 } });
+  });
+
+  it.each([
+    ['a system error', Object.assign(new Error('ENOENT: /etc/secret'), { code: 'ENOENT', errno: -2 })],
+    ['a database error', Object.assign(new Error('dup key: {secret}'), { code: 11000 })],
+    ['a gRPC error', Object.assign(new Error('10.0.0.7 refused'), { code: 14 })],
+    ['a time-out', new DOMException('secret took too long', 'TimeoutError')],
+    ['text', 'secret'],
+    ['nothing', undefined],
+    ['an object', { code: -32602, message: 'secret' }],
+  ])('%s is an internal error that keeps its words to the log', (_, thrown) => {
+    const error = toError(thrown) as GatewayError;
+    expect(error.code).toBe('INTERNAL');
+    expect(error.message).toBe('Internal error');
+    expect(error.cause).toBe(thrown);
+  });
+});
+
+describe('the table of errors', () => {
+  it('each row has words, a hint, a JSON-RPC code and an HTTP status', () => {
+    for (const [code, row] of Object.entries(ERRORS)) {
+      expect(row.message, code).not.toBe('');
+      expect(row.hint, code).toMatch(/\.$/);
+      expect(row.code, code).toBeGreaterThanOrEqual(-32768);
+      expect(row.code, code).toBeLessThanOrEqual(-32000);
+      expect(row.status >= 200 && row.status < 600, code).toBe(true);
+    }
+  });
+
+  it('details fill the message; one that is missing leaves its name', () => {
+    expect(new GatewayError('TOOL_NOT_FOUND', { name: 'x' }).message).toBe('Unknown tool: x');
+    expect(new GatewayError('TOOL_NOT_FOUND').message).toBe('Unknown tool: name');
+    expect(new GatewayError('TOOL_NOT_FOUND', { name: '{name} $& $1' }).message).toBe('Unknown tool: {name} $& $1');
+    const codes = Object.keys(ERRORS) as ErrorCode[];
+    for (const code of codes) expect(new GatewayError(code).message).not.toContain('{');
+  });
+});

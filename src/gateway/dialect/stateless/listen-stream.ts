@@ -27,6 +27,8 @@ export interface ListenOptions {
   onNotification(notification: NotificationMessage): void;
   /** The stream broke and is back: something may have been missed. */
   onGap(honoured: JsonObject): void;
+  /** Tests give their own. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export class ListenStream {
@@ -108,9 +110,9 @@ export class ListenStream {
         if (this.#stop.signal.aborted) return;
         if (!this.#hasAck || isFinal(thrown)) throw thrown;
       }
-      failures = Date.now() - since >= LIVED_MS ? 0 : failures + 1;
-      const ms = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]! * (0.5 + Math.random() / 2);
-      await sleep(ms, undefined, { signal: this.#stop.signal, ref: false }).catch(() => {}); // stopped: the loop ends
+      if (Date.now() - since >= LIVED_MS) failures = 0;
+      const ms = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]! * (0.5 + Math.random() / 2);
+      await (this.#options.pause ?? pause)(ms, this.#stop.signal);
     } while (!this.#stop.signal.aborted && this.#options.wire.closedBy === undefined);
   }
 
@@ -145,6 +147,11 @@ export class ListenStream {
 /** The stream that a notification belongs to; undefined when it names none. */
 export function subscriptionOf({ params }: NotificationMessage): unknown {
   return isObject(params?._meta) ? params._meta[META.subscriptionId] : undefined;
+}
+
+/** Does not keep the process alive, and ends when it is stopped. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {}); // stopped: whoever waits looks at the signal
 }
 
 /** A server that does not know the request, or the filter, will not know it later. */

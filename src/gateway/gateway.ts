@@ -1,12 +1,12 @@
-// The gateway: any clients in front, any servers behind, your steps between. `handle` is the journey of a message:
-// it came through a transport (accept/), was read (codec/) and put into neutral words (dialect/); it passes the steps
-// (middleware/), is given to the server that owns what it names (router/), and goes out in that server's words (upstream/).
-// The answer comes back the same way.
-import type { Implementation, ServerCapabilities, Transport } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
+// The gateway: any clients in front, any servers behind, your steps between. It knows the servers and opens the doors; the
+// journey of a message is told in view.ts.
+import type { Implementation, Transport } from '@modelcontextprotocol/client';
 import type { Step, StepFunction } from '../protocol/step.ts';
-import type { Change, Target } from '../protocol/target.ts';
+import type { Target } from '../protocol/target.ts';
+import { systemClock } from '../shared/clock.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { createLog } from '../shared/log.ts';
+import { createSealer } from '../shared/seal.ts';
 import { Doors } from './accept/doors.ts';
 import type { ListenOptions } from './accept/doors.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
@@ -14,14 +14,12 @@ import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
-import { createChain } from './middleware/chain.ts';
-import type { Last } from './middleware/chain.ts';
-import { Router } from './router/router.ts';
 import type { Member } from './router/member.ts';
 import type { Naming } from './router/names.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/upstream-target.ts';
+import { View } from './view.ts';
 
 /** A server to reach, with how to reach it, or one that lives in this process. */
 export type ServerEntry = Address | Target | ({ server: Address } & ServerSettings);
@@ -39,6 +37,8 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions {
   servers: Record<string, ServerEntry>;
   /** Outermost first. */
   steps?: (Step | StepFunction)[] | undefined;
+  /** Servers that are served together at /mcp/<group>. */
+  groups?: Record<string, string[]> | undefined;
   names?: Naming | undefined;
   startMs?: number | undefined;
 }
@@ -47,58 +47,24 @@ export function createGateway(options: GatewayOptions): Gateway {
   return new Gateway(options);
 }
 
-export class Gateway implements Target {
-  readonly #options: GatewayOptions;
-  readonly #members: Member[];
-  readonly #router: Router;
+export class Gateway {
+  readonly #options: GatewayOptions & Required<Pick<FrontOptions, 'log' | 'clock' | 'sealer'>>;
   readonly #steps: Step[];
-  readonly #chain: Last;
-  readonly #front: Front;
+  readonly #members: Member[];
   readonly #doors: Doors;
+  readonly #parts = new Map<string, Front>();
 
   constructor(options: GatewayOptions) {
-    this.#options = options;
+    const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
+    this.#options = { ...options, log, clock, sealer };
     this.#steps = (options.steps ?? []).map(toStep);
-    this.#front = createFront(this, options);
-    this.#doors = new Doors(this.#front, options);
-    const { log, clock, sealer } = this.#front;
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
-    const { instructions, names: naming, startMs } = options;
-    this.#router = new Router(this.#members, { info: this.info, log, clock, sealer, instructions, naming, startMs });
-    this.#chain = createChain(this.#steps, (exchange) => this.#router.handle(exchange));
+    this.#doors = new Doors(this.#frontOf(this.#members), { ...options, part: (name) => this.#part(name) });
   }
 
-  handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
-    return this.#chain(exchange);
-  }
-
-  get info(): Implementation {
-    const { name = 'mcp-parley', version = '0' } = this.#options;
-    return { name, version };
-  }
-
-  get instructions(): string | undefined {
-    return this.#router.instructions;
-  }
-
-  ready(): Promise<void> {
-    return this.#router.ready();
-  }
-
-  capabilities(client: ClientView): ServerCapabilities {
-    return this.#router.capabilities(client);
-  }
-
-  watch(listener: (change: Change) => void): () => void {
-    return this.#router.watch((change) => {
-      let told: Change | undefined = change;
-      for (const step of this.#steps.toReversed()) if (told && step.onChange) told = step.onChange(told);
-      if (told) listener(told);
-    });
-  }
-
-  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
-    return this.#router.inputSchema(tool, client);
+  /** What is behind it: by name, with the state of each connection. */
+  get servers(): { name: string; target: Target }[] {
+    return [...this.#members];
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
@@ -123,19 +89,34 @@ export class Gateway implements Target {
     );
   }
 
+  get #info(): Implementation {
+    const { name = 'mcp-parley', version = '0' } = this.#options;
+    return { name, version };
+  }
+
+  /** A server or group by its name, at /mcp/<name>. */
+  #part(name: string): Front {
+    const known = this.#parts.get(name);
+    if (known) return known;
+    const names = this.#options.groups?.[name] ?? [name];
+    const members = this.#members.filter((member) => names.includes(member.name));
+    if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
+    const front = this.#frontOf(members);
+    this.#parts.set(name, front);
+    return front;
+  }
+
+  #frontOf(members: Member[]): Front {
+    const { log, clock, sealer, instructions, names: naming, startMs } = this.#options;
+    const routing = { info: this.#info, log, clock, sealer, instructions, naming, startMs };
+    return createFront(new View(members, this.#steps, routing), this.#options);
+  }
+
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, target: entry };
     const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
-    const { log, clock } = this.#front;
-    const target = new UpstreamTarget({
-      name,
-      address: server,
-      client: this.info,
-      limits: this.#options.limits,
-      log,
-      clock,
-      ...settings,
-    });
+    const { log, clock, limits } = this.#options;
+    const target = new UpstreamTarget({ name, address: server, client: this.#info, limits, log, clock, ...settings });
     if (start === 'eager') void target.ready();
     return { name, target };
   }

@@ -22,6 +22,10 @@ export interface EndpointOptions extends GuardOptions {
   /** The address listened on: decides which Host names are trusted by default. */
   host?: string | undefined;
   identify?: Identify | undefined;
+  /** What is served at /mcp/<name>; throws SERVER_UNKNOWN. */
+  part?: ((name: string) => Front) | undefined;
+  /** Further pages by path, e.g. /healthz. */
+  pages?: Record<string, (request: IncomingMessage, response: ServerResponse) => void> | undefined;
 }
 
 export interface HttpEndpoint {
@@ -37,6 +41,7 @@ export function createHttpEndpoint(front: Front, options: EndpointOptions = {}):
   const streamable = new StreamableHttp(front);
   const legacy = new LegacySse(front, streamable);
   const sockets = acceptWebSockets(front);
+  const parts = new Map<string, StreamableHttp>();
   const identify = (request: IncomingMessage, transport: string) =>
     options.identify?.({ headers: request.headers, transport });
 
@@ -44,6 +49,8 @@ export function createHttpEndpoint(front: Front, options: EndpointOptions = {}):
     if (path === '/mcp') streamable.handle(visit);
     else if (path === '/sse') legacy.stream(visit);
     else if (path === '/message') legacy.message(visit);
+    else if (options.part && path.startsWith('/mcp/')) partOf(path, options.part, parts).handle(visit);
+    else if (options.pages && Object.hasOwn(options.pages, path)) options.pages[path]!(visit.request, visit.response);
     else
       visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
   };
@@ -74,10 +81,18 @@ export function createHttpEndpoint(front: Front, options: EndpointOptions = {}):
       for (const close of front.listens) close();
       sockets.close();
       legacy.close();
-      streamable.close();
+      for (const one of [streamable, ...parts.values()]) one.close();
       front.parked.close();
     },
   };
+}
+
+/** One per name, made when it is first asked for: names that nobody knows are refused before. */
+function partOf(path: string, part: (name: string) => Front, parts: Map<string, StreamableHttp>): StreamableHttp {
+  const name = path.slice('/mcp/'.length);
+  let streamable = parts.get(name);
+  if (!streamable) parts.set(name, (streamable = new StreamableHttp(part(name))));
+  return streamable;
 }
 
 function pathOf(request: IncomingMessage): string {

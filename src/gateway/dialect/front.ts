@@ -34,6 +34,8 @@ export interface FrontOptions {
   log?: Log | undefined;
   clock?: Clock | undefined;
   keys?: readonly string[] | undefined;
+  /** Instead of one made from `keys`. */
+  sealer?: Sealer | undefined;
 }
 
 export function createFront(target: Target, options: FrontOptions = {}): Front {
@@ -48,7 +50,7 @@ export function createFront(target: Target, options: FrontOptions = {}): Front {
     limits,
     log: options.log ?? createLog(),
     clock,
-    sealer: createSealer(options.keys),
+    sealer: options.sealer ?? createSealer(options.keys),
     parked: new ParkedCalls(limits, clock),
     listens: new Set(),
   };

@@ -10,10 +10,12 @@ import { machine, summarise } from './report/summary.mjs';
 import { cellLine, HEADING } from './report/table.mjs';
 import { startSubject } from './subject.mjs';
 
-// The warm-up is a number of calls: by time a slow server would be measured before its code is compiled.
+// Lives: how often each server is started anew. What the compiler makes of a program differs from process to process by
+// more than the rounds within one do. The warm-up is a number of calls: by time a slow server would be measured before
+// its code is compiled.
 const PLANS = {
-  full: { rounds: 13, ms: 350, settleMs: 250, warmUpCalls: 10_000 },
-  quick: { rounds: 5, ms: 120, settleMs: 80, warmUpCalls: 3000 },
+  full: { lives: 5, rounds: 5, ms: 150, settleMs: 80, warmUpCalls: 6000 },
+  quick: { lives: 1, rounds: 5, ms: 80, settleMs: 40, warmUpCalls: 2000 },
 };
 
 const LARGE_WARM_UP_CALLS = 100;
@@ -44,21 +46,28 @@ else if (options.write) renewResults(run);
 console.log(`\n${run.cpu}, ${run.cores} cores, Node ${run.node}, ${run.seconds} s`);
 
 async function runGroup(group) {
+  const taken = group.cells.map(() => ({}));
+  let names = SUBJECTS;
+  for (let life = 0; life < plan.lives; life += 1) names = await runLife(group, names, taken);
+  return group.cells.map((cell, index) => {
+    // Only who finished every life: ratios are taken round by round.
+    const rounds = Object.fromEntries(names.map((name) => [name, taken[index][name]]));
+    const summary = summarise(cell, rounds, plan.rounds);
+    console.log(cellLine(summary));
+    return summary;
+  });
+}
+
+/** Resolves with the names of those that are still worth starting again. */
+async function runLife(group, names, taken) {
   let subjects = [];
-  for (const name of SUBJECTS) {
+  for (const name of names) {
     const subject = await startSubject(name, group).catch((error) => leaveOut(name, group, error));
     if (subject && (await survives(subject, group, () => warmUp(subject, group)))) subjects.push(subject);
   }
-  const cells = [];
-  for (const cell of group.cells) {
-    const rounds = {};
-    subjects = await runCell(cell, subjects, rounds);
-    const summary = summarise(cell, rounds);
-    console.log(cellLine(summary));
-    cells.push(summary);
-  }
+  for (const [index, cell] of group.cells.entries()) subjects = await runCell(cell, subjects, taken[index]);
   await Promise.all(subjects.map((subject) => subject.stop()));
-  return cells;
+  return subjects.map(({ name }) => name);
 }
 
 async function warmUp(subject, group) {
@@ -69,7 +78,7 @@ async function warmUp(subject, group) {
 }
 
 /** Rounds in turns, each starting with another subject, so that a busy moment of the machine hits no one alone. */
-async function runCell({ inFlight, ...cell }, starters, rounds) {
+async function runCell({ inFlight, ...cell }, starters, taken) {
   let subjects = starters;
   const calls = new Map(subjects.map(({ name }) => [name, callOf(cell.size, cell.era)]));
 
@@ -78,16 +87,14 @@ async function runCell({ inFlight, ...cell }, starters, rounds) {
     for (let turn = 0; turn < subjects.length; turn += 1) {
       const subject = subjects[(round + turn) % subjects.length];
       if (await survives(subject, cell, () => work(subject, calls.get(subject.name)))) alive.push(subject.name);
-      else delete rounds[subject.name];
     }
     subjects = subjects.filter(({ name }) => alive.includes(name));
   }
 
   await everyone(0, (subject, call) => subject.load(call, { inFlight, ms: plan.settleMs }));
-  for (const { name } of subjects) rounds[name] = [];
   for (let round = 0; round < plan.rounds; round += 1) {
     await everyone(round, async (subject, call) => {
-      rounds[subject.name].push(await subject.measure(call, { inFlight, ms: plan.ms }));
+      (taken[subject.name] ??= []).push(await subject.measure(call, { inFlight, ms: plan.ms }));
     });
   }
   return subjects;

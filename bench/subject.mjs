@@ -100,6 +100,6 @@ async function within(ms, what, promise) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-export function quantile(sorted, q) {
+function quantile(sorted, q) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
 }

@@ -1,36 +1,45 @@
-// From rounds to the figures that are told: medians per subject, ratios of medians, and how far the rounds disagree.
+// From rounds to the figures that are told: medians per subject, ratios, and how far the rounds disagree.
 import { cpus } from 'node:os';
-import { quantile } from '../subject.mjs';
 
-export function summarise(cell, rounds) {
+/** `rounds`: by subject, those of all its lives one after the other, `perLife` in each. */
+export function summarise(cell, rounds, perLife) {
   const subjects = {};
   for (const [name, batches] of Object.entries(rounds)) {
     const of = (figure) => median(batches.map((batch) => batch[figure]));
     subjects[name] = { cpu: of('cpu'), p50: of('p50'), p99: of('p99'), rate: of('rate'), rounds: batches };
   }
-  return { ...cell, subjects, ratios: ratios(subjects) };
+  const { bare, parley, sdk } = subjects;
+  const ratios = {
+    parleyToBare: ratio(parley, bare, perLife),
+    sdkToBare: ratio(sdk, bare, perLife),
+    sdkToParley: ratio(sdk, parley, perLife),
+  };
+  return { ...cell, subjects, ratios };
 }
 
-function ratios({ bare, parley, sdk }) {
+/**
+ * Of CPU per call: the median of the ratios within single rounds, and the lowest and highest median of one life. Servers
+ * that took turns within a second saw the same machine. Its speed can change by half in the middle of a cell; then one
+ * server's median over all rounds is from before and another's from after, and their ratio (`ofMedians`) says nothing.
+ */
+function ratio(one, other, perLife) {
+  if (!one || !other) return undefined;
+  const perRound = one.rounds.map(({ cpu }, round) => cpu / other.rounds[round].cpu);
+  const lives = [];
+  for (let from = 0; from < perRound.length; from += perLife) lives.push(median(perRound.slice(from, from + perLife)));
   return {
-    parleyToBare: ratio(parley, bare),
-    sdkToBare: ratio(sdk, bare),
-    sdkToParley: ratio(sdk, parley),
+    median: median(perRound),
+    low: Math.min(...lives),
+    high: Math.max(...lives),
+    ofMedians: one.cpu / other.cpu,
+    lives,
   };
 }
 
-/** CPU per call; low and high bound the middle half of the ratios within single rounds: what the machine's noise is worth. */
-function ratio(one, other) {
-  if (!one || !other) return undefined;
-  const perRound = one.rounds.map(({ cpu }, round) => cpu / other.rounds[round].cpu).sort((a, b) => a - b);
-  return { median: one.cpu / other.cpu, low: quantile(perRound, 0.25), high: quantile(perRound, 0.75) };
-}
-
 function median(values) {
-  return quantile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }
 
 /** What a reader needs to judge the figures; nothing that names this machine. */

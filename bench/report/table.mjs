@@ -8,7 +8,7 @@ const TERMINAL = [32, 18, 18, 18, 20, 20, 12];
 const TITLES = ['cell', ...COLUMNS.map((name) => `${name} µs`), 'parley / bare', 'sdk / parley', 'sdk / bare'];
 
 export const HEADING = [
-  'CPU µs per call of the server process (p50 ms); ratios are of CPU, in brackets the middle half of the rounds',
+  'CPU µs per call of the server process (p50 ms); ratios are of CPU, in brackets the lowest and highest process',
   row(TITLES),
 ].join('\n');
 
@@ -25,8 +25,8 @@ export function markdownTable(cells) {
   const head = [
     'transport, era, call, in flight',
     'CPU µs per call: bare / **Parley** / SDK',
-    '**Parley ÷ bare** (rounds)',
-    '**SDK ÷ Parley** (rounds)',
+    '**Parley ÷ bare** (processes)',
+    '**SDK ÷ Parley** (processes)',
     'SDK ÷ bare',
     'p50 ms: bare / Parley / SDK',
     'p99 ms',

@@ -48,7 +48,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 export class Gateway {
-  readonly #options: GatewayOptions & Required<Pick<FrontOptions, 'log' | 'clock' | 'sealer'>>;
+  readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
   readonly #steps: Step[];
   readonly #members: Member[];
   readonly #doors: Doors;

@@ -1,7 +1,9 @@
 // Follows a recorded conversation and checks what our side says in it against the schema of the revision that was agreed
 // on. Nothing is told from outside: the revision is what the conversation itself says, as each message is heard.
 import { checkMessage } from './check-message.mjs';
+import { REVISIONS, schemaOf } from './schemas.mjs';
 
+const NEWEST = REVISIONS.at(-1);
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 export class Conversation {
@@ -25,7 +27,7 @@ export class Conversation {
 
   #one(from, message, hint) {
     const request = this.#requestOf(from, message);
-    const revision = this.#revisionOf(message, request, hint);
+    const revision = this.#known(this.#revisionOf(message, request, hint));
     this.#learn(from, message, request, revision);
     if (this.#ours !== 'both' && this.#ours !== from) return [];
     const problems = checkMessage({ from, message, revision, request });
@@ -44,6 +46,12 @@ export class Conversation {
     if (message?.method === 'initialize') return params.mcpVersion ? 'draft' : params.protocolVersion;
     const claimed = isObject(params._meta) ? params._meta[META_VERSION] : undefined;
     return this.revision ?? claimed ?? hint ?? this.#fallback;
+  }
+
+  /** What nobody here speaks is answered in the words of its era, as far as it can be told. */
+  #known(revision) {
+    if (revision === 'draft' || schemaOf(revision)) return revision;
+    return /^\d{4}-/.test(revision) && revision > NEWEST ? NEWEST : this.#fallback;
   }
 
   #learn(from, message, request, revision) {

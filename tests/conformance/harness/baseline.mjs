@@ -20,7 +20,7 @@ export async function loadBaseline(leg, revision) {
 /** `passed`, `skipped`, `failed` (not expected), `expected` (failed as listed) or `stale` (listed, but passes). */
 export function judge(checks, expected) {
   const failures = checks.filter(hasFailed);
-  const outcome = { checks: checks.length, failures: failures.map(brief) };
+  const outcome = { checks: checks.length, failures: failures.map(brief), found: findings(checks) };
   if (expected === true) return { ...outcome, result: failures.length > 0 ? 'expected' : 'stale' };
   if (failures.some(({ id }) => !expected?.has(id))) return { ...outcome, result: 'failed' };
   const stale = [...(expected ?? [])].filter((id) => isProven(checks, id));
@@ -42,6 +42,11 @@ export function strayEntries({ leg, revision, scenarios, baseline }) {
     checks: 0,
     failures: [],
   }));
+}
+
+/** What was found, check by check, without how often: for comparing two runs. */
+function findings(checks) {
+  return [...new Set(checks.map(({ id, status }) => `${id} ${status}`))].toSorted();
 }
 
 function hasFailed({ status }) {

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 export const HERE = dirname(dirname(fileURLToPath(import.meta.url)));
 export const ROOT = dirname(dirname(HERE));
-export const RESULTS = join(HERE, 'results');
+/** The variable is for two runs at once in one checkout. */
+export const RESULTS = process.env.PARLEY_CONFORMANCE_RESULTS ?? join(HERE, 'results');
 export const SUITE = join(HERE, 'node_modules', '@modelcontextprotocol', 'conformance');
 export const CLIENT = join(HERE, 'client.mjs');
 

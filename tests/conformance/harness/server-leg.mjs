@@ -7,10 +7,10 @@ import { readChecks, runSuite } from './run-suite.mjs';
 
 const DEADLINE_MS = 300_000;
 
-export async function runServerScenarios(plan, url) {
+export async function runServerScenarios(plan, url, results = RESULTS) {
   const { revision, scenarios, baseline, single } = plan;
   if (scenarios.length === 0) return [];
-  const folder = join(RESULTS, `server-${revision}`);
+  const folder = join(results, `server-${revision}`);
   mkdirSync(folder, { recursive: true });
   process.stderr.write(`conformance: ${scenarios.length} server scenario(s), ${revision} …\n`);
 

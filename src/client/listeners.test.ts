@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { RecordingLog } from '../gateway/upstream/fake-link.contract.ts';
+import { Listeners } from './listeners.ts';
+
+test('each is told of its kind, until it is taken away', () => {
+  const listeners = new Listeners(new RecordingLog());
+  const heard: string[] = [];
+  const off = listeners.on('tools', () => heard.push('tools'));
+  listeners.on('resource', ({ uri }) => heard.push(uri));
+  listeners.tell({ kind: 'tools' });
+  listeners.tell({ kind: 'resource', uri: 'a' });
+  listeners.tell({ kind: 'prompts' });
+  off();
+  off();
+  listeners.tell({ kind: 'tools' });
+  expect(heard).toEqual(['tools', 'a']);
+});
+
+test('one that throws, now or later, hurts nobody and is logged', async () => {
+  const log = new RecordingLog();
+  const listeners = new Listeners(log);
+  const heard: string[] = [];
+  listeners.on('tools', () => {
+    throw new Error('now');
+  });
+  listeners.on('tools', async () => {
+    throw new Error('later');
+  });
+  listeners.on('tools', () => heard.push('heard'));
+  listeners.tell({ kind: 'tools' });
+  await new Promise(setImmediate);
+  expect([heard, log.events]).toEqual([['heard'], ['listener.failed', 'listener.failed']]);
+});
+
+test('one that takes itself away while it is told does so', () => {
+  const listeners = new Listeners(new RecordingLog());
+  let count = 0;
+  const off = listeners.on('tools', () => {
+    count++;
+    off();
+  });
+  listeners.tell({ kind: 'tools' });
+  listeners.tell({ kind: 'tools' });
+  expect(count).toBe(1);
+});
+
+test('the end is told once, with its reason, also to whoever asks later', async () => {
+  const listeners = new Listeners(new RecordingLog());
+  listeners.close('exit code 1');
+  listeners.close('closed');
+  expect(await listeners.closed).toBe('exit code 1');
+});

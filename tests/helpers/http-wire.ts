@@ -1,0 +1,164 @@
+// HTTP by hand, below any MCP client: every header and byte is the test's own.
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { within } from './until.ts';
+
+export type Json = Record<string, unknown>;
+
+export interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** The body as JSON; the messages of a stream as an array. */
+  json: Answer;
+  messages: Answer[];
+}
+
+export interface Answer {
+  jsonrpc?: string;
+  id?: unknown;
+  method?: string;
+  params?: Json;
+  result?: Json & { content?: { text: string }[] };
+  error?: { code: number; message: string; data?: unknown };
+}
+
+export const BOTH = 'application/json, text/event-stream';
+
+export interface Sent {
+  method?: string;
+  headers?: Record<string, string>;
+  /** Text as it is, anything else as JSON. */
+  body?: unknown;
+  ca?: string;
+}
+
+export async function send(url: string, { method = 'POST', headers = {}, body, ca }: Sent = {}): Promise<Reply> {
+  const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+  const defaults = { accept: BOTH, ...(text !== undefined && { 'content-type': 'application/json' }) };
+  const response = await within(
+    `an answer to ${method} ${url}`,
+    begin(url, { method, headers: { ...defaults, ...headers }, body: text, ...(ca && { ca }) }),
+  );
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return toReply(response, Buffer.concat(chunks).toString('utf8'));
+}
+
+function begin(url: string, { method, headers, body, ca }: Sent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const start = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const request = start(url, { method, headers, agent: false, ...(ca && { ca }) }, resolve);
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+function toReply(response: IncomingMessage, text: string): Reply {
+  const isStream = response.headers['content-type'] === 'text/event-stream';
+  const messages = isStream ? events(text).flatMap(({ data }) => (data ? [JSON.parse(data) as Answer] : [])) : [];
+  const json = isJson(response) && text ? (JSON.parse(text) as Answer) : (messages.at(-1) ?? {});
+  return {
+    status: response.statusCode!,
+    headers: response.headers,
+    text,
+    json,
+    messages: isStream ? messages : [json],
+  };
+}
+
+function isJson(response: IncomingMessage): boolean {
+  return response.headers['content-type']?.startsWith('application/json') ?? false;
+}
+
+export interface Event {
+  id?: string;
+  event?: string;
+  retry?: string;
+  data?: string;
+}
+
+function events(text: string): Event[] {
+  const blocks = text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':'));
+  return blocks.map(
+    (block) => Object.fromEntries(block.split('\n').map((line) => line.split(/: ?(.*)/s).slice(0, 2))) as Event,
+  );
+}
+
+/** An event stream that is read as it comes. */
+export class Stream {
+  readonly response: IncomingMessage;
+  readonly events: Event[] = [];
+  ended = false;
+  #rest = '';
+  #onChange: (() => void)[] = [];
+
+  constructor(response: IncomingMessage) {
+    this.response = response;
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => this.#take(chunk));
+    for (const end of ['end', 'error', 'close']) response.on(end, () => this.#end());
+  }
+
+  get messages(): Answer[] {
+    return this.events.flatMap(({ data }) => (data?.startsWith('{') ? [JSON.parse(data) as Answer] : []));
+  }
+
+  /** Resolves when the stream is as wanted; looks again whenever something came. */
+  async until(what: string, look: (stream: Stream) => boolean): Promise<this> {
+    while (!look(this)) {
+      if (this.ended) throw new Error(`the stream ended before ${what}`);
+      await within(what, new Promise<void>((resolve) => this.#onChange.push(resolve)));
+    }
+    return this;
+  }
+
+  async untilEnd(): Promise<this> {
+    while (!this.ended)
+      await within('the end of the stream', new Promise<void>((resolve) => this.#onChange.push(resolve)));
+    return this;
+  }
+
+  close(): void {
+    this.response.destroy();
+  }
+
+  #take(chunk: string): void {
+    const blocks = (this.#rest + chunk).split('\n\n');
+    this.#rest = blocks.pop()!;
+    this.events.push(...events(blocks.join('\n\n')));
+    this.#wake();
+  }
+
+  #end(): void {
+    this.ended = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#onChange.splice(0)) resolve();
+  }
+}
+
+export async function openStream(url: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Stream> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const defaults = {
+    accept: method === 'GET' ? 'text/event-stream' : BOTH,
+    ...(text && { 'content-type': 'application/json' }),
+  };
+  return new Stream(
+    await within(`a stream from ${url}`, begin(url, { method, headers: { ...defaults, ...headers }, body: text })),
+  );
+}
+
+/** A bare TCP connection; what came back so far is in `text`. */
+export async function openSocket(port: number): Promise<Socket & { text(): string }> {
+  let text = '';
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => {}).on('data', (chunk) => (text += chunk.toString('latin1')));
+  await within('a TCP connection', new Promise((resolve) => socket.once('connect', resolve)));
+  return Object.assign(socket, { text: () => text });
+}

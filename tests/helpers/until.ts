@@ -1,0 +1,21 @@
+// Waiting with a deadline that is generous and says what it waited for.
+const DEADLINE_MS = 60_000;
+
+export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
+  const end = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`waited ${DEADLINE_MS} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** The promise, or an error that says what did not happen. */
+export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${DEADLINE_MS} ms for ${what}`)), DEADLINE_MS);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -14,6 +14,8 @@ import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
+import { createNameBook } from './router/catalogs.ts';
+import type { NameBook } from './router/catalogs.ts';
 import type { Member } from './router/member.ts';
 import type { Naming } from './router/names.ts';
 import type { Address } from './upstream/address.ts';
@@ -49,17 +51,43 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 export class Gateway {
   readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
-  readonly #steps: Step[];
-  readonly #members: Member[];
   readonly #doors: Doors;
-  readonly #parts = new Map<string, Front>();
+  readonly #names: NameBook;
+  readonly #whole: View;
+  readonly #parts = new Map<string, { view: View; front: Front }>();
+  #steps: Step[];
+  #members: Member[];
+  #groups: Record<string, string[]>;
 
   constructor(options: GatewayOptions) {
     const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
     this.#options = { ...options, log, clock, sealer };
     this.#steps = (options.steps ?? []).map(toStep);
+    this.#names = createNameBook(options.names);
+    this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
-    this.#doors = new Doors(this.#frontOf(this.#members), { ...options, part: (name) => this.#part(name) });
+    this.#whole = this.#viewOf(this.#members);
+    const front = createFront(this.#whole, this.#options);
+    this.#doors = new Doors(front, { ...options, part: (name) => this.#part(name).front });
+  }
+
+  /**
+   * Other servers, steps or groups from now on. A server whose entry is the very same object stays as it is; others are
+   * started or, once their calls have ended, stopped. Clients are told that lists have changed.
+   */
+  async update(next: Pick<GatewayOptions, 'servers' | 'steps' | 'groups'>): Promise<void> {
+    const previous = this.#members;
+    const kept = new Map(previous.map((member) => [member.name, member]));
+    this.#steps = (next.steps ?? []).map(toStep);
+    this.#groups = next.groups ?? {};
+    this.#members = Object.entries(next.servers).map(([name, entry]) => {
+      const known = kept.get(name);
+      return known?.entry === entry ? known : this.#toMember(name, entry);
+    });
+    this.#whole.replace(this.#members, this.#steps);
+    for (const [name, { view }] of this.#parts) view.replace(this.#membersOf(name), this.#steps);
+    const gone = previous.filter((member) => !this.#members.includes(member));
+    await Promise.all(gone.map(async ({ target }) => target instanceof UpstreamTarget && target.retire()));
   }
 
   /** What is behind it: by name, with the state of each connection. */
@@ -84,9 +112,7 @@ export class Gateway {
 
   async close(): Promise<void> {
     await this.#doors.close();
-    await Promise.all(
-      this.#members.map(({ target }) => (target instanceof UpstreamTarget ? target.close() : undefined)),
-    );
+    await Promise.all(this.#members.map(async ({ target }) => target instanceof UpstreamTarget && target.close()));
   }
 
   get #info(): Implementation {
@@ -95,30 +121,35 @@ export class Gateway {
   }
 
   /** A server or group by its name, at /mcp/<name>. */
-  #part(name: string): Front {
+  #part(name: string): { view: View; front: Front } {
     const known = this.#parts.get(name);
     if (known) return known;
-    const names = this.#options.groups?.[name] ?? [name];
-    const members = this.#members.filter((member) => names.includes(member.name));
+    const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
-    const front = this.#frontOf(members);
-    this.#parts.set(name, front);
-    return front;
+    const view = this.#viewOf(members);
+    const part = { view, front: createFront(view, this.#options) };
+    this.#parts.set(name, part);
+    return part;
   }
 
-  #frontOf(members: Member[]): Front {
-    const { log, clock, sealer, instructions, names: naming, startMs } = this.#options;
-    const routing = { info: this.#info, log, clock, sealer, instructions, naming, startMs };
-    return createFront(new View(members, this.#steps, routing), this.#options);
+  #membersOf(part: string): Member[] {
+    const names = Object.hasOwn(this.#groups, part) ? this.#groups[part]! : [part];
+    return this.#members.filter((member) => names.includes(member.name));
+  }
+
+  #viewOf(members: Member[]): View {
+    const { log, clock, sealer, instructions, startMs } = this.#options;
+    const routing = { info: this.#info, names: this.#names, log, clock, sealer, instructions, startMs };
+    return new View(members, this.#steps, routing);
   }
 
   #toMember(name: string, entry: ServerEntry): Member {
-    if (isTarget(entry)) return { name, target: entry };
+    if (isTarget(entry)) return { name, entry, target: entry };
     const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
     const { log, clock, limits } = this.#options;
     const target = new UpstreamTarget({ name, address: server, client: this.#info, limits, log, clock, ...settings });
     if (start === 'eager') void target.ready();
-    return { name, target };
+    return { name, entry, target };
   }
 }
 

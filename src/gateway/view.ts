@@ -14,14 +14,25 @@ import { Router } from './router/router.ts';
 import type { RouterOptions } from './router/router.ts';
 
 export class View implements Target {
-  readonly #steps: readonly Step[];
-  readonly #router: Router;
-  readonly #chain: Last;
+  readonly #options: RouterOptions;
+  readonly #watchers = new Map<(change: Change) => void, () => void>();
+  #steps: readonly Step[] = [];
+  #router!: Router;
+  #chain!: Last;
 
   constructor(members: readonly Member[], steps: readonly Step[], options: RouterOptions) {
-    this.#steps = steps;
-    this.#router = new Router(members, options);
-    this.#chain = createChain(steps, (exchange) => this.#router.handle(exchange));
+    this.#options = options;
+    this.#set(members, steps);
+  }
+
+  /** Other servers or steps from now on; what is under way goes on with the old ones. Clients are told to look again. */
+  replace(members: readonly Member[], steps: readonly Step[]): void {
+    this.#set(members, steps);
+    for (const [listener, unwatch] of this.#watchers) {
+      unwatch();
+      this.#watchers.set(listener, this.#watchRouter(listener));
+      for (const kind of ['tools', 'prompts', 'resources'] as const) listener({ kind });
+    }
   }
 
   handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
@@ -48,8 +59,23 @@ export class View implements Target {
     return this.#router.inputSchema(tool, client);
   }
 
-  /** Changes travel back like answers: the innermost step hears of them first. */
   watch(listener: (change: Change) => void): () => void {
+    this.#watchers.set(listener, this.#watchRouter(listener));
+    return () => {
+      this.#watchers.get(listener)?.();
+      this.#watchers.delete(listener);
+    };
+  }
+
+  #set(members: readonly Member[], steps: readonly Step[]): void {
+    const router = new Router(members, this.#options);
+    this.#router = router;
+    this.#steps = steps;
+    this.#chain = createChain(steps, (exchange) => router.handle(exchange));
+  }
+
+  /** Changes travel back like answers: the innermost step hears of them first. */
+  #watchRouter(listener: (change: Change) => void): () => void {
     return this.#router.watch((change) => {
       let told: Change | undefined = change;
       for (const step of this.#steps.toReversed()) if (told && step.onChange) told = step.onChange(told);

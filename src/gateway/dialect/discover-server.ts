@@ -1,6 +1,6 @@
 // Asks a server whether it is of the stateless era, and judges the answer. What is no evidence must not be taken for any: an
 // outage or a refused login says nothing about eras, and a success that names no common version is no success (matrix §2.14).
-import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerEvents, ServerView } from '../../protocol/server-view.ts';

@@ -1,6 +1,6 @@
 // Answers `initialize`: the client's own words decide the dialect, once. A string `protocolVersion` means MCP at that
 // revision, else a string `mcpVersion` means draft; the two shapes share no required key, so nothing is guessed.
-import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject, RequestMessage } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';

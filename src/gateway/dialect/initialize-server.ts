@@ -1,5 +1,5 @@
 // Opens a conversation with a server of the handshake era or the draft dialect.
-import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { isObject, toNotification } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';

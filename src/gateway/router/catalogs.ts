@@ -11,8 +11,18 @@ import type { Member } from './member.ts';
 import { Names } from './names.ts';
 import type { Naming, Owner } from './names.ts';
 
+/** Public names, kept while servers come and go. */
+export interface NameBook {
+  readonly tools: Names;
+  readonly prompts: Names;
+}
+
+export function createNameBook(naming?: Naming): NameBook {
+  return { tools: new Names(naming), prompts: new Names(naming) };
+}
+
 export interface CatalogsOptions {
-  naming?: Naming | undefined;
+  names: NameBook;
   clock: Clock;
   log: Log;
 }
@@ -26,8 +36,8 @@ export class Catalogs {
 
   constructor(members: readonly Member[], options: CatalogsOptions) {
     this.members = members;
-    this.#tools = new Names(options.naming);
-    this.#prompts = new Names(options.naming);
+    this.#tools = options.names.tools;
+    this.#prompts = options.names.prompts;
     for (const member of members) this.#catalogs.set(member.name, new Catalog(member, options.clock, options.log));
   }
 

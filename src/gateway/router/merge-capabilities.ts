@@ -4,7 +4,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 
 export function mergeCapabilities(all: ServerCapabilities[]): ServerCapabilities {
-  return all.reduce<JsonObject>((merged, one) => merge(merged, one as JsonObject), {}) as ServerCapabilities;
+  return all.reduce<JsonObject>((merged, one) => merge(merged, one), {});
 }
 
 function merge(a: JsonObject, b: JsonObject): JsonObject {

@@ -9,15 +9,16 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Sealer } from '../../shared/seal.ts';
 import { Catalogs } from './catalogs.ts';
+import type { NameBook } from './catalogs.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import type { Member } from './member.ts';
-import type { Naming } from './names.ts';
 import { routeByMethod } from './route-by-method.ts';
 
 export interface RouterOptions {
   info: Implementation;
   instructions?: string | undefined;
-  naming?: Naming | undefined;
+  /** Kept by whoever replaces one router by another. */
+  names: NameBook;
   clock: Clock;
   log: Log;
   sealer: Sealer;
@@ -49,7 +50,7 @@ export class Router implements Target {
 
   /** A server that does not come up in time is told of later, by a changed list. */
   async ready(): Promise<void> {
-    const all = Promise.all(this.#members.map(({ target }) => target.ready?.()));
+    const all = Promise.all(this.#members.map(async ({ target }) => target.ready?.()));
     let stop = (): void => {};
     const late = new Promise<void>(
       (resolve) => (stop = this.#options.clock.after(this.#options.startMs ?? 10_000, resolve)),

@@ -26,6 +26,7 @@ export class Supervised {
   #users = 0;
   #stopIdle: () => void = () => {};
   #closed = false;
+  #onUnused: (() => void) | undefined;
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
@@ -53,7 +54,7 @@ export class Supervised {
     try {
       return await work(await this.get());
     } finally {
-      if (--this.#users === 0) this.#watchIdle();
+      if (--this.#users === 0) this.#unused();
     }
   }
 
@@ -63,6 +64,12 @@ export class Supervised {
     if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return this.#opening;
+  }
+
+  /** Closes when nobody works with the connection any more. */
+  async retire(): Promise<void> {
+    if (this.#users > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
+    await this.close();
   }
 
   async close(): Promise<void> {
@@ -98,6 +105,11 @@ export class Supervised {
   #failed(error: Error): void {
     this.#failure = error;
     this.#retryAt = this.#options.clock.now() + this.#backoff.nextMs();
+  }
+
+  #unused(): void {
+    this.#onUnused?.();
+    this.#watchIdle();
   }
 
   #watchIdle(): void {

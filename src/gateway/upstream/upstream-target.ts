@@ -107,6 +107,11 @@ export class UpstreamTarget implements Target {
     }
   }
 
+  /** No longer wanted: closed once the calls under way have ended. */
+  async retire(): Promise<void> {
+    await Promise.all(this.#connections.all.map(({ supervised }) => supervised.retire()));
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
   }

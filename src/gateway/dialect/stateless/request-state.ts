@@ -1,7 +1,7 @@
 // `requestState`: a sealed ticket to a parked call. Bound to the principal and to the request it belongs to, so that a
 // state taken from one call, tool or user opens nothing elsewhere. Its age is bounded by the parked call itself.
 import { createHash } from 'node:crypto';
-import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Sealer } from '../../../shared/seal.ts';
 import { namedBy } from './headers.ts';

@@ -1,16 +1,18 @@
 // Plays all cells, a few at a time, and tells what came out.
+import { checkSuite, RECORDED_SUITES } from '../../schemas/recorded-runs.mjs';
 import { generateCells } from './cells.mjs';
 import { compareMatrix, renewMatrix } from './document.mjs';
-import { playCell } from './play.mjs';
+import { judge, playCell } from './play.mjs';
 
 export async function runSuite({ only, write, jobs }) {
   const cells = generateCells().filter(({ id }) => !only || id.includes(only));
-  const results = await playAll(cells, jobs);
+  const played = await playAll(cells, jobs);
+  const results = [...played, ...(await checkRecorded(only))];
   const failed = results.filter(({ passed }) => !passed);
   let stale = false;
   if (!only) {
-    if (write) renewMatrix(results);
-    else stale = !compareMatrix(results);
+    if (write) renewMatrix(played);
+    else stale = !compareMatrix(played);
   }
   summarize(results);
   console.log(`\n${results.length - failed.length} passed, ${failed.length + (stale ? 1 : 0)} failed, 0 skipped`);
@@ -32,8 +34,28 @@ async function playAll(cells, jobs) {
   return results;
 }
 
+/** Other suites, one at a time: some of them measure time. */
+async function checkRecorded(only) {
+  const results = [];
+  for (const name of RECORDED_SUITES.filter((name) => !only || `recorded/${name}`.includes(only))) {
+    const started = Date.now();
+    const report = { failures: [], skipped: [], played: [] };
+    judge(await checkSuite(name), report);
+    const result = {
+      id: `recorded/${name}`,
+      ...report,
+      passed: report.failures.length === 0,
+      ms: Date.now() - started,
+    };
+    results.push(result);
+    tell(result);
+  }
+  return results;
+}
+
 function tell({ id, passed, played, skipped, checked, failures, ms }) {
-  const counts = `${played.length} features, ${skipped.length} not there, ${checked} messages checked`;
+  const features = played.length > 0 ? `${played.length} features, ${skipped.length} not there, ` : '';
+  const counts = `${features}${checked} messages checked`;
   console.log(`${passed ? '✓' : '✗'} ${id.padEnd(48)} ${counts}, ${ms} ms`);
   for (const failure of failures) console.log(`    ${failure}`);
 }

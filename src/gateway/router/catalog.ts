@@ -3,10 +3,10 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Member } from './member.ts';
-import { QuietExchange } from './quiet-exchange.ts';
 
 export type Area = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 

@@ -1,4 +1,6 @@
 // One of the targets behind a router, under its configured name.
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Target } from '../../protocol/target.ts';
 
 export interface Member {
@@ -6,4 +8,10 @@ export interface Member {
   readonly target: Target;
   /** What it was made from, to see whether it is still wanted. */
   readonly entry?: unknown;
+}
+
+/** Lets this member answer. From here on, steps can tell who does. */
+export function handTo(member: Member, exchange: Exchange): Promise<JsonObject> | JsonObject {
+  exchange.server = member.name;
+  return member.target.handle(exchange);
 }

@@ -8,6 +8,7 @@ import type { Sealer } from '../../shared/seal.ts';
 import { LIST_METHODS } from './catalog.ts';
 import type { Area } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
+import { handTo } from './member.ts';
 import { routeResource } from './route-resource.ts';
 import { routeTask, withSealedTask } from './route-task.ts';
 
@@ -56,7 +57,7 @@ async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'p
   const member = owner && catalogs.member(owner.server);
   if (!member) throw new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
   if (owner.name !== name) exchange.params = { ...exchange.params, name: owner.name };
-  return { member, result: await member.target.handle(exchange) };
+  return { member, result: await handTo(member, exchange) };
 }
 
 async function complete(exchange: Exchange, catalogs: Catalogs): Promise<JsonObject> {
@@ -66,11 +67,11 @@ async function complete(exchange: Exchange, catalogs: Catalogs): Promise<JsonObj
     const member = owner && catalogs.member(owner.server);
     if (!member) return { completion: { values: [], total: 0, hasMore: false } };
     exchange.params = { ...exchange.params, ref: { ...ref, name: owner.name } };
-    return member.target.handle(exchange);
+    return handTo(member, exchange);
   }
   for (const member of catalogs.members) {
     const { entries } = await catalogs.listOf(member, 'resourceTemplates', exchange.client);
-    if (isObject(ref) && entries.some((entry) => entry.uriTemplate === ref.uri)) return member.target.handle(exchange);
+    if (isObject(ref) && entries.some((entry) => entry.uriTemplate === ref.uri)) return handTo(member, exchange);
   }
   return { completion: { values: [], total: 0, hasMore: false } };
 }

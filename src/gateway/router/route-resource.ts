@@ -3,6 +3,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
+import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 
 export async function routeResource(exchange: Exchange, catalogs: Catalogs): Promise<JsonObject> {
@@ -11,11 +12,11 @@ export async function routeResource(exchange: Exchange, catalogs: Catalogs): Pro
     throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });
   }
   const lister = await whoLists(uri, exchange, catalogs);
-  if (lister) return lister.target.handle(exchange);
+  if (lister) return handTo(lister, exchange);
   for (const member of catalogs.members) {
     if (!member.target.capabilities(exchange.client).resources) continue;
     try {
-      return await member.target.handle(exchange);
+      return await handTo(member, exchange);
     } catch (thrown) {
       if (!isNotFound(thrown)) throw thrown;
     }

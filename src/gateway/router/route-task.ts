@@ -6,6 +6,7 @@ import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Sealer } from '../../shared/seal.ts';
 import type { Catalogs } from './catalogs.ts';
+import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 
 const PURPOSE = 'task';
@@ -26,6 +27,6 @@ export async function routeTask(exchange: Exchange, catalogs: Catalogs, sealer: 
   const member = isObject(opened) ? catalogs.member(String(opened.server)) : undefined;
   if (!member || !isObject(opened)) throw new GatewayError('TASK_NOT_FOUND', { taskId });
   exchange.params = { ...exchange.params, taskId: opened.taskId };
-  const result = await member.target.handle(exchange);
+  const result = await handTo(member, exchange);
   return 'taskId' in result ? { ...result, taskId } : result;
 }

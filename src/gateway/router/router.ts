@@ -11,6 +11,7 @@ import type { Sealer } from '../../shared/seal.ts';
 import { Catalogs } from './catalogs.ts';
 import type { NameBook } from './catalogs.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
+import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import { routeByMethod } from './route-by-method.ts';
 
@@ -80,7 +81,7 @@ export class Router implements Target {
   handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
     const [only, ...others] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
-    if (others.length === 0) return only.target.handle(exchange);
+    if (others.length === 0) return handTo(only, exchange);
     return routeByMethod(exchange, this.#catalogs, this.#options.sealer);
   }
 }

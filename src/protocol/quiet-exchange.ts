@@ -1,10 +1,10 @@
-// A request of the router's own, made for a client: nothing of it is told to that client.
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { createCounter } from '../../shared/ids.ts';
+// A request of the gateway's own, made for a client by the router or a step: nothing of it is told to that client.
+import type { ClientView, Exchange } from './exchange.ts';
+import type { JsonObject } from './message.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { createCounter } from '../shared/ids.ts';
 
-const nextId = createCounter('router-');
+const nextId = createCounter('quiet-');
 
 export class QuietExchange implements Exchange {
   readonly id: string = nextId();

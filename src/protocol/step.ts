@@ -15,13 +15,20 @@ export interface Outcome {
 /** Lets the rest of the chain answer. To be called at most once, and its outcome to be returned. */
 export type Next = () => Promise<Outcome>;
 
-export type StepFunction = (exchange: StepExchange, next: Next) => Outcome | Promise<Outcome>;
+/** A request of the step's own to the rest of the chain, such as a list. The client is told nothing of it. */
+export type LookUp = (method: string, params?: JsonObject) => Promise<JsonObject>;
+
+export type StepFunction = (exchange: StepExchange, next: Next, lookUp: LookUp) => Outcome | Promise<Outcome>;
 
 export interface Step {
   /** For logs, errors and the configuration. */
   readonly name: string;
   readonly handle?: StepFunction | undefined;
-  /** Something the clients may be told without having asked; undefined keeps it from them. */
+  /** The only methods it handles; all others pass it by at no cost. Default: every method. */
+  readonly methods?: readonly string[] | undefined;
+  /** It may call `next` again once the former call has ended, as a step that retries does. */
+  readonly repeats?: boolean | undefined;
+  /** Something the clients may be told without having asked; undefined keeps it from them. Called once per listener. */
   readonly onChange?: ((change: Change) => Change | undefined) | undefined;
 }
 
@@ -29,16 +36,22 @@ export interface Step {
 export interface Hooks {
   progress?(progress: Progress, next: (progress: Progress) => void): void;
   log?(entry: LogEntry, next: (entry: LogEntry) => void): void;
-  notify?(
-    notification: { method: string; params?: JsonObject | undefined },
-    next: (notification: { method: string; params?: JsonObject | undefined }) => void,
-  ): void;
+  notify?(notification: Notification, next: (notification: Notification) => void): void;
   ask?(ask: Ask, next: (ask: Ask) => Promise<JsonObject>): Promise<JsonObject>;
 }
 
+/** A notification that belongs to an exchange. */
+export interface Notification {
+  method: string;
+  params?: JsonObject | undefined;
+}
+
+/** `params` and `signal` may be replaced before `next`; after it they are again what this step has passed on. */
 export interface StepExchange extends Exchange {
+  /** Aborted when the client cancels or goes away for good. A step may hand on a signal that aborts sooner. */
+  signal: AbortSignal;
+  /** Which chain this is: one per set of servers. What a step remembers of servers is to be kept apart by it. */
+  readonly scope: string;
   /** Sees what travels back before the outcome does: progress, log lines, notifications, questions. */
   intercept(hooks: Hooks): void;
-  /** The server that will answer or has answered, where it is known already. */
-  readonly server: string | undefined;
 }

@@ -1,16 +1,34 @@
 // An exchange as steps see it: what travels back passes their hooks, innermost first. Everything else is the exchange itself.
+// 1. A hook that fails fails the exchange, in the name of its step; what it was given is not sent, for it may have to be kept
+//    from the client.
+// 2. Once `silence` was called, nothing more travels back.
 import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Hooks, StepExchange } from '../../protocol/step.ts';
+import type { Hooks, Notification, StepExchange } from '../../protocol/step.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toStepError } from './step-error.ts';
+
+/** The hooks of one step. */
+interface Intercepting {
+  step: string;
+  hooks: Hooks;
+}
 
 export class ChainExchange implements StepExchange {
+  readonly scope: string;
   readonly #inner: Exchange;
-  #hooks: Hooks[] | undefined;
+  #intercepting: Intercepting[] | undefined;
+  #signal: AbortSignal | undefined;
+  #silent = false;
   params: JsonObject;
-  server: string | undefined;
+  /** The step that has it now. */
+  step = '';
+  /** Why a hook failed, if one did. */
+  failure: Error | undefined;
 
-  constructor(inner: Exchange) {
+  constructor(inner: Exchange, scope: string) {
     this.#inner = inner;
+    this.scope = scope;
     this.params = inner.params;
   }
 
@@ -26,8 +44,29 @@ export class ChainExchange implements StepExchange {
     return this.#inner.client;
   }
 
+  get server(): string | undefined {
+    return this.#inner.server;
+  }
+
+  set server(server: string | undefined) {
+    this.#inner.server = server;
+  }
+
   get signal(): AbortSignal {
-    return this.#inner.signal;
+    return this.#signal ?? this.#inner.signal;
+  }
+
+  set signal(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** The signal if a step has set one: to be put back without making one that nobody looks at. */
+  get ownSignal(): AbortSignal | undefined {
+    return this.#signal;
+  }
+
+  set ownSignal(signal: AbortSignal | undefined) {
+    this.#signal = signal;
   }
 
   get trace(): TraceContext | undefined {
@@ -39,55 +78,72 @@ export class ChainExchange implements StepExchange {
   }
 
   intercept(hooks: Hooks): void {
-    (this.#hooks ??= []).push(hooks);
+    (this.#intercepting ??= []).push({ step: this.step, hooks });
+  }
+
+  /** Whoever still works on it is not heard any more. */
+  silence(): void {
+    this.#silent = true;
   }
 
   notify(method: string, params?: JsonObject): void {
-    if (!this.#hooks) return this.#inner.notify(method, params);
-    let send = (notification: { method: string; params?: JsonObject | undefined }): void =>
-      this.#inner.notify(notification.method, notification.params);
-    for (const hooks of this.#hooks) {
-      const next = send;
-      if (hooks.notify) send = (notification) => hooks.notify!(notification, next);
-    }
-    send({ method, params });
+    if (this.#silent) return;
+    if (!this.#intercepting) return this.#inner.notify(method, params);
+    this.#send<Notification>('notify', { method, params }, (last) => this.#inner.notify(last.method, last.params));
   }
 
   progress(progress: Progress): void {
-    if (!this.#hooks) return this.#inner.progress(progress);
-    let send = (value: Progress): void => this.#inner.progress(value);
-    for (const hooks of this.#hooks) {
-      const next = send;
-      if (hooks.progress) send = (value) => hooks.progress!(value, next);
-    }
-    send(progress);
+    if (this.#silent) return;
+    if (!this.#intercepting) return this.#inner.progress(progress);
+    this.#send('progress', progress, (last) => this.#inner.progress(last));
   }
 
   log(entry: LogEntry): void {
-    if (!this.#hooks) return this.#inner.log(entry);
-    let send = (value: LogEntry): void => this.#inner.log(value);
-    for (const hooks of this.#hooks) {
-      const next = send;
-      if (hooks.log) send = (value) => hooks.log!(value, next);
-    }
-    send(entry);
+    if (this.#silent) return;
+    if (!this.#intercepting) return this.#inner.log(entry);
+    this.#send('log', entry, (last) => this.#inner.log(last));
   }
 
   canAsk(ask: Ask): boolean {
     return this.#inner.canAsk(ask);
   }
 
-  ask(ask: Ask): Promise<JsonObject> {
-    if (!this.#hooks) return this.#inner.ask(ask);
+  async ask(ask: Ask): Promise<JsonObject> {
+    if (this.#silent) throw new GatewayError('CANCELLED');
     let put = (value: Ask): Promise<JsonObject> => this.#inner.ask(value);
-    for (const hooks of this.#hooks) {
+    for (const { step, hooks } of this.#intercepting ?? []) {
       const next = put;
-      if (hooks.ask) put = (value) => hooks.ask!(value, next);
+      if (hooks.ask) put = (value) => attempt(step, () => hooks.ask!(value, next));
     }
     return put(ask);
   }
 
   releaseStream(retryMs: number): void {
-    this.#inner.releaseStream(retryMs);
+    if (!this.#silent) this.#inner.releaseStream(retryMs);
+  }
+
+  #send<T>(kind: 'notify' | 'progress' | 'log', value: T, last: (value: T) => void): void {
+    let send = last;
+    for (const { step, hooks } of this.#intercepting!) {
+      const hook = hooks[kind] as ((value: T, next: (value: T) => void) => void) | undefined;
+      if (!hook) continue;
+      const next = send;
+      send = (given) => {
+        try {
+          hook.call(hooks, given, next);
+        } catch (thrown) {
+          this.failure ??= toStepError(step, thrown);
+        }
+      };
+    }
+    send(value);
+  }
+}
+
+async function attempt<T>(step: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw toStepError(step, thrown);
   }
 }

@@ -1,45 +1,83 @@
-// Folds the steps into one function, once. The mistakes that are easily made in such chains are errors that name the step:
-// next() called twice, next() not waited for, something returned that is no outcome.
+// Folds the steps into one function, once per method that some step names. The mistakes that are easily made in such chains
+// are errors that name the step (turn.ts). A method that no step handles costs nothing: it goes to the target as it came.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Outcome, Step, StepExchange } from '../../protocol/step.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import type { LookUp, Step } from '../../protocol/step.ts';
+import { createCounter } from '../../shared/ids.ts';
+import { toError } from '../../shared/to-error.ts';
 import { ChainExchange } from './chain-exchange.ts';
-import { isOutcome, respond } from './outcome.ts';
+import { respond } from './outcome.ts';
+import { takeTurn } from './turn.ts';
+import type { Run } from './turn.ts';
 
 export type Last = (exchange: Exchange) => Promise<JsonObject> | JsonObject;
 
-type Run = (exchange: StepExchange) => Promise<Outcome>;
+const nextScope = createCounter('chain-');
 
-/** Without a step that handles anything, `last` itself. */
 export function createChain(steps: readonly Step[], last: Last): Last {
   const handling = steps.filter((step) => step.handle);
   if (handling.length === 0) return last;
-  let run: Run = async (exchange) => respond(await last(exchange));
-  for (const step of handling.toReversed()) run = link(step, run);
-  return async (exchange) => (await run(new ChainExchange(exchange))).result;
+  return new Chain(handling, last).handle;
 }
 
-function link(step: Step, rest: Run): Run {
-  const handle = step.handle!;
-  return async (exchange) => {
-    let state: 'before' | 'running' | 'after' = 'before';
-    const next = async (): Promise<Outcome> => {
-      if (state !== 'before') throw misused(step, 'called next() twice');
-      state = 'running';
-      try {
-        return await rest(exchange);
-      } finally {
-        state = 'after';
-      }
-    };
-    const outcome = await handle(exchange, next);
-    if (!isOutcome(outcome)) throw misused(step, 'returned no outcome; write "return next()" or "return respond(…)"');
-    if ((state as string) === 'running') throw misused(step, 'did not wait for next()');
-    return outcome;
+class Chain {
+  readonly #steps: readonly Step[];
+  readonly #last: Last;
+  readonly #scope = nextScope();
+  /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
+  readonly #runs: Map<string, Run>[];
+  readonly #named: Set<string>;
+
+  constructor(steps: readonly Step[], last: Last) {
+    this.#steps = steps;
+    this.#last = last;
+    this.#runs = [...steps, undefined].map(() => new Map());
+    this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
+  }
+
+  readonly handle: Last = (exchange) => {
+    const run = this.#from(0, exchange.method);
+    if (run === this.#end) return this.#last(exchange);
+    return this.#start(run, exchange);
   };
-}
 
-function misused(step: Step, reason: string): GatewayError {
-  return new GatewayError('STEP_MISUSED', { step: step.name, reason });
+  async #start(run: Run, exchange: Exchange): Promise<JsonObject> {
+    const chained = new ChainExchange(exchange, this.#scope);
+    const { result } = await run(chained);
+    if (chained.failure) throw chained.failure;
+    return result;
+  }
+
+  readonly #end: Run = async (exchange) => {
+    try {
+      return respond(await this.#last(exchange));
+    } catch (thrown) {
+      throw toError(thrown); // from here on, an error that is not ours is a step's
+    }
+  };
+
+  #from(place: number, method: string): Run {
+    const key = this.#named.has(method) ? method : '';
+    let run = this.#runs[place]!.get(key);
+    if (!run) this.#runs[place]!.set(key, (run = this.#fold(place, method)));
+    return run;
+  }
+
+  #fold(place: number, method: string): Run {
+    const step = this.#steps[place];
+    if (!step) return this.#end;
+    if (step.methods && !step.methods.includes(method)) return this.#from(place + 1, method);
+    return this.#link(step, place + 1, this.#from(place + 1, method));
+  }
+
+  #link(step: Step, after: number, rest: Run): Run {
+    return (exchange) => {
+      const lookUp: LookUp = (method, params = {}) => {
+        const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
+        return this.#start(this.#from(after, method), quiet);
+      };
+      return takeTurn(step, exchange, rest, lookUp);
+    };
+  }
 }

@@ -1,0 +1,117 @@
+// For tests only (the build leaves `*.contract.ts` out): an exchange that records what is sent back, a clock moved by hand,
+// and steps run in front of a function.
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Step, StepFunction } from '../../protocol/step.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { createChain } from './chain.ts';
+import type { Last } from './chain.ts';
+
+export class FakeExchange implements Exchange {
+  readonly id = 'exchange-1';
+  readonly method: string;
+  readonly client: ClientView;
+  readonly controller = new AbortController();
+  /** All that was sent back, in order. */
+  readonly sent: unknown[] = [];
+  params: JsonObject;
+  server?: string | undefined;
+  signalReads = 0;
+
+  constructor(method: string, params: JsonObject = {}, client: Partial<ClientView> = {}) {
+    this.method = method;
+    this.params = params;
+    const info = { name: 'tester', version: '1' };
+    this.client = { dialect: 'handshake', revision: 'r1', info, capabilities: {}, principal: 'alice', ...client };
+  }
+
+  get signal(): AbortSignal {
+    this.signalReads++;
+    return this.controller.signal;
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.sent.push({ method, params });
+  }
+
+  progress(progress: Progress): void {
+    this.sent.push(progress);
+  }
+
+  log(entry: LogEntry): void {
+    this.sent.push(entry);
+  }
+
+  canAsk(): boolean {
+    return true;
+  }
+
+  async ask(ask: Ask): Promise<JsonObject> {
+    this.sent.push(ask);
+    return { answered: ask.method };
+  }
+
+  releaseStream(): void {}
+}
+
+export class FakeClock implements Clock {
+  #now = 1_000_000;
+  readonly #timers = new Set<{ at: number; callback: () => void }>();
+
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.#now + ms, callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Moves the time, then lets everything that waited for it go on. */
+  async advance(ms: number): Promise<void> {
+    this.#now += ms;
+    for (const timer of [...this.#timers].filter(({ at }) => at <= this.#now)) {
+      this.#timers.delete(timer);
+      timer.callback();
+    }
+    await settled();
+  }
+}
+
+/** Lets all promises that can go on do so. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The steps in front of `last`, called with a method and params, or with an exchange. */
+export function chainOf(steps: (Step | StepFunction)[], last: Last): Call {
+  const named = steps.map((step) => (typeof step === 'function' ? { name: step.name, handle: step } : step));
+  const chain = createChain(named, last);
+  return async (exchange, params) =>
+    chain(typeof exchange === 'string' ? new FakeExchange(exchange, params) : exchange);
+}
+
+export type Call = (exchange: string | Exchange, params?: JsonObject) => Promise<JsonObject>;
+
+/** A server with these tools and prompts that answers with what it was called by. Pages hold two entries. */
+export function serverOf(lists: { tools?: JsonObject[]; prompts?: JsonObject[] }): Last & { seen: string[] } {
+  const seen: string[] = [];
+  const last: Last = ({ method, params }) => {
+    seen.push(method);
+    const area = method === 'tools/list' ? 'tools' : 'prompts';
+    if (method === 'tools/list' || method === 'prompts/list') return page(area, lists[area] ?? [], params);
+    return { method, params };
+  };
+  return Object.assign(last, { seen });
+}
+
+function page(area: string, entries: JsonObject[], { cursor = '0' }: JsonObject): JsonObject {
+  const start = Number(cursor);
+  const nextCursor = start + 2 < entries.length ? { nextCursor: String(start + 2) } : {};
+  return { [area]: entries.slice(start, start + 2), ...nextCursor };
+}

@@ -1,0 +1,40 @@
+// Checked by tsc: what must not compile is marked, and a mark on a line that does compile is an error.
+import { describe, expect, it } from 'vitest';
+import type { Outcome, Step, StepFunction } from '../../protocol/step.ts';
+import { respond } from './outcome.ts';
+
+const returned: StepFunction = (_, next) => next();
+const awaited: StepFunction = async (_, next) => await next();
+const answered: StepFunction = () => respond({});
+
+// @ts-expect-error the outcome of next() is not returned
+const forgotten: StepFunction = async (_, next) => {
+  await next();
+};
+
+// @ts-expect-error nothing is returned on one of the ways
+const forgottenSometimes: StepFunction = async (exchange, next) => {
+  if (exchange.method === 'tools/call') return next();
+};
+
+// @ts-expect-error next() is not called
+const passed: StepFunction = (_, next) => next;
+
+// @ts-expect-error a result is no outcome
+const bare: StepFunction = () => ({ result: {} });
+
+// @ts-expect-error an outcome cannot be made by hand
+const byHand: Outcome = { result: {} };
+
+const step: Step = {
+  name: 'forgetful',
+  // @ts-expect-error the same in a Step
+  handle: async (_, next) => void (await next()),
+};
+
+describe('the type of an outcome', () => {
+  it('makes a forgotten return a type error', () => {
+    const all = [returned, awaited, answered, forgotten, forgottenSometimes, passed, bare, byHand, step];
+    expect(all).not.toContain(undefined);
+  });
+});

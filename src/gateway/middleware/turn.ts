@@ -1,0 +1,80 @@
+// One step's part in one exchange, and the rules for it:
+// 1. next() is called at most once, and waited for; a step that may repeat calls it again only when the former call has ended.
+// 2. What is returned is an outcome.
+// 3. What a step has passed on, it finds again after next(): params and signal, whatever was done to them further in.
+// 4. Every attempt of a step that may repeat has an exchange of its own: one that failed is not heard any more.
+import type { LookUp, Next, Outcome, Step } from '../../protocol/step.ts';
+import { ChainExchange } from './chain-exchange.ts';
+import { isOutcome } from './outcome.ts';
+import { misused, toStepError } from './step-error.ts';
+
+export type Run = (exchange: ChainExchange) => Promise<Outcome>;
+
+export async function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp: LookUp): Promise<Outcome> {
+  const turn = new Turn(step, exchange, rest);
+  exchange.step = step.name;
+  let outcome: unknown;
+  try {
+    outcome = await step.handle!(exchange, turn.next, lookUp);
+  } catch (thrown) {
+    throw turn.misuse ?? toStepError(step.name, thrown);
+  } finally {
+    turn.over = true;
+  }
+  if (turn.misuse) throw turn.misuse;
+  if (!isOutcome(outcome))
+    throw misused(step.name, 'returned no outcome; write "return next()" or "return respond(…)"');
+  if (turn.running) throw misused(step.name, 'did not wait for next()');
+  return outcome;
+}
+
+class Turn {
+  readonly #step: Step;
+  readonly #exchange: ChainExchange;
+  readonly #rest: Run;
+  #called = false;
+  running = false;
+  over = false;
+  misuse: Error | undefined;
+
+  constructor(step: Step, exchange: ChainExchange, rest: Run) {
+    this.#step = step;
+    this.#exchange = exchange;
+    this.#rest = rest;
+  }
+
+  readonly next: Next = () => {
+    const outcome = this.#proceed();
+    outcome.catch(() => {}); // who does not wait for it is told so; that must not end the process as well
+    return outcome;
+  };
+
+  async #proceed(): Promise<Outcome> {
+    const exchange = this.#exchange;
+    const { name, repeats } = this.#step;
+    if (this.over) throw misused(name, 'called next() after it had answered');
+    if (this.running || (this.#called && !repeats)) throw (this.misuse = misused(name, 'called next() twice'));
+    this.#called = this.running = true;
+    const { params, ownSignal } = exchange;
+    try {
+      return await (repeats ? this.#attempt() : this.#rest(exchange));
+    } finally {
+      this.running = false;
+      exchange.params = params;
+      exchange.ownSignal = ownSignal;
+      exchange.step = name;
+    }
+  }
+
+  async #attempt(): Promise<Outcome> {
+    const attempt = new ChainExchange(this.#exchange, this.#exchange.scope);
+    try {
+      const outcome = await this.#rest(attempt);
+      if (attempt.failure) throw attempt.failure;
+      return outcome;
+    } catch (thrown) {
+      attempt.silence();
+      throw thrown;
+    }
+  }
+}

@@ -28,20 +28,9 @@ describe('connecting', () => {
   });
 
   test('a URL behind which there is no MCP at all is told by its status', async () => {
-    await using server = await startHttp(fixture('needs-login'));
-    const { createServer } = await import('node:http');
-    const page = createServer((_, response) =>
-      response.writeHead(404, { 'content-type': 'text/html' }).end('<p>no</p>'),
-    );
-    await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
-    const { port } = page.address() as { port: number };
-    const error = await refusal(`http://127.0.0.1:${port}/elsewhere`);
-    page.close();
-    expect(error).toMatchObject({
-      code: 'UPSTREAM_UNREACHABLE',
-      message: `Cannot reach http://127.0.0.1:${port}/elsewhere: HTTP 404`,
-    });
-    expect(server.port).not.toBe(port);
+    await using server = await startHttp(fixture('is-a-website'));
+    const error = await refusal(server.url);
+    expect(error).toMatchObject({ code: 'UPSTREAM_UNREACHABLE', message: `Cannot reach ${server.url}: HTTP 404` });
   });
 });
 

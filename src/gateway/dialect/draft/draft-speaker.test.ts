@@ -38,6 +38,17 @@ test('a call is an invocation, and is called off in the words of the dialect', a
   expect(wire.calls[0]?.cancelNotice?.(9, 'late')).toEqual({ jsonrpc: '2.0', method: 'cancel', params: { id: 9 } });
 });
 
+test.each([
+  [{ text: 'hi' }, [{ type: 'text', text: 'hi' }]],
+  [{ text: '', content: [{ type: 'image' }] }, [{ type: 'image' }]],
+  [{ a: 1 }, [{ type: 'text', text: '{"a":1}' }]],
+  [{ text: 'hi', a: 1 }, [{ type: 'text', text: '{"text":"hi","a":1}' }]],
+  ['plain', [{ type: 'text', text: 'plain' }]],
+])('the output %j is read as content', async (output, content) => {
+  const { speaker } = setUp(() => ({ status: 'success', output }));
+  expect(await speaker.call({ method: 'tools/call' })).toMatchObject({ content, isError: false });
+});
+
 test.each(['prompts/list', 'resources/read', 'completion/complete', 'tasks/get'])(
   '%s does not exist here',
   async (method) => {

@@ -11,12 +11,18 @@ export function toInvocation(result: JsonObject): JsonObject {
 export function fromInvocation(invocation: unknown): JsonObject {
   const { status, output } = isObject(invocation) ? invocation : { status: 'success', output: invocation };
   const isError = status !== 'success';
-  if (isObject(output)) {
-    const text = isError && typeof output.message === 'string' ? output.message : JSON.stringify(output);
-    return { content: [{ type: 'text', text }], structuredContent: output, isError };
-  }
+  if (isObject(output)) return { content: toContent(output, isError), structuredContent: output, isError };
   const text = typeof output === 'string' ? output : JSON.stringify(output ?? null);
   return { content: output === undefined ? [] : [{ type: 'text', text }], isError };
+}
+
+/** What `toOutput` made of content that was not structured is content again. */
+function toContent(output: JsonObject, isError: boolean): unknown[] {
+  const { text, content, message } = output;
+  const keys = Object.keys(output).length;
+  if (keys === 2 && typeof text === 'string' && Array.isArray(content)) return content;
+  if (keys === 1 && typeof text === 'string') return [{ type: 'text', text }];
+  return [{ type: 'text', text: isError && typeof message === 'string' ? message : JSON.stringify(output) }];
 }
 
 function toOutput(result: JsonObject, status: string): unknown {

@@ -8,7 +8,9 @@ export async function openParleyClient({ way, transport, revision, seen, answers
     version: '1.0.0',
     revision,
     onElicit: () => answers.elicit,
+    elicitUrls: true,
     onSample: () => answers.sample,
+    sampleTools: true,
     roots: ROOTS,
     log: createLog({ level: 'error' }),
   });
@@ -39,6 +41,7 @@ export async function openParleyClient({ way, transport, revision, seen, answers
       unsubscribe = await client.subscribe(uri, (updated) => seen.add({ kind: 'updated', uri: updated }));
     },
     unsubscribe: () => unsubscribe(),
+    changeRoots: () => client.setRoots(ROOTS),
     ping: () => client.ping(),
     async close() {
       await client.close();

@@ -21,7 +21,7 @@ const TRANSPORTS = {
 };
 
 export async function openV1Client({ way, transport, seen, answers }) {
-  const capabilities = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
+  const capabilities = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } };
   const client = new Client({ name: 'peers', version: '1.0.0' }, { capabilities });
   listen(client, seen, answers);
   const link = TRANSPORTS[transport](way);
@@ -45,6 +45,7 @@ export async function openV1Client({ way, transport, seen, answers }) {
     setLevel: (level) => client.setLoggingLevel(level),
     subscribe: (uri) => client.subscribeResource({ uri }),
     unsubscribe: (uri) => client.unsubscribeResource({ uri }),
+    changeRoots: () => client.sendRootsListChanged(),
     ping: () => client.ping(),
     async close() {
       if (transport === 'http') await link.terminateSession();

@@ -21,7 +21,7 @@ export async function openV2Client({ way, transport, revision, mode, seen, answe
   const client = new Client(
     { name: 'peers', version: '1.0.0' },
     {
-      capabilities: { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } },
+      capabilities: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } },
       versionNegotiation: { mode: mode === 'pin' ? { pin: revision } : mode },
       ...(mode === 'legacy' && { supportedProtocolVersions: [revision] }),
     },
@@ -56,6 +56,7 @@ function legacyFace(client) {
   return {
     call: (name, args, { signal, onProgress } = {}) =>
       client.callTool({ name, arguments: args }, { signal, onprogress: onProgress }),
+    changeRoots: () => client.sendRootsListChanged(),
     setLevel: (level) => client.setLoggingLevel(level),
     subscribe: (uri) => client.subscribeResource({ uri }),
     unsubscribe: (uri) => client.unsubscribeResource({ uri }),

@@ -4,6 +4,21 @@ import { FORM, NAME, PAGE, PROMPT, QUESTION, RESOURCES, TEMPLATE, TOOLS } from '
 import { greeting, named, note, startingWith, text } from './reference.mjs';
 import { Waits } from './waits.mjs';
 
+const ICONS = [{ src: 'https://example.com/icon.png', mimeType: 'image/png', sizes: ['48x48'] }];
+const BYTES = Buffer.from('not really an image').toString('base64');
+/** One of every kind of content; older revisions have not all of them. */
+const KINDS = [
+  {
+    type: 'text',
+    text: 'text',
+    annotations: { audience: ['user'], priority: 1, lastModified: '2026-01-01T00:00:00Z' },
+  },
+  { type: 'image', data: BYTES, mimeType: 'image/png' },
+  { type: 'audio', data: BYTES, mimeType: 'audio/wav' },
+  { type: 'resource', resource: { uri: 'note://embedded', mimeType: 'text/plain', text: 'embedded' } },
+  { type: 'resource_link', uri: 'note://linked', name: 'linked', title: 'Linked', mimeType: 'text/plain' },
+];
+
 const string = { type: 'string' };
 const object = (properties) => ({ type: 'object', properties, required: Object.keys(properties) });
 
@@ -11,6 +26,10 @@ export function createParleyServer({ revisions } = {}) {
   const server = createServer({
     name: NAME,
     version: '1.0.0',
+    title: 'Reference',
+    description: 'Offers everything',
+    websiteUrl: 'https://example.com',
+    icons: ICONS,
     instructions: 'For tests',
     pageSize: PAGE,
     declare: ['logging'],
@@ -26,6 +45,7 @@ export function createParleyServer({ revisions } = {}) {
   const complete = { name: startingWith };
   server.prompt(PROMPT, { arguments: [{ name: 'name', required: true }], complete }, ({ name }) => greeting(name));
   for (const other of ['second', 'third', 'fourth']) server.prompt(other, {}, () => other);
+  addKinds(server);
   return server;
 }
 
@@ -69,6 +89,21 @@ function addChanges(server) {
   });
 }
 
+function addKinds(server) {
+  const described = { title: 'Kinds', icons: ICONS, meta: { 'example.com/note': 'kept' } };
+  const annotations = { title: 'Kinds', readOnlyHint: true, openWorldHint: false };
+  const output = { type: 'array', items: { type: 'string' } };
+  server.tool('kinds', { ...described, description: 'Every kind of content', annotations, output }, () => ({
+    content: KINDS,
+    structuredContent: KINDS.map(({ type }) => type),
+  }));
+  server.prompt('kinds', { ...described, arguments: [{ name: 'any', title: 'Any' }] }, () =>
+    KINDS.map((content) => ({ role: 'user', content })),
+  );
+  const options = { ...described, name: 'notes of a day', annotations: { priority: 0.5 }, mimeType: 'image/png' };
+  server.template('day://{date}/{+path}', options, () => Buffer.from(BYTES, 'base64'));
+}
+
 function addAsks(server) {
   server.tool('ask_name', { description: TOOLS.ask_name }, async (_args, { ask }) => {
     return named(await ask.elicit({ message: FORM.message, schema: FORM.requestedSchema, key: 'name' }));
@@ -76,6 +111,18 @@ function addAsks(server) {
   server.tool('ask_model', { description: TOOLS.ask_model }, async (_args, { ask }) => {
     const { content } = await ask.sample(QUESTION);
     return text(content.text);
+  });
+  server.tool(
+    'ask_model_with_tools',
+    { description: 'Lends tools to the model of the client' },
+    async (_args, { ask }) => {
+      const tools = [{ name: 'add', description: 'Adds', inputSchema: { type: 'object' } }];
+      const { content } = await ask.sample({ ...QUESTION, tools, toolChoice: { mode: 'auto' } });
+      return text(content.text);
+    },
+  );
+  server.tool('ask_page', { description: 'Asks the user to open a page' }, async (_args, { ask }) => {
+    return text((await ask.elicitUrl({ message: 'Please sign in', url: 'https://example.com/sign-in' })).action);
   });
   server.tool('ask_roots', { description: TOOLS.ask_roots }, async (_args, { ask }) => {
     return text((await ask.roots()).map(({ uri }) => uri).join(' '));

@@ -1,0 +1,104 @@
+import { InMemoryTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import { connect } from '../client/connect.ts';
+import { createServer } from '../server/create-server.ts';
+import { createLog } from '../shared/log.ts';
+import { createGateway } from './gateway.ts';
+import type { GatewayOptions } from './gateway.ts';
+import { respond } from './middleware/outcome.ts';
+
+const log = createLog({ level: 'silent' });
+
+function speaking(name: string, ...tools: string[]) {
+  const server = createServer({ name, version: '1', log });
+  for (const tool of tools) server.tool(tool, { description: `${tool} of ${name}` }, () => `${tool} of ${name}`);
+  return server;
+}
+
+async function clientOf(options: GatewayOptions, revision?: string) {
+  const gateway = createGateway({ log, ...options });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await gateway.connect(theirs);
+  const client = await connect(ours, { log, ...(revision && { revision }) });
+  return { gateway, client };
+}
+
+const text = (result: { content: { type: string; text?: string }[] }) => result.content[0]?.text;
+
+describe('a gateway before several servers', () => {
+  const servers = () => ({ one: speaking('one', 'hello', 'only'), two: speaking('two', 'hello') });
+
+  it('lists all tools in the order of the configuration, prefixed where names collide', async () => {
+    const { client } = await clientOf({ servers: servers() });
+    const tools = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['hello', 'only', 'two__hello']);
+  });
+
+  it('gives a call to the server that owns the name', async () => {
+    const { client } = await clientOf({ servers: servers() });
+    expect(text(await client.callTool('two__hello'))).toBe('hello of two');
+    expect(text(await client.callTool('hello'))).toBe('hello of one');
+  });
+
+  it('takes an unprefixed name where it is unique though all are published with a prefix', async () => {
+    const { client } = await clientOf({ servers: servers(), names: 'always' });
+    expect(text(await client.callTool('only'))).toBe('only of one');
+    expect(text(await client.callTool('one__hello'))).toBe('hello of one');
+  });
+
+  it('refuses a tool that nobody has', async () => {
+    const { client } = await clientOf({ servers: servers() });
+    await expect(client.callTool('nope')).rejects.toMatchObject({ code: -32602, message: 'Unknown tool: nope' });
+  });
+
+  it('goes on without a server that cannot be started', async () => {
+    const dead = { command: 'no-such-command-anywhere' };
+    const { client, gateway } = await clientOf({ servers: { dead, ...servers() } });
+    expect(await client.listTools()).toHaveLength(3);
+    await gateway.close();
+  });
+
+  it('serves other servers after an update, tells its clients, and keeps the names it gave', async () => {
+    const before = servers();
+    const { client, gateway } = await clientOf({ servers: before }, '2025-11-25');
+    await client.listTools();
+    const told = new Promise((resolve) => client.on('tools', resolve));
+    await gateway.update({ servers: { two: before.two, three: speaking('three', 'late') } });
+    await told;
+    const tools = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['two__hello', 'late']);
+  });
+});
+
+describe('the steps of a gateway', () => {
+  it('see every request on its way and its outcome on its way back, outermost first', async () => {
+    const seen: string[] = [];
+    const tracing = (name: string) => ({
+      name,
+      handle: async (exchange: { method: string }, next: () => Promise<never>) => {
+        seen.push(`${name} > ${exchange.method}`);
+        const outcome = await next();
+        seen.push(`${name} < ${exchange.method}`);
+        return outcome;
+      },
+    });
+    const { client } = await clientOf({
+      servers: { one: speaking('one', 'hello') },
+      steps: [tracing('a'), tracing('b')],
+    });
+    await client.callTool('hello');
+    const call = seen.filter((line) => line.endsWith('tools/call'));
+    expect(call).toEqual(['a > tools/call', 'b > tools/call', 'b < tools/call', 'a < tools/call']);
+  });
+
+  it('may answer in place of a server', async () => {
+    const { client } = await clientOf({
+      servers: { one: speaking('one', 'hello') },
+      steps: [
+        (exchange, next) =>
+          exchange.method === 'tools/call' ? respond({ content: [{ type: 'text', text: 'no' }] }) : next(),
+      ],
+    });
+    expect(text(await client.callTool('hello'))).toBe('no');
+  });
+});

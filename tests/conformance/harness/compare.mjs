@@ -1,0 +1,45 @@
+// Two runs of the same scenario side by side: equal when every check came out the same.
+import { EXPECTED_DIFFERENCES } from '../expected-differences.mjs';
+
+/** One scenario: how it came out directly, and through each gateway. */
+export function toRow(direct, runs) {
+  const { scenario, revision, scored } = direct;
+  const cells = runs.map(({ upstream, server, rows }) => {
+    const through = rows.find((row) => row.scenario === scenario && row.revision === revision);
+    const differences = through ? differencesOf(direct, through) : ['it was not run'];
+    const expected = EXPECTED_DIFFERENCES.find((entry) => fits(entry, { scenario, client: revision, server, upstream }));
+    return { upstream, server, through, differences, expected, result: judge(differences, expected) };
+  });
+  return { scenario, revision, scored, direct, cells };
+}
+
+/** `same`, `expected` (different, as listed) or `different`. */
+function judge(differences, expected) {
+  if (differences.length === 0) return 'same';
+  return expected ? 'expected' : 'different';
+}
+
+/** `all`: everything was run, so an entry that was not needed is stale. */
+export function compareRuns(rows, { all }) {
+  const cells = rows.flatMap((row) => row.cells);
+  const count = (result) => cells.filter((cell) => cell.result === result).length;
+  const used = new Set(cells.filter(({ result }) => result === 'expected').map(({ expected }) => expected));
+  return {
+    passed: count('same'),
+    failed: count('different'),
+    skipped: count('expected'),
+    stale: all ? EXPECTED_DIFFERENCES.filter((entry) => !used.has(entry)) : [],
+  };
+}
+
+function differencesOf(direct, through) {
+  const lost = direct.found?.filter((finding) => !through.found?.includes(finding)) ?? ['no result directly'];
+  const gained = through.found?.filter((finding) => !direct.found?.includes(finding)) ?? ['no result'];
+  return [...lost.map((finding) => `- ${finding}`), ...gained.map((finding) => `+ ${finding}`)];
+}
+
+function fits(entry, cell) {
+  return ['scenario', 'client', 'server', 'upstream'].every(
+    (key) => entry[key] === undefined || entry[key] === cell[key],
+  );
+}

@@ -13,7 +13,7 @@ function makeServer(revisions) {
   server.tool('book', {}, async ({ city }, call) => {
     call.progress(1, 2);
     const schema = { nights: { type: 'integer', title: 'Nights' } };
-    const { content } = await call.ask.elicit({ message: `How many nights in ${city}?`, schema });
+    const { content } = await call.ask.elicit({ message: `How many nights in ${String(city)}?`, schema });
     call.progress(2, 2);
     return { city, nights: content.nights };
   });

@@ -1,6 +1,6 @@
 // One error of ajv in our words: which parameter, by dotted path, and what is wrong with it.
 import type { ErrorObject } from 'ajv';
-import { MISSING } from './params.ts';
+import { MISSING } from '../protocol/params.ts';
 import type { Problem } from './schema.ts';
 
 export function toProblem(error: ErrorObject): Problem {

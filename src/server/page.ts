@@ -3,7 +3,7 @@
 import type { Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { readOptionalString, toInvalid } from './params.ts';
+import { readOptionalString, toInvalid } from '../protocol/params.ts';
 import type { ServerOptions } from './types.ts';
 
 export interface Page<T> {

@@ -8,7 +8,7 @@ import type { Entry } from './catalogue.ts';
 import type { Changes } from './changes.ts';
 import { toListed } from './listed.ts';
 import { toListResult } from './page.ts';
-import { MISSING, readString, readStrings, toInvalid } from './params.ts';
+import { MISSING, readString, readStrings, toInvalid } from '../protocol/params.ts';
 import type { Completer, PromptGetter, PromptOptions, PromptReturn, Registration, ServerOptions } from './types.ts';
 
 interface PromptEntry extends Entry {

@@ -2,7 +2,7 @@
 // next provider begins on the page on which the one before it ends.
 import type { JsonObject } from '../protocol/message.ts';
 import type { Page } from './page.ts';
-import { toInvalid } from './params.ts';
+import { toInvalid } from '../protocol/params.ts';
 import type { Call, ResourceProvider } from './types.ts';
 
 /** `page.nextCursor` is the provider's cursor to go on from; none means from the first provider's start. */

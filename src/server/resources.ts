@@ -11,7 +11,7 @@ import type { Entry } from './catalogue.ts';
 import type { Changes } from './changes.ts';
 import { toListed } from './listed.ts';
 import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './page.ts';
-import { readOptionalString, readString } from './params.ts';
+import { readOptionalString, readString } from '../protocol/params.ts';
 import { continueWithProviders } from './provider-pages.ts';
 import { toResourceResult } from './resource-result.ts';
 import type * as Types from './types.ts';

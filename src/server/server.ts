@@ -12,11 +12,13 @@ import { isDeclared, toCapabilities } from './areas.ts';
 import type { Area } from './areas.ts';
 import { Changes } from './changes.ts';
 import { complete } from './completion.ts';
+import { toPage } from './page.ts';
 import { Prompts } from './prompts.ts';
 import { Resources } from './resources.ts';
 import { ScopeSet } from './scope.ts';
-import { TaskStore } from './task-store.ts';
-import { Tasks } from './tasks.ts';
+import { TaskStore } from '../gateway/tasks/task-store.ts';
+import type { Task } from '../gateway/tasks/task.ts';
+import { Tasks } from '../gateway/tasks/tasks.ts';
 import { Tools } from './tools.ts';
 import type * as Types from './types.ts';
 
@@ -43,7 +45,9 @@ export class Server implements Target {
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       tell: (change) => this.#changes.tell(change),
     });
-    const tasks = new Tasks(this.#taskStore, options);
+    const { clock, taskGraceMs, pageSize } = options;
+    const toTasksPage = (all: readonly Task[], cursor: string | undefined) => toPage(all, cursor, pageSize);
+    const tasks = new Tasks(this.#taskStore, { clock, taskGraceMs, toPage: toTasksPage });
     this.#tools = new Tools(options, this.#changes, tasks);
     this.#resources = new Resources(options, this.#changes);
     this.#prompts = new Prompts(options, this.#changes);

@@ -4,7 +4,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { MISSING } from './params.ts';
+import { MISSING } from '../protocol/params.ts';
 import type { CheckedSchema, Problem, Verdict } from './schema.ts';
 
 type Side = 'input' | 'output';

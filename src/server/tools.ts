@@ -8,11 +8,11 @@ import type { Entry } from './catalogue.ts';
 import type { Changes } from './changes.ts';
 import { toListed } from './listed.ts';
 import { toListResult } from './page.ts';
-import { readOptionalObject, readString } from './params.ts';
+import { readOptionalObject, readString } from '../protocol/params.ts';
 import { toCheckedSchema, toReason } from './schema.ts';
 import type { CheckedSchema, Problem, Verdict } from './schema.ts';
 import { ScopeSet } from './scope.ts';
-import type { Tasks, Work } from './tasks.ts';
+import type { Tasks, Work } from '../gateway/tasks/tasks.ts';
 import { toFailedResult, toToolResult } from './tool-result.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 

@@ -13,7 +13,8 @@ const STAGES: Record<string, string[]> = {
   dialect: [],
   middleware: [],
   router: [],
-  upstream: ['codec', 'dialect'],
+  tasks: [],
+  upstream: ['codec', 'dialect', 'tasks'],
 };
 
 const REVISION = /\b20\d\d-\d\d-\d\d\b|DRAFT-2025/;

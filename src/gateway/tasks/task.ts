@@ -3,13 +3,13 @@
 // 2. a question's key is used once in the task's life;
 // 3. it is `input_required` exactly while questions are open;
 // 4. every change is told once, after it is made.
-import type { Ask } from '../protocol/exchange.ts';
-import type { JsonObject, WireError } from '../protocol/message.ts';
-import type { TaskState } from '../protocol/target.ts';
-import type { Clock } from '../shared/clock.ts';
-import { GatewayError } from '../shared/errors.ts';
-import type { ProtocolError } from '../shared/errors.ts';
-import { randomId } from '../shared/ids.ts';
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject, WireError } from '../../protocol/message.ts';
+import type { TaskState } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { ProtocolError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
 
 /** How often a client should ask for the state. */
 const POLL_MS = 500;

@@ -1,8 +1,8 @@
 // Tasks in memory, each seen by its owner only. A task is kept until it expires, over or not, so that its result can be
 // fetched; what somebody else owns, what expired and what never was cannot be told apart.
-import type { Change } from '../protocol/target.ts';
-import type { Clock } from '../shared/clock.ts';
-import { GatewayError } from '../shared/errors.ts';
+import type { Change } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { Task } from './task.ts';
 
 /** The longest a timer can be set for. */

@@ -1,7 +1,7 @@
 // Ends a task the way its call ended.
-import type { JsonObject, WireError } from '../protocol/message.ts';
-import { ProtocolError } from '../shared/errors.ts';
-import { toError } from '../shared/to-error.ts';
+import type { JsonObject, WireError } from '../../protocol/message.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import { toError } from '../../shared/to-error.ts';
 import type { Task } from './task.ts';
 
 export async function settle(task: Task, running: Promise<JsonObject>): Promise<void> {

@@ -1,19 +1,18 @@
 // Calls that run as tasks: started by a tool call, then asked after, answered, cancelled and fetched by their own
 // methods. How a task is spelled, and which of the methods a client has, is the dialect's business.
-import type { Exchange } from '../protocol/exchange.ts';
-import { isObject } from '../protocol/message.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import { systemClock } from '../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../shared/errors.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { MaybeTask } from './maybe-task.ts';
-import { toPage } from './page.ts';
-import { readObject, readOptionalString, readString, toInvalid } from './params.ts';
+import { readObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
 import { settle } from './settle-task.ts';
 import { TaskExchange } from './task-exchange.ts';
 import type { TaskStore } from './task-store.ts';
 import { RELATED_TASK, waitForEnd } from './task-wait.ts';
 import type { Task } from './task.ts';
-import type { ServerOptions } from './types.ts';
 
 /** Does the work of the call on the exchange it is given, and says of its state what the client may be told. */
 export type Work = (exchange: Exchange, say: (statusMessage: string) => void) => Promise<JsonObject>;
@@ -21,11 +20,18 @@ export type Work = (exchange: Exchange, say: (statusMessage: string) => void) =>
 /** How long a call that may become a task is a plain one, unless the server's author says otherwise. */
 const GRACE_MS = 100;
 
+export interface TasksOptions {
+  clock?: Clock | undefined;
+  taskGraceMs?: number | undefined;
+  /** Cuts a list into pages; without it all tasks stand on one. */
+  toPage?(tasks: readonly Task[], cursor: string | undefined): { items: Task[]; nextCursor?: string };
+}
+
 export class Tasks {
   readonly #store: TaskStore;
-  readonly #options: ServerOptions;
+  readonly #options: TasksOptions;
 
-  constructor(store: TaskStore, options: ServerOptions) {
+  constructor(store: TaskStore, options: TasksOptions = {}) {
     this.#store = store;
     this.#options = options;
   }
@@ -61,8 +67,8 @@ export class Tasks {
 
   list(exchange: Exchange): JsonObject {
     const tasks = this.#store.list(exchange.client.principal);
-    const page = toPage(tasks, readOptionalString(exchange.params, 'cursor'), this.#options.pageSize);
-    const { items, ...next } = page;
+    const cursor = readOptionalString(exchange.params, 'cursor');
+    const { items, ...next } = this.#options.toPage?.(tasks, cursor) ?? { items: tasks };
     return { tasks: items.map(({ summary }) => summary), ...next };
   }
 

@@ -1,9 +1,9 @@
 // Waits on an exchange until a task is over, and puts the task's open questions to whoever waits. Of several who wait
 // each question is put to one only; when that one goes away, to the next.
-import type { Exchange } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import { GatewayError } from '../shared/errors.ts';
-import { toError } from '../shared/to-error.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toError } from '../../shared/to-error.ts';
 import type { OpenAsk, Task } from './task.ts';
 
 /** Which key of `_meta` says that a message belongs to a task. */

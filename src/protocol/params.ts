@@ -1,6 +1,6 @@
 // Reads the params of a request. What is missing or of the wrong type is told by name, in the words every dialect uses.
-import { isObject } from '../protocol/message.ts';
-import type { JsonObject } from '../protocol/message.ts';
+import { isObject } from './message.ts';
+import type { JsonObject } from './message.ts';
 import { GatewayError } from '../shared/errors.ts';
 
 export const MISSING = 'Required parameter missing';

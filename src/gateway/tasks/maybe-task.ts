@@ -4,9 +4,9 @@
 // 1. it becomes a task once at most, and never while a question is open: the request at hand is the question's then;
 // 2. once it is cancelled or over it becomes none;
 // 3. its signal is one and the same all along, whoever may abort it.
-import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import type { Clock } from '../shared/clock.ts';
+import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { settle } from './settle-task.ts';
 import { TaskExchange } from './task-exchange.ts';
 import type { Task } from './task.ts';

@@ -1,8 +1,8 @@
 // The exchange of a call that runs as a task. The request that made it is answered already: nothing can be sent on it,
 // so progress, logs and notifications are dropped, and a question waits in the task until somebody answers it there.
-import type { Ask, ClientView, Exchange, TraceContext } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import { GatewayError } from '../shared/errors.ts';
+import type { Ask, ClientView, Exchange, TraceContext } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Task } from './task.ts';
 
 /** What a client declares to be asked this. */

@@ -74,8 +74,8 @@ export class HttpSession {
   }
 
   /** A call whose answer is read as it comes. */
-  callStream(name: string, args: Json, meta: Json = { progressToken: 'p' }): Promise<Stream> {
-    const body = rpc('tools/call', { name, arguments: args, _meta: meta });
+  callStream(name: string, args: Json, id?: string): Promise<Stream> {
+    const body = rpc('tools/call', { name, arguments: args, _meta: { progressToken: 'p' } }, id);
     return openStream(this.url, { method: 'POST', headers: { ...this.headers, accept: BOTH }, body });
   }
 

@@ -10,6 +10,7 @@ import { checkRecords } from './check-records.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** For what is said before anything is agreed on. */
 const FALLBACK = '2025-11-25';
+const OUTPUT_CHARS = 2000;
 
 const SUITES = {
   'acceptance kit': (sut) => [
@@ -21,20 +22,24 @@ const SUITES = {
 
 export const RECORDED_SUITES = Object.keys(SUITES);
 
-/** `{ checked, violations, excused }` */
+/** `{ checked, violations, excused, output }`; `output` is the end of what the suite printed. */
 export async function checkSuite(name) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-schemas-'));
   try {
-    await run(SUITES[name](`node tests/schemas/recorded-fixture.mjs ${folder}`));
-    return merge(readdirSync(folder).map((file) => checkFile(join(folder, file), file.split('-')[0])));
+    const output = await run(SUITES[name](`node tests/schemas/recorded-fixture.mjs ${folder}`));
+    return { ...merge(readdirSync(folder).map((file) => checkFile(join(folder, file), file.split('-')[0]))), output };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 function run(args) {
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'ignore' });
-  return new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => (output = (output + chunk).slice(-OUTPUT_CHARS)));
+  }
+  return new Promise((resolve, reject) => child.once('error', reject).once('close', () => resolve(output)));
 }
 
 function checkFile(file, ours) {

@@ -62,9 +62,9 @@ function checkSaid({ client, server, revision }, records, report) {
 }
 
 /** What violates the schemas fails the cell, and so does silence: then the recording is broken. */
-export function judge({ checked, violations, excused }, report) {
+export function judge({ checked, violations, excused, output = '' }, report) {
   Object.assign(report, { checked, excused });
   for (const violation of violations.slice(0, 5)) report.failures.push(`schema: ${describeViolation(violation)}`);
   if (violations.length > 5) report.failures.push(`schema: ${violations.length - 5} more`);
-  if (checked === 0) report.failures.push('nothing of what our side said was recorded');
+  if (checked === 0) report.failures.push(`nothing of what our side said was recorded\n${output}`.trimEnd());
 }

@@ -1,0 +1,81 @@
+// The normal form → what createGateway and its listen() take.
+import { readFile } from 'node:fs/promises';
+import type { HttpListenOptions } from '../gateway/accept/listen-http.ts';
+import { DRAFT, STATELESS } from '../gateway/dialect/revisions.ts';
+import type { GatewayOptions, ServerEntry } from '../gateway/gateway.ts';
+import { createLog } from '../shared/log.ts';
+import type { Log } from '../shared/log.ts';
+import { enabledServers } from './config.ts';
+import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
+import { isPem } from './normalize.ts';
+import { buildSteps } from './steps.ts';
+import type { StepSource } from './steps.ts';
+
+export interface BuildOptions {
+  steps: StepSource;
+  /** Default: JSON lines to stderr, from the configured level on. */
+  log?: Log | undefined;
+}
+
+export async function buildGateway(config: ParleyConfig, options: BuildOptions): Promise<GatewayOptions> {
+  const { names, limits, keys, listen, log } = config;
+  const { allowedHosts, allowedOrigins } = listen;
+  return {
+    servers: toEntries(config),
+    groups: toGroups(config),
+    steps: await buildSteps(config, options.steps),
+    names,
+    limits,
+    log: options.log ?? createLog({ level: log.level }),
+    ...(keys.length > 0 && { keys }),
+    ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
+    ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),
+  };
+}
+
+/** Each to be given to `gateway.listen`; reads the files for TLS. */
+export async function buildListens({ listen }: ParleyConfig): Promise<(HttpListenOptions | { stdio: true })[]> {
+  const { port, host, stdio, tls } = listen;
+  const http = port === undefined ? [] : [{ port, host, ...(tls && { tls: await readTls(tls) }) }];
+  return stdio ? [...http, { stdio: true }] : http;
+}
+
+/** Of the servers that are to run. A server that is the same object gives the same entry, so that updates can compare. */
+export function toEntries(config: ParleyConfig): Record<string, ServerEntry> {
+  return Object.fromEntries(enabledServers(config).map(([name, server]) => [name, toEntry(server)]));
+}
+
+export function toGroups(config: ParleyConfig): Record<string, string[]> {
+  const running = new Set(enabledServers(config).map(([name]) => name));
+  return Object.fromEntries(
+    Object.entries(config.groups).map(([name, members]) => [name, members.filter((member) => running.has(member))]),
+  );
+}
+
+const entries = new WeakMap<ServerConfig, ServerEntry>();
+
+function toEntry(config: ServerConfig): ServerEntry {
+  const known = entries.get(config);
+  if (known) return known;
+  const { share, start, era, timeoutMs, idleMs } = config;
+  const revision = config.revision ?? revisionOf(era);
+  const entry = { server: toAddress(config), share, start, era, revision, timeoutMs, idleMs };
+  entries.set(config, entry);
+  return entry;
+}
+
+function toAddress(config: ServerConfig) {
+  if ('url' in config) return { url: config.url, headers: config.headers, transport: config.transport };
+  return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd };
+}
+
+/** The handshake era has many revisions: it is for the gateway to keep to them. */
+function revisionOf(era: ServerConfig['era']): string | undefined {
+  if (era === 'stateless') return STATELESS;
+  return era === 'draft' ? DRAFT : undefined;
+}
+
+async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {
+  const read = (text: string) => (isPem(text) ? text : readFile(text, 'utf8'));
+  return { key: await read(key), cert: await read(cert) };
+}

@@ -1,0 +1,62 @@
+// The normal form of a configuration: defaults filled in, short forms written out, paths absolute. Plain frozen data; a
+// configuration in this form is itself a valid input, and stays as it is.
+import type { Naming } from '../gateway/router/names.ts';
+import type { Limits } from '../shared/limits.ts';
+import type { LogLevel } from './schema.ts';
+
+export interface ParleyConfig {
+  readonly servers: Readonly<Record<string, ServerConfig>>;
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  readonly listen: ListenConfig;
+  readonly names: Naming;
+  /** Each with one key: the name of a built-in, or the path of a file; its value are the options. */
+  readonly steps: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[];
+  /** Those that were given; for the others see shared/limits.ts. */
+  readonly limits: Readonly<Partial<Limits>>;
+  readonly keys: readonly string[];
+  readonly publicUrl?: string;
+  readonly log: { readonly level: LogLevel };
+}
+
+export type ServerConfig = CommandServer | UrlServer;
+
+export interface CommandServer extends ServerCommon {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface UrlServer extends ServerCommon {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent: found out. */
+  readonly transport?: 'streamable-http' | 'http+sse' | 'websocket';
+}
+
+interface ServerCommon {
+  readonly description?: string;
+  readonly share: 'auto' | 'session';
+  readonly start: 'lazy' | 'eager';
+  readonly era?: 'handshake' | 'stateless' | 'draft';
+  readonly revision?: string;
+  readonly timeoutMs?: number;
+  readonly idleMs?: number;
+  readonly disabled: boolean;
+}
+
+export interface ListenConfig {
+  /** Absent: stdio alone. */
+  readonly port?: number;
+  readonly host: string;
+  readonly stdio: boolean;
+  /** Absolute paths, or PEM text. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+}
+
+/** The servers that are to run. */
+export function enabledServers(config: ParleyConfig): [string, ServerConfig][] {
+  return Object.entries(config.servers).filter(([, server]) => !server.disabled);
+}

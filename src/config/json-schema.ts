@@ -1,0 +1,55 @@
+// The shape of a configuration as JSON Schema, for editors. Text with a variable in it may stand for any number or flag.
+import { CONFIG } from './schema.ts';
+import type { Shape } from './shape.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+const VARIABLE = { type: 'string', pattern: '\\$\\{.+\\}' };
+
+export function configSchema(): JsonSchema {
+  const { description, ...root } = toJsonSchema(CONFIG);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Parley',
+    description,
+    ...root,
+    patternProperties: { '^x-': { description: 'Yours: a place for YAML anchors.' } },
+    anyOf: [{ required: ['mcpServers'] }, { required: ['servers'] }],
+  };
+}
+
+function toJsonSchema(shape: Shape): JsonSchema {
+  const description = shape.about;
+  switch (shape.kind) {
+    case 'text':
+      return { description, type: 'string', ...(shape.notEmpty && { minLength: 1 }) };
+    case 'plain':
+      return { description, type: ['string', 'number', 'boolean', 'null'] };
+    case 'integer':
+      return { description, anyOf: [integerSchema(shape), VARIABLE] };
+    case 'flag':
+      return { description, anyOf: [{ type: 'boolean' }, VARIABLE] };
+    case 'choice':
+      return { description, enum: shape.values };
+    case 'list':
+      return { description, type: 'array', items: toJsonSchema(shape.of) };
+    case 'record':
+      return { description, type: 'object', additionalProperties: toJsonSchema(shape.of) };
+    case 'object':
+      return { description, type: 'object', properties: propertiesOf(shape.keys), additionalProperties: false };
+    case 'either':
+      return { description, anyOf: shape.of.map(toJsonSchema) };
+    case 'anything':
+      return { description };
+    case 'foreign':
+      return { description: shape.note ?? `Not used by Parley. Of: ${description}` };
+  }
+}
+
+function integerSchema({ min, max }: { min: number; max: number }): JsonSchema {
+  return { type: 'integer', minimum: min, ...(max < Number.MAX_SAFE_INTEGER && { maximum: max }) };
+}
+
+function propertiesOf(keys: Readonly<Record<string, Shape>>): JsonSchema {
+  return Object.fromEntries(Object.entries(keys).map(([key, shape]) => [key, toJsonSchema(shape)]));
+}

@@ -1,0 +1,90 @@
+// File → normal form: find, read, parse, fill in, validate, normalize. Never throws for what stands in the file: that is a
+// list of problems. Looks at no environment but the one it is given.
+import { readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { ParleyConfig } from './config.ts';
+import { readEnvFiles } from './env-file.ts';
+import { findConfig, userFolder } from './find.ts';
+import type { Surroundings } from './find.ts';
+import { interpolate } from './interpolate.ts';
+import { normalize } from './normalize.ts';
+import { parseConfig } from './parse.ts';
+import { Problems } from './problems.ts';
+import type { Problem } from './problems.ts';
+import { stepFilesOf } from './step-form.ts';
+import { validate } from './validate.ts';
+
+export interface LoadOptions extends Surroundings {
+  /** Names of the built-in steps; without them any name passes. */
+  stepNames?: readonly string[] | undefined;
+  /** For tests. */
+  read?: ((path: string) => string) | undefined;
+}
+
+export interface LoadedConfig {
+  path: string | undefined;
+  /** Undefined when a problem is an error. */
+  config: ParleyConfig | undefined;
+  problems: Problem[];
+  /** Values that came from the environment, with how they are written in the file; `printConfig` needs it. */
+  used: ReadonlyMap<string, string>;
+  /** Every file that it was made from. */
+  files: string[];
+}
+
+const EXAMPLE = 'Name one, or write parley.config.jsonc: { "mcpServers": { … } }.';
+
+export function loadConfig(named: string | undefined, options: LoadOptions): LoadedConfig {
+  const { path, searched } = findConfig(named, options);
+  if (path === undefined) {
+    return failed(named, named === undefined ? 'no configuration was found' : `${searched[0]} is not there`, searched);
+  }
+  const { read = readText } = options;
+  let text: string;
+  try {
+    text = read(path);
+  } catch (thrown) {
+    return failed(path, `cannot be read: ${(thrown as NodeJS.ErrnoException).code ?? 'unknown'}`, [path]);
+  }
+  return readConfig({ path, text }, options);
+}
+
+/** The same, for a text that was read already. */
+export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
+  const { env, cwd, home, stepNames, read = readText } = options;
+  const { value, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
+  if (value === undefined)
+    return { path, config: undefined, problems: problems.sorted(), used: new Map(), files: [path] };
+  const folder = dirname(path);
+  const workspace = workspaceOf(path, options);
+  const { value: filledIn, filled, missing, used } = interpolate(value, { env, cwd, home, workspace }, problems);
+  const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
+  const input = validate(filledIn, { problems, filled, missing, stepNames, unknownKeys });
+  const envFiles = readEnvFiles(input, { folder, read, problems });
+  const config = problems.hasErrors ? undefined : normalize(input, folder);
+  const files = [path, ...envFiles, ...(config ? stepFilesOf(config) : [])];
+  return { path, config, problems: problems.sorted(), used, files };
+}
+
+/** In files of other programs, keys we do not know are theirs. */
+function isOwnFile(path: string): boolean {
+  return basename(path).startsWith('parley.');
+}
+
+/** The project: the folder of the file, or the one above where an editor keeps it in its own; for the user's file, here. */
+function workspaceOf(path: string, around: Surroundings): string {
+  const folder = dirname(path);
+  if (folder === userFolder(around)) return around.cwd;
+  return /^\.(?:vscode|cursor)$/.test(basename(folder)) ? dirname(folder) : folder;
+}
+
+function failed(path: string | undefined, message: string, searched: string[]): LoadedConfig {
+  const problems = new Problems();
+  const hint = path === undefined ? `${EXAMPLE} Looked for: ${searched.join(', ')}.` : 'Check the path.';
+  problems.error([], message, hint);
+  return { path, config: undefined, problems: problems.list, used: new Map(), files: [] };
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8');
+}

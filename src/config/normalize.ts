@@ -1,0 +1,93 @@
+// A valid configuration → its normal form. Pure, and idempotent: the normal form of a normal form is itself.
+import { resolve } from 'node:path';
+import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
+import { TRANSPORTS } from './schema.ts';
+import type { ConfigInput, ListenInput, ServerInput } from './schema.ts';
+import { toName } from './server-names.ts';
+import { isStepFile, toStep } from './step-form.ts';
+import { serversOf } from './validate.ts';
+
+export const DEFAULT_PORT = 8470;
+const DEFAULT_HOST = '127.0.0.1';
+/** Claude Code ignores less, too: it is milliseconds. */
+const MIN_TIMEOUT_MS = 1000;
+
+/** `folder` is where the file lies: relative paths start there. */
+export function normalize(input: ConfigInput, folder: string): ParleyConfig {
+  const { listen = {}, names = 'on-collision', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
+  const servers = serversOf(input).map(({ name, server }): [string, ServerConfig] => [name, toServer(server, folder)]);
+  return freeze(
+    defined({
+      servers: Object.fromEntries(servers),
+      groups: Object.fromEntries(Object.entries(groups).map(([name, of]) => [toName(name), unique(of.map(toName))])),
+      listen: toListen(typeof listen === 'number' ? { port: listen } : listen, folder),
+      names,
+      steps: steps.map((step) => toStepForm(step, folder)),
+      limits: { ...limits },
+      keys: typeof keys === 'string' ? [keys] : [...keys],
+      publicUrl: input.publicUrl,
+      log: { level: (typeof log === 'string' ? log : log.level) ?? 'warn' },
+    }),
+  );
+}
+
+function toServer(server: ServerInput, folder: string): ServerConfig {
+  const { description, share = 'auto', start = 'lazy', era, revision, idleMs, disabled = false } = server;
+  const timeoutMs = server.timeoutMs ?? ((server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined);
+  const settings = { description, share, start, era, revision, timeoutMs, idleMs, disabled };
+  const url = server.url ?? server.httpUrl ?? server.serverUrl;
+  if (server.command === undefined && url !== undefined) {
+    return defined({ url, headers: { ...server.headers }, transport: transportOf(server, url), ...settings });
+  }
+  const { command = '', args = [], env = {}, cwd } = server;
+  const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);
+  return defined({ command, args: [...args], env: { ...env }, cwd: folderOf, ...settings });
+}
+
+function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
+  if (/^wss?:/i.test(url)) return 'websocket';
+  const word = type ?? transport ?? (httpUrl === undefined ? undefined : 'streamable-http');
+  const found = word && TRANSPORTS[word];
+  return found === 'stdio' ? undefined : found;
+}
+
+function toListen(listen: ListenInput, folder: string): ListenConfig {
+  const { host = DEFAULT_HOST, stdio = false, tls, allowedHosts, allowedOrigins } = listen;
+  const port = listen.port ?? (stdio ? undefined : DEFAULT_PORT);
+  const pem = tls && { key: toPem(tls.key, folder), cert: toPem(tls.cert, folder) };
+  return defined({ port, host, stdio, tls: pem, allowedHosts, allowedOrigins });
+}
+
+export function isPem(text: string): boolean {
+  return text.includes('-----BEGIN');
+}
+
+function toPem(text = '', folder: string): string {
+  return isPem(text) ? text : resolve(folder, text);
+}
+
+function toStepForm(
+  written: string | Record<string, unknown>,
+  folder: string,
+): Record<string, Record<string, unknown>> {
+  const { name, options } = toStep(written);
+  return { [isStepFile(name) ? resolve(folder, name) : name]: { ...options } };
+}
+
+function unique(names: string[]): string[] {
+  return [...new Set(names)];
+}
+
+/** Without keys that hold nothing: they would stand in the way of comparing. */
+function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> };
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) freeze(inner);
+  }
+  return value;
+}

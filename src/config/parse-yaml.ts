@@ -1,0 +1,42 @@
+// YAML 1.2, with the places of its keys and values.
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import type { Document, ParsedNode } from 'yaml';
+import { Unreadable } from './parse-json.ts';
+import type { Path, Places } from './places.ts';
+
+export function parseYaml(text: string, places: Places): unknown {
+  const document = parseDocument(text, { prettyErrors: false, merge: true });
+  const [error] = document.errors;
+  if (error) {
+    const hint = error.code === 'DUPLICATE_KEY' ? 'Keep one of the two.' : 'Check indentation, quotes and colons here.';
+    throw new Unreadable(error.pos[0], lowerFirst(error.message), hint);
+  }
+  notePlaces(document.contents, [], places);
+  return toValue(document);
+}
+
+function notePlaces(node: unknown, path: Path, places: Places): void {
+  const offset = (node as ParsedNode | null)?.range?.[0];
+  if (offset !== undefined) places.noteValue(path, offset);
+  if (isSeq(node)) node.items.forEach((item, index) => notePlaces(item, [...path, index], places));
+  if (!isMap(node)) return;
+  for (const { key, value } of node.items) {
+    const inner = [...path, isScalar(key) ? String(key.value) : String(key)];
+    const keyOffset = (key as ParsedNode | null)?.range?.[0];
+    if (keyOffset !== undefined) places.noteKey(inner, keyOffset);
+    notePlaces(value, inner, places);
+  }
+}
+
+/** An alias may stand for an alias for an alias: the parser refuses what would grow out of hand. */
+function toValue(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (thrown) {
+    throw new Unreadable(0, lowerFirst((thrown as Error).message), 'Use fewer aliases.');
+  }
+}
+
+function lowerFirst(message: string): string {
+  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`.replace(/\.$/, '');
+}

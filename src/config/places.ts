@@ -1,0 +1,53 @@
+// Where in the text each key and value of a configuration stands, so that a problem can be pointed at.
+export type Path = readonly (string | number)[];
+
+export interface Place {
+  /** Both start at 1. */
+  line: number;
+  column: number;
+}
+
+export class Places {
+  readonly #text: string;
+  readonly #keys = new Map<string, number>();
+  readonly #values = new Map<string, number>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  noteKey(path: Path, offset: number): void {
+    this.#keys.set(toId(path), offset);
+  }
+
+  noteValue(path: Path, offset: number): void {
+    this.#values.set(toId(path), offset);
+  }
+
+  /** The key's place for what is wrong with a name, else the value's; of what is missing, the place it is missing from. */
+  find(path: Path, what: 'key' | 'value' = 'value'): Place | undefined {
+    const id = toId(path);
+    const offset = what === 'key' ? (this.#keys.get(id) ?? this.#values.get(id)) : this.#values.get(id);
+    if (offset !== undefined) return this.at(offset);
+    return path.length === 0 ? undefined : this.find(path.slice(0, -1), 'key');
+  }
+
+  at(offset: number): Place {
+    const before = this.#text.slice(0, offset).split(/\r\n|\r|\n/);
+    return { line: before.length, column: before.at(-1)!.length + 1 };
+  }
+}
+
+/** `mcpServers.files.args[0]`, as one would write it in code. */
+export function toText(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    if (!/^[\w$-]+$/.test(key)) return `${text}[${JSON.stringify(key)}]`;
+    return text === '' ? key : `${text}.${key}`;
+  }, '');
+}
+
+/** 1 is not "1". */
+export function toId(path: Path): string {
+  return JSON.stringify(path);
+}

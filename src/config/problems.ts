@@ -1,0 +1,67 @@
+// What is wrong with a configuration, all of it at once. Never holds a value that may be a secret: a problem says where it
+// is, not what stands there.
+import { toText } from './places.ts';
+import type { Path, Place, Places } from './places.ts';
+
+export interface Problem {
+  /** Nothing runs with an error; with a warning it runs, though perhaps not as meant. */
+  level: 'error' | 'warning';
+  /** Such as `mcpServers.files.command`; empty for the file as a whole. */
+  path: string;
+  line: number | undefined;
+  column: number | undefined;
+  message: string;
+  /** What to do about it. */
+  hint: string;
+}
+
+export class Problems {
+  readonly list: Problem[] = [];
+  readonly #places: Places | undefined;
+
+  constructor(places?: Places) {
+    this.#places = places;
+  }
+
+  get hasErrors(): boolean {
+    return this.list.some(({ level }) => level === 'error');
+  }
+
+  error(path: Path, message: string, hint: string): void {
+    this.#add('error', path, { message, hint, place: this.#places?.find(path) });
+  }
+
+  warn(path: Path, message: string, hint: string): void {
+    this.#add('warning', path, { message, hint, place: this.#places?.find(path) });
+  }
+
+  /** Of the name that stands at the path, not of what it is given. */
+  ofKey(path: Path, told: { message: string; hint: string; level?: Problem['level'] }): void {
+    this.#add(told.level ?? 'error', path, { ...told, place: this.#places?.find(path, 'key') });
+  }
+
+  /** Of the text itself. */
+  ofText(place: Place, message: string, hint: string): void {
+    this.#add('error', [], { message, hint, place });
+  }
+
+  /** In the order of the file. */
+  sorted(): Problem[] {
+    return this.list.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  }
+
+  #add(
+    level: Problem['level'],
+    path: Path,
+    { message, hint, place }: { message: string; hint: string; place: Place | undefined },
+  ): void {
+    this.list.push({ level, path: toText(path), line: place?.line, column: place?.column, message, hint });
+  }
+}
+
+/** One line: `parley.config.jsonc:3:7: error: mcpServers.files.comand: unknown key. Did you mean "command"?` */
+export function toLine(problem: Problem, file: string): string {
+  const { level, path, line, column, message, hint } = problem;
+  const place = line === undefined ? file : `${file}:${line}:${column}`;
+  return `${place}: ${level}: ${path === '' ? '' : `${path}: `}${message}. ${hint}`;
+}

@@ -1,0 +1,96 @@
+// The normal form for people to see, without what must not be seen. What came from the environment is shown as it is written in
+// the file, ${NAME}; what stands in the file as it is, and is or may be a secret, is left out.
+import type { ParleyConfig, ServerConfig } from './config.ts';
+import { isPem } from './normalize.ts';
+
+const HIDDEN = '[redacted]';
+
+export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): ParleyConfig {
+  const show = (text: string) => withReferences(text, used);
+  const { servers, keys, steps, listen } = config;
+  const { tls } = listen;
+  return {
+    ...config,
+    servers: map(servers, (server) => redactServer(server, show)),
+    listen: { ...listen, ...(tls && { tls: map(tls, (text) => (isPem(text) ? HIDDEN : show(text))) }) },
+    steps: deep(steps, show) as typeof steps,
+    keys: keys.map((key) => hide(key, show)),
+  };
+}
+
+type Show = (text: string) => string;
+
+/** Long values first: one may be a part of another. Very short ones are parts of anything. */
+function withReferences(text: string, used: ReadonlyMap<string, string>): string {
+  const whole = used.get(text);
+  if (whole !== undefined) return whole;
+  const values = [...used.keys()].filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
+  return values.reduce((shown, value) => shown.replaceAll(value, used.get(value)!), text);
+}
+
+function redactServer(server: ServerConfig, show: Show): ServerConfig {
+  if ('command' in server) {
+    const { command, args, env, cwd } = server;
+    return {
+      ...server,
+      command: show(command),
+      args: args.map((argument, index) => redactArgument(argument, args[index - 1], show)),
+      env: map(env, (value) => hide(value, show)),
+      ...(cwd !== undefined && { cwd: show(cwd) }),
+    };
+  }
+  return { ...server, url: redactUrl(server.url, show), headers: map(server.headers, (value) => hide(value, show)) };
+}
+
+/** Shown only when all of it is a reference. */
+function hide(text: string, show: Show): string {
+  const shown = show(text);
+  return /^(?:(?:Bearer|Basic|Token) )?\$\{[^{}]+\}$/i.test(shown) ? shown : HIDDEN;
+}
+
+const SECRET_NAME =
+  /auth|cookie|token|secret|passw|credential|(?:api|access|private|subscription)[-_]?key|^-*key$|session/i;
+const SECRET_VALUE =
+  /^(?:sk|pk|rk)-|^gh[opsu]_|^github_pat_|^xox[abp]-|^glpat-|^AKIA|^eyJ|^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+=][\w+=-]{23,}$/;
+
+/** `--token x`, `--token=x`, `-e TOKEN=x`, `--header "Authorization: x"`, or what looks like one. */
+function redactArgument(argument: string, before: string | undefined, show: Show): string {
+  if (before !== undefined && before.startsWith('-') && !/[=\s]/.test(before) && SECRET_NAME.test(before)) {
+    return argument.startsWith('-') ? show(argument) : hide(argument, show);
+  }
+  const [, name, between, value] = /^([\w-]+)(=|:\s*)(?!\/\/)([\s\S]+)$/.exec(argument) ?? [];
+  if (name !== undefined && (SECRET_NAME.test(name) || SECRET_VALUE.test(value!))) {
+    return `${name}${between}${hide(value!, show)}`;
+  }
+  if (/^\w+:\/\//.test(argument)) return redactUrl(argument, show);
+  return SECRET_VALUE.test(argument) ? hide(argument, show) : show(argument);
+}
+
+/** User and password, secret parameters, and what looks like a key in the path. */
+function redactUrl(url: string, show: Show): string {
+  const [head = '', query] = show(url).split(/\?(.*)/s);
+  const path = head
+    .replace(/^(\w+:\/\/)[^/@]*@/, `$1${HIDDEN}@`)
+    .split('/')
+    .map((part) => (SECRET_VALUE.test(part) ? HIDDEN : part))
+    .join('/');
+  if (query === undefined) return path;
+  const parameters = query.split('&').map((parameter) => {
+    const [name = '', value] = parameter.split(/=(.*)/s);
+    if (value === undefined || !(SECRET_NAME.test(name) || SECRET_VALUE.test(value))) return parameter;
+    return `${name}=${hide(value, show)}`;
+  });
+  return `${path}?${parameters.join('&')}`;
+}
+
+function deep(value: unknown, show: Show, name = ''): unknown {
+  if (typeof value === 'string')
+    return SECRET_NAME.test(name) || SECRET_VALUE.test(value) ? hide(value, show) : show(value);
+  if (Array.isArray(value)) return value.map((item) => deep(item, show, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner, show, key)]));
+}
+
+function map<T extends object>(record: T, change: (value: T[keyof T]) => T[keyof T]): T {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value as T[keyof T])])) as T;
+}

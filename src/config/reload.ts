@@ -1,0 +1,133 @@
+// Watches the files that a configuration was made from, and loads it anew when they change. Invariants:
+// 1. A configuration with errors changes nothing: the former one stays current, and its problems are told, once.
+// 2. Changes are applied one after the other; one that fails leaves the former one current.
+// 3. Files are looked at by their state, not by events: editors replace files, mounts swap links, and both come through.
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { difference, isSame } from './difference.ts';
+import type { Difference } from './difference.ts';
+import type { ParleyConfig } from './config.ts';
+import { loadConfig } from './load.ts';
+import type { LoadedConfig, LoadOptions } from './load.ts';
+import { Problems } from './problems.ts';
+import type { Problem } from './problems.ts';
+
+export interface ConfigChange {
+  previous: ParleyConfig;
+  next: ParleyConfig;
+  difference: Difference;
+  /** A file of a step has changed, whether or not the configuration has. */
+  stepsChanged: boolean;
+  loaded: LoadedConfig;
+}
+
+export interface WatchOptions extends LoadOptions {
+  /** To apply it. If it throws, the former configuration stays current and the reason is told as a problem. */
+  onChange(change: ConfigChange): Promise<unknown> | void;
+  /** The new configuration cannot be used; the former one runs on. */
+  onProblems(problems: Problem[]): void;
+  intervalMs?: number | undefined;
+}
+
+export interface ConfigWatch {
+  /** What runs now. */
+  readonly current: LoadedConfig;
+  /** Looks at once, without waiting for the next look. */
+  check(): Promise<void>;
+  close(): void;
+}
+
+/** `loaded` is what runs; it has a path and a configuration. */
+export function watchConfig(loaded: LoadedConfig, options: WatchOptions): ConfigWatch {
+  return new Watch(loaded, options);
+}
+
+const SETTLE_MS = 100;
+
+class Watch implements ConfigWatch {
+  current: LoadedConfig;
+  readonly #options: WatchOptions;
+  readonly #watched = new Set<string>();
+  /** Text of each file as it was last looked at. */
+  #seen: Map<string, string | undefined>;
+  #queue: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(loaded: LoadedConfig, options: WatchOptions) {
+    this.current = loaded;
+    this.#options = options;
+    this.#seen = snapshot(loaded.files);
+    this.#follow(loaded.files);
+  }
+
+  check(): Promise<void> {
+    this.#queue = this.#queue.then(() => this.#look());
+    return this.#queue;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const file of this.#watched) unwatchFile(file, this.#onStat);
+    this.#watched.clear();
+  }
+
+  readonly #onStat = (): void => void this.check();
+
+  async #look(): Promise<void> {
+    const now = snapshot(this.current.files.concat([...this.#watched]));
+    const touched = [...now].filter(([file, text]) => this.#seen.get(file) !== text).map(([file]) => file);
+    if (this.#closed || touched.length === 0) return;
+    const loaded = await this.#load();
+    this.#follow(loaded.files);
+    this.#seen = new Map([...snapshot([...this.#watched]), ...now]);
+    if (loaded.config === undefined) this.#options.onProblems(loaded.problems);
+    else await this.#change(loaded, loaded.config, touched);
+  }
+
+  /** What cannot be read may be half written: it is given a moment. */
+  async #load(): Promise<LoadedConfig> {
+    const loaded = loadConfig(this.current.path, this.#options);
+    if (loaded.config !== undefined) return loaded;
+    await setTimeout(SETTLE_MS);
+    return loadConfig(this.current.path, this.#options);
+  }
+
+  async #change(loaded: LoadedConfig, next: ParleyConfig, touched: string[]): Promise<void> {
+    const previous = this.current.config!;
+    const steps = next.steps.flatMap((step) => Object.keys(step));
+    const stepsChanged = touched.some((file) => steps.includes(file));
+    if (isSame(previous, next) && !stepsChanged) {
+      this.current = loaded;
+      return;
+    }
+    try {
+      await this.#options.onChange({ previous, next, difference: difference(previous, next), stepsChanged, loaded });
+      this.current = loaded;
+    } catch (thrown) {
+      const problems = new Problems();
+      problems.error([], `cannot be applied: ${(thrown as Error).message}`, 'What ran before runs on.');
+      this.#options.onProblems(problems.list);
+    }
+  }
+
+  #follow(files: string[]): void {
+    const { intervalMs: interval = 500 } = this.#options;
+    for (const file of files) {
+      if (this.#watched.has(file) || this.#closed) continue;
+      this.#watched.add(file);
+      watchFile(file, { interval, persistent: false }, this.#onStat);
+    }
+  }
+}
+
+function snapshot(files: string[]): Map<string, string | undefined> {
+  return new Map(files.map((file) => [file, textOf(file)]));
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // gone, for now or for good: loading it tells
+  }
+}

@@ -1,0 +1,138 @@
+// What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf and
+// VS Code, whose files are read as they are. schema/parley.config.schema.json is made from this.
+import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
+import { DEFAULT_LIMITS } from '../shared/limits.ts';
+import type { Limits } from '../shared/limits.ts';
+import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
+import type { Typed, TypeOf } from './shape.ts';
+
+/** Longest time a timer can take. */
+const MAX_MS = 2 ** 31 - 1;
+
+/** Every word in use for a transport, and what Parley calls it; undefined where it is to be found out. */
+export const TRANSPORTS = {
+  stdio: 'stdio',
+  http: undefined,
+  'streamable-http': 'streamable-http',
+  streamableHttp: 'streamable-http',
+  sse: 'http+sse',
+  'http+sse': 'http+sse',
+  ws: 'websocket',
+  websocket: 'websocket',
+} as const;
+export type TransportWord = keyof typeof TRANSPORTS;
+const transportWords = Object.keys(TRANSPORTS) as TransportWord[];
+
+const LATER = 'Parley does not sign in for you yet: give a token in "headers".';
+
+const SERVER = object(
+  {
+    description: text('What it is for; shown by `parley ls`.'),
+    command: text('The program to start; it is found on PATH.', { notEmpty: true }),
+    args: list(plain('One argument; no shell reads it.'), 'Arguments of the command.'),
+    env: record(plain('Its value.'), 'Environment variables of the process, beside the few that it inherits.'),
+    envFile: text('A file with more of them, NAME=value on each line; "env" wins.'),
+    cwd: text('Working folder of the process, relative to this file. Default: where Parley was started.'),
+    url: text('Where it listens: http://, https://, ws:// or wss://.'),
+    serverUrl: text('The same as "url", as Windsurf writes it.'),
+    httpUrl: text('The same as "url", Streamable HTTP only, as Gemini CLI writes it.'),
+    headers: record(plain('Its value.'), 'HTTP headers sent with every request.'),
+    type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
+    transport: choice(transportWords, 'The same as "type".'),
+    share: choice(['auto', 'session'], 'session: every client has a connection, or process, of its own.'),
+    start: choice(['lazy', 'eager'], 'eager: connected at once. Default: when a client first needs it.'),
+    era: choice(['handshake', 'stateless', 'draft'], 'The only era to speak with it. Default: found out.'),
+    revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: found out.'),
+    timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
+    timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),
+    idleMs: integer('A connection nobody has used for this long is closed.', { min: 1, max: MAX_MS }),
+    disabled: flag('true: as if it were not in the file.'),
+    alwaysAllow: foreign('Cline and Windsurf.'),
+    autoApprove: foreign('Cline.'),
+    alwaysLoad: foreign('Claude Code.'),
+    gallery: foreign('VS Code.'),
+    version: foreign('VS Code.'),
+    dev: foreign('VS Code.'),
+    disabledTools: foreign('Windsurf.', 'Use the step "filter" to keep tools from clients.'),
+    headersHelper: foreign('Claude Code.', 'Give the headers in "headers".'),
+    oauth: foreign('VS Code and Claude Code.', LATER),
+    auth: foreign('Cursor.', LATER),
+    sandboxEnabled: foreign('VS Code.', 'Parley starts the command without a sandbox.'),
+  },
+  'One MCP server: a command to start, or a URL.',
+);
+
+const SERVERS = record(either([SERVER, text('Its URL.')], 'A server, or just its URL.'), 'The servers, by name.');
+
+const LISTEN = object(
+  {
+    port: integer('Port for every HTTP transport; 0 takes a free one. Default: 8470.', { max: 65_535 }),
+    host: text('Address to listen on. Default: 127.0.0.1.', { notEmpty: true }),
+    stdio: flag('Serve one client on stdin and stdout; without "port", that one alone.'),
+    tls: object(
+      { key: text('PEM file, or PEM text.'), cert: text('PEM file, or PEM text.') },
+      'Serve HTTPS and WSS. Paths are relative to this file.',
+    ),
+    allowedHosts: list(text('A host name.'), 'Host names answered to, beside loopback ones.'),
+    allowedOrigins: list(text('Such as https://app.example.com.'), 'Origins of web pages that may call.'),
+  },
+  'Where clients come in.',
+);
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const level = choice(LOG_LEVELS, 'From which level on lines are written to stderr. Default: warn.');
+
+export const CONFIG = object(
+  {
+    $schema: foreign('For editors.'),
+    mcpServers: SERVERS,
+    servers: SERVERS,
+    inputs: list(
+      object(
+        {
+          id: text('As in ${input:id}.', { notEmpty: true }),
+          type: choice(['promptString', 'pickString', 'command'], 'As in VS Code.'),
+          description: text('What to give.'),
+          default: text('Taken when nothing is given.'),
+          password: flag('As in VS Code.'),
+          options: anything('As in VS Code.'),
+          command: foreign('VS Code.'),
+          args: foreign('VS Code.'),
+        },
+        'One value that VS Code would ask for: give it in the variable PARLEY_INPUT_<ID>.',
+      ),
+      'What ${input:id} stands for, as in VS Code.',
+    ),
+    listen: either([LISTEN, integer('The port.', { max: 65_535 })], 'Where clients come in, or just the port.'),
+    names: choice(['on-collision', 'always'], 'When a name gets its server in front, as server__name.'),
+    groups: record(list(text('Name of a server.'), 'Servers.'), 'Servers that are served together at /mcp/<group>.'),
+    steps: list(
+      either([text('A step without options.'), record(anything('Its options.'), 'A step with options.')], 'One step.'),
+      'What every message passes, outermost first: names of built-in steps, or paths of .ts and .js files.',
+    ),
+    limits: limitsShape(),
+    keys: either(
+      [list(text('A key.'), 'Keys.'), text('One key.')],
+      'What seals state that clients carry; newest first.',
+    ),
+    publicUrl: text('How browsers of users reach this gateway, where it is not its own address.'),
+    log: either([object({ level }, 'What is logged.'), level], 'What is logged, or just the level.'),
+  },
+  'Configuration of Parley (docs/config.md).',
+);
+
+/** What stands beside these in a file is somebody else's. */
+export const TOP_KEYS: readonly string[] = CONFIG.kind === 'object' ? Object.keys(CONFIG.keys) : [];
+
+export type ConfigInput = TypeOf<typeof CONFIG>;
+export type ServerInput = TypeOf<typeof SERVER>;
+export type ListenInput = TypeOf<typeof LISTEN>;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+function limitsShape(): Typed<Partial<Limits>> {
+  const keys = Object.entries(DEFAULT_LIMITS).map(([name, value]): [string, Typed<number>] => {
+    const max = name.endsWith('Ms') ? MAX_MS : undefined;
+    return [name, integer(`Default: ${value}.`, { min: 1, ...(max && { max }) })];
+  });
+  return object(Object.fromEntries(keys), 'What a peer can make grow, at most.');
+}

@@ -1,0 +1,79 @@
+// The words in which schema.ts tells what a configuration looks like. One description serves three: the check of a file,
+// the JSON Schema for editors, and the types of what has been checked.
+interface Told {
+  /** For editors and for the docs. */
+  about: string;
+}
+
+export type Shape = Told &
+  (
+    | { kind: 'text'; notEmpty?: boolean }
+    | { kind: 'integer'; min: number; max: number }
+    | { kind: 'flag' }
+    | { kind: 'choice'; values: readonly string[] }
+    /** Text, or what is text to everybody who reads it: numbers and yes or no. */
+    | { kind: 'plain' }
+    | { kind: 'list'; of: Shape }
+    | { kind: 'record'; of: Shape }
+    | { kind: 'object'; keys: Readonly<Record<string, Shape>> }
+    /** Told apart by their JSON type. */
+    | { kind: 'either'; of: readonly Shape[] }
+    | { kind: 'anything' }
+    /** A key of another program: allowed, not used. The note is told where leaving it out changes something. */
+    | { kind: 'foreign'; note?: string | undefined }
+  );
+
+declare const type: unique symbol;
+/** The type is only there for the compiler. */
+export type Typed<T> = Shape & { readonly [type]?: T };
+export type TypeOf<S> = S extends Typed<infer T> ? T : never;
+
+const MAX = Number.MAX_SAFE_INTEGER;
+
+export function text(about: string, options: { notEmpty?: boolean } = {}): Typed<string> {
+  return { kind: 'text', about, ...options };
+}
+
+export function integer(about: string, { min = 0, max = MAX }: { min?: number; max?: number } = {}): Typed<number> {
+  return { kind: 'integer', about, min, max };
+}
+
+export function flag(about: string): Typed<boolean> {
+  return { kind: 'flag', about };
+}
+
+export function choice<const V extends string>(values: readonly V[], about: string): Typed<V> {
+  return { kind: 'choice', about, values };
+}
+
+export function plain(about: string): Typed<string> {
+  return { kind: 'plain', about };
+}
+
+export function list<T>(of: Typed<T>, about: string): Typed<T[]> {
+  return { kind: 'list', about, of };
+}
+
+export function record<T>(of: Typed<T>, about: string): Typed<Record<string, T>> {
+  return { kind: 'record', about, of };
+}
+
+/** No key is ever demanded here: which ones belong together is told with more words by the checks. */
+export function object<K extends Record<string, Shape>>(
+  keys: K,
+  about: string,
+): Typed<{ [Key in keyof K]?: TypeOf<K[Key]> | undefined }> {
+  return { kind: 'object', about, keys };
+}
+
+export function either<A, B>(of: readonly [Typed<A>, Typed<B>], about: string): Typed<A | B> {
+  return { kind: 'either', about, of };
+}
+
+export function anything(about: string): Typed<unknown> {
+  return { kind: 'anything', about };
+}
+
+export function foreign(about: string, note?: string): Typed<never> {
+  return { kind: 'foreign', about, note };
+}

@@ -1,0 +1,117 @@
+// All that is wrong with a configuration, at once. Pure: what is on disk and in the environment was read before.
+import { conform } from './conform.ts';
+import type { Conforming } from './conform.ts';
+import { checkServer } from './check-server.ts';
+import { toId } from './places.ts';
+import type { Path } from './places.ts';
+import type { Problems } from './problems.ts';
+import { CONFIG } from './schema.ts';
+import type { ConfigInput, ServerInput } from './schema.ts';
+import { checkNames, toName } from './server-names.ts';
+import { isStepFile, toStep } from './step-form.ts';
+import { didYouMean } from './suggest.ts';
+
+export interface Validating extends Conforming {
+  /** Names of the built-in steps; undefined: any name will do. */
+  stepNames: readonly string[] | undefined;
+}
+
+const MIN_KEY_LENGTH = 16;
+
+/** What the file says, in its shape. Only where no problem is an error may it be used. */
+export function validate(value: Record<string, unknown>, context: Validating): ConfigInput {
+  const config = conform(value, CONFIG, [], context) as ConfigInput;
+  const servers = serversOf(config);
+  if (config.mcpServers === undefined && config.servers === undefined) {
+    context.problems.error([], 'there are no servers', 'Add "mcpServers": { "name": { "command": … } }.');
+  }
+  for (const { path, server } of servers) {
+    const [block, name] = path as [string, string];
+    const written = (value[block] as Record<string, unknown>)[name];
+    if (!server.disabled) checkServer({ server, written, path, ...context });
+  }
+  const groups = Object.keys(config.groups ?? {}).map((name): Path => ['groups', name]);
+  checkNames([...servers.map(({ path }) => path), ...groups], context.problems);
+  checkGroups(config, context.problems);
+  checkSteps(config, context);
+  checkListen(config, context.problems);
+  checkRest(config, context);
+  return config;
+}
+
+export interface NamedServer {
+  name: string;
+  path: Path;
+  server: ServerInput;
+}
+
+/** Both blocks together, in the order of the file, short forms written out. */
+export function serversOf({ mcpServers, servers }: ConfigInput): NamedServer[] {
+  return Object.entries({ mcpServers, servers }).flatMap(([block, entries]) =>
+    Object.entries(entries ?? {}).map(([name, entry]) => ({
+      name: toName(name),
+      path: [block, name],
+      server: typeof entry === 'string' ? { url: entry } : entry,
+    })),
+  );
+}
+
+function checkGroups(config: ConfigInput, problems: Problems): void {
+  const known = [...new Set(serversOf(config).map(({ name }) => name))].filter((name) => name !== '');
+  for (const [group, members] of Object.entries(config.groups ?? {})) {
+    if (members.length === 0) problems.error(['groups', group], 'a group without servers', 'Name one, or remove it.');
+    members.forEach((member, index) => {
+      if (!isText(member) || known.includes(toName(member))) return;
+      problems.error(['groups', group, index], `no server is called "${member}"`, didYouMean(member, known));
+    });
+  }
+}
+
+function checkSteps({ steps = [] }: ConfigInput, { stepNames, problems }: Validating): void {
+  steps.forEach((written, index) => {
+    if (written === undefined) return;
+    const path = ['steps', index];
+    const keys = typeof written === 'string' ? [written] : Object.keys(written);
+    if (keys.length !== 1) {
+      problems.error(path, 'one step at a time', 'Write { "name": { …options } }, and the next step after it.');
+      return;
+    }
+    const { name, options } = toStep(written);
+    const at = typeof written === 'string' ? path : [...path, name];
+    if (typeof options !== 'object' || Array.isArray(options)) {
+      problems.error(at, 'options are an object', `Write { "${name}": { … } }.`);
+    }
+    if (isStepFile(name) || !stepNames || stepNames.includes(name)) return;
+    const hint = `${didYouMean(name, stepNames)} The path of a step of your own starts with "./".`;
+    problems.ofKey(at, { message: `no step is called "${name}"`, hint });
+  });
+}
+
+function checkListen({ listen }: ConfigInput, problems: Problems): void {
+  if (typeof listen !== 'object') return;
+  const { tls } = listen;
+  if (tls && (tls.key === undefined || tls.cert === undefined)) {
+    problems.error(['listen', 'tls'], 'TLS needs both "key" and "cert"', 'Give the paths of two PEM files.');
+  }
+  if (listen.stdio && listen.port === undefined && (tls ?? listen.host) !== undefined) {
+    problems.warn(['listen'], 'without "port" only stdio is served', 'Add "port", or remove "host" and "tls".');
+  }
+}
+
+function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Validating): void {
+  const isUrl = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:/.test(publicUrl));
+  if (!isUrl && !missing.has(toId(['publicUrl']))) {
+    problems.error(['publicUrl'], 'this is no http:// or https:// URL', 'Such as https://mcp.example.com.');
+  }
+  const list = typeof keys === 'string' ? [keys] : (keys ?? []);
+  list.forEach((key, index) => {
+    const path = typeof keys === 'string' ? ['keys'] : ['keys', index];
+    if (!isText(key) || key.length >= MIN_KEY_LENGTH || missing.has(toId(path))) return;
+    problems.error(path, 'this key is too short to protect anything', 'Make one with: openssl rand -base64 32.');
+  });
+}
+
+/** What did not fit its shape has been reported, and left a hole in its list. */
+function isText(value: string | undefined): value is string {
+  return value !== undefined;
+}

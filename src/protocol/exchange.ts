@@ -54,6 +54,8 @@ export interface Exchange {
   /** Aborted when the client cancels or goes away for good. */
   readonly signal: AbortSignal;
   readonly trace?: TraceContext | undefined;
+  /** From which level on the client wants log messages of this request; undefined when it has not said. */
+  readonly logLevel?: LoggingLevel | undefined;
   /** The client asked for this call to run as a task (`ttl` in ms), or allows it (`{}`). */
   readonly task?: { ttl?: number | undefined; requested: boolean } | undefined;
   /** A notification that belongs to this request, sent before its answer. */
@@ -62,8 +64,11 @@ export interface Exchange {
   log(entry: LogEntry): void;
   /** Whether this client can be asked this. */
   canAsk(ask: Ask): boolean;
-  /** Resolves with the client's answer; rejects with CLIENT_CANNOT_BE_ASKED, ASK_REFUSED or CANCELLED. */
-  ask(ask: Ask): Promise<JsonObject>;
+  /**
+   * Resolves with the client's answer; rejects with CLIENT_CANNOT_BE_ASKED, ASK_REFUSED or CANCELLED. Whoever asked may
+   * lose interest: `signal` calls the question off.
+   */
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   /** Lets go of the answer's stream where the client can pick it up again; elsewhere does nothing. */
   releaseStream(retryMs: number): void;
 }

@@ -1,6 +1,6 @@
 // A server as we call it: who it is, and one call to it, in neutral words.
-import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { Ask, Progress, TraceContext } from './exchange.ts';
+import type { ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Ask, LogEntry, Progress, TraceContext } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { Change } from './target.ts';
 
@@ -19,6 +19,10 @@ export interface CallOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Notifications that belong to this call and are neither progress nor log. */
   onNotify?: ((notification: NotificationMessage) => void) | undefined;
+  /** Log messages that belong to this call, as far as the wire tells; default: told as a change of the server. */
+  onLog?: ((entry: LogEntry) => void) | undefined;
+  /** The server let go of the answer's stream and wants to be asked for the rest after so long. */
+  onRelease?: ((retryMs: number) => void) | undefined;
   /** Silence allowed before the call is given up; progress and open questions start it anew. */
   timeoutMs?: number | undefined;
   /** The longest a call may take in all. */
@@ -29,6 +33,11 @@ export interface CallOptions {
 export interface OutgoingCall extends CallOptions {
   method: string;
   params?: JsonObject | undefined;
+  /** For whom the call is made, where a server is told that with each call; default: as the connection was opened. */
+  capabilities?: ClientCapabilities | undefined;
+  info?: Implementation | undefined;
+  /** From which level on this call may log, where a server is told that with each call. */
+  logLevel?: LoggingLevel | undefined;
   /** Run it as a task where the server can. */
   task?: { ttl?: number | undefined } | undefined;
   /** Who answers what this call asks; default: whoever answers for the connection. */

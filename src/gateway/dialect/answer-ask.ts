@@ -12,7 +12,7 @@ const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/
 
 export async function answerAsk(
   request: RequestMessage,
-  events: ServerEvents,
+  events: Pick<ServerEvents, 'onAsk'>,
   signal: AbortSignal,
 ): Promise<ResponseMessage> {
   if (request.method === 'ping') return toResult(request.id, {});

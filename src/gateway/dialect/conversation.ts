@@ -37,8 +37,8 @@ export class Conversation {
   readonly front: Front;
   readonly principal: string;
   wording: Wording | undefined;
-  /** Until the client sets a level, everything from info up is sent. */
-  logLevel: LoggingLevel = 'info';
+  /** What the client set; until then everything from info up is sent. */
+  chosenLevel: LoggingLevel | undefined;
   readonly subscriptions: Set<string> = new Set();
   #back: Pick<Outlet, 'send'>;
   #events: ConversationEvents;
@@ -84,12 +84,16 @@ export class Conversation {
     this.#asks.close();
   }
 
-  putAsk(ask: Ask, exchange: ServedExchange): Promise<JsonObject> {
+  putAsk(ask: Ask, exchange: ServedExchange, signal?: AbortSignal): Promise<JsonObject> {
     const wording = this.wording!;
     if (!wording.canAsk(ask)) {
       return Promise.reject(cannotBeAsked(ask, missingCapability(ask, wording.client.capabilities)));
     }
-    return this.#asks.put(wording.toAsk(ask), exchange);
+    return this.#asks.put(wording.toAsk(ask), exchange, signal);
+  }
+
+  get logLevel(): LoggingLevel {
+    return this.chosenLevel ?? 'info';
   }
 
   get inFlight(): number {
@@ -226,11 +230,15 @@ class ConversationExchange extends ServedExchange {
     if (isAtLeast(entry.level, this.conversation.logLevel)) this.tell(this.conversation.wording?.toLog(entry));
   }
 
+  get logLevel(): LoggingLevel | undefined {
+    return this.conversation.chosenLevel;
+  }
+
   canAsk(ask: Ask): boolean {
     return this.conversation.wording?.canAsk(ask) ?? false;
   }
 
-  ask(ask: Ask): Promise<JsonObject> {
-    return this.conversation.putAsk(ask, this);
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    return this.conversation.putAsk(ask, this, signal);
   }
 }

@@ -10,6 +10,7 @@ import type { Wire, WireCall } from './speaker.ts';
 /** A call as it reached the server, with the id that it was given. */
 export interface Called extends WireCall {
   id: number;
+  isSettled?: boolean;
   /** Settled by the test, for calls whose answer is `later`. */
   resolve(result?: unknown): void;
   reject(error: Error): void;
@@ -45,7 +46,7 @@ export class FakeWire implements Wire {
       Promise.resolve()
         .then(() => this.#answer(called))
         .then((answer) => answer === later || resolve(answer), reject);
-    });
+    }).finally(() => (this.calls[id - 1]!.isSettled = true));
   }
 
   async notify(notification: NotificationMessage): Promise<void> {
@@ -54,6 +55,11 @@ export class FakeWire implements Wire {
 
   async respond(response: ResponseMessage): Promise<void> {
     this.responded.push(response);
+  }
+
+  sole(): WireCall | undefined {
+    const open = this.calls.filter(({ endless, isSettled }) => !endless && !isSettled);
+    return open.length === 1 ? open[0] : undefined;
   }
 
   hold(): () => void {

@@ -27,9 +27,13 @@ export class PendingAsks {
   #open = false;
   #closed = false;
 
-  /** Sends the question on the exchange's stream; called off together with the exchange. */
-  put(question: { method: string; params?: JsonObject }, exchange: ServedExchange): Promise<JsonObject> {
-    if (this.#closed || exchange.cancelled || exchange.ended) return Promise.reject(new GatewayError('CANCELLED'));
+  /** Sends the question on the exchange's stream; called off together with the exchange, or when `lost` is aborted. */
+  put(
+    question: { method: string; params?: JsonObject },
+    exchange: ServedExchange,
+    lost?: AbortSignal,
+  ): Promise<JsonObject> {
+    if (this.#closed || exchange.cancelled || exchange.ended || lost?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const id = this.#nextId();
     const { signal } = exchange;
     return new Promise((resolve, reject) => {
@@ -39,6 +43,7 @@ export class PendingAsks {
         (value: T) => {
           this.#pending.delete(id);
           signal.removeEventListener('abort', callOff);
+          lost?.removeEventListener('abort', callOff);
           by(value);
         };
       const pending: Pending = {
@@ -50,6 +55,7 @@ export class PendingAsks {
       };
       this.#pending.set(id, pending);
       signal.addEventListener('abort', callOff);
+      lost?.addEventListener('abort', callOff);
       if (this.#open || question.method === ALWAYS_ALLOWED) send(pending);
     });
   }

@@ -79,5 +79,5 @@ export abstract class ServedExchange implements Exchange {
   abstract progress(progress: Progress): void;
   abstract log(entry: LogEntry): void;
   abstract canAsk(ask: Ask): boolean;
-  abstract ask(ask: Ask): Promise<JsonObject>;
+  abstract ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
 }

@@ -13,6 +13,8 @@ import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/serve
 export interface WireCall extends Omit<CallOptions, 'trace'> {
   method: string;
   params?: JsonObject | undefined;
+  /** Who answers what the server asks on the stream of this call. */
+  ask?: OutgoingCall['ask'];
   headers?: Record<string, string> | undefined;
   /** The notification that calls off this request; default: the one of MCP. None where it would do harm. */
   cancelNotice?: ((id: RequestId, reason: string) => NotificationMessage | undefined) | undefined;
@@ -36,6 +38,8 @@ export interface Wire {
   call(call: WireCall): Promise<unknown>;
   notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;
   respond(response: ResponseMessage): Promise<void>;
+  /** The one call in flight; undefined when there are several, or none. What names no call can only be meant for it. */
+  sole(): Pick<WireCall, 'onLog'> | undefined;
   /** While a question is open nobody can blame the server for being slow. */
   hold(): () => void;
 }
@@ -43,8 +47,8 @@ export interface Wire {
 export interface Speaker {
   readonly server: ServerView;
   call(call: OutgoingCall): Promise<JsonObject>;
-  /** A request of the server. */
-  onRequest(request: RequestMessage): void;
+  /** A request of the server; `call` where the wire says during which of our calls it was made. */
+  onRequest(request: RequestMessage, call?: Pick<WireCall, 'ask'>): void;
   /** A notification that belongs to no call of ours. */
   onNotification(notification: NotificationMessage): void;
   notify(method: string, params?: JsonObject): Promise<void>;

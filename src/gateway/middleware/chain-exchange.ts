@@ -77,6 +77,10 @@ export class ChainExchange implements StepExchange {
     return this.#inner.task;
   }
 
+  get logLevel(): Exchange['logLevel'] {
+    return this.#inner.logLevel;
+  }
+
   intercept(hooks: Hooks): void {
     (this.#intercepting ??= []).push({ step: this.step, hooks });
   }
@@ -108,9 +112,9 @@ export class ChainExchange implements StepExchange {
     return this.#inner.canAsk(ask);
   }
 
-  async ask(ask: Ask): Promise<JsonObject> {
+  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.#silent) throw new GatewayError('CANCELLED');
-    let put = (value: Ask): Promise<JsonObject> => this.#inner.ask(value);
+    let put = (value: Ask): Promise<JsonObject> => this.#inner.ask(value, signal);
     for (const { step, hooks } of this.#intercepting ?? []) {
       const next = put;
       if (hooks.ask) put = (value) => attempt(step, () => hooks.ask!(value, next));

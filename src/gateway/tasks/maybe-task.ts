@@ -68,6 +68,10 @@ export class MaybeTask implements Exchange {
     return this.#origin.trace;
   }
 
+  get logLevel(): Exchange['logLevel'] {
+    return this.#origin.logLevel;
+  }
+
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -92,12 +96,12 @@ export class MaybeTask implements Exchange {
     return (this.#task?.exchange ?? this.#origin).canAsk(ask);
   }
 
-  async ask(ask: Ask): Promise<JsonObject> {
+  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.#task !== undefined) return this.#task.exchange.ask(ask);
     this.#openAsks += 1;
     this.#stopTimer();
     try {
-      return await this.#origin.ask(ask);
+      return await this.#origin.ask(ask, signal);
     } finally {
       this.#openAsks -= 1;
       if (this.#openAsks === 0) this.#goOn();

@@ -15,6 +15,8 @@ export interface FollowOptions extends EventOptions {
   first?: Readable | undefined;
   open(lastEventId: string): Promise<Readable>;
   isDone(): boolean;
+  /** The connection ended as the server wished: it said when to come back. */
+  onRelease?(retryMs: number): void;
   signal: AbortSignal;
   backoff: Backoff;
   /** Failures in a row until it gives up. */
@@ -42,6 +44,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
     if (options.first !== undefined && place.lastEventId === '') return { kind: 'lost', reason };
     if (place.isHeard) backoff.reset();
     if (backoff.failures >= options.maxFailures) return { kind: 'lost', reason };
+    if (!(next instanceof Error) && place.retryMs !== undefined) options.onRelease?.(place.retryMs);
     await pause(place, options);
     next = await tryOpen(place, options);
   }

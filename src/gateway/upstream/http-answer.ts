@@ -82,6 +82,7 @@ async function readStream({ response, id, inbox, request, ...answer }: HttpAnswe
       inbox.oversize();
     },
     maxBytes: inbox.maxBytes,
+    onRelease: (retryMs) => id !== undefined && inbox.released(id, retryMs),
     // What was too large would be too large again.
     isDone: () => isAnswered || isOversize,
     signal: request.signal,

@@ -63,6 +63,10 @@ export class Inbox {
     this.garbage(`message larger than ${this.maxBytes} bytes`, 'oversize');
   }
 
+  released(from: RequestId, retryMs: number): void {
+    if (this.isOpen) this.#events?.onRelease?.(from, retryMs);
+  }
+
   close(reason: string): void {
     if (this.#closedBy !== undefined) return;
     this.#closedBy = reason;

@@ -102,13 +102,17 @@ export class LinkWire implements Wire, LinkEvents {
     await this.#send(response);
   }
 
+  sole(): WireCall | undefined {
+    return this.#pending.sole()?.call;
+  }
+
   hold(): () => void {
     return this.#pending.hold();
   }
 
   onMessage(message: Message, from?: RequestId): void {
     try {
-      if (isRequest(message)) this.#onRequest(message);
+      if (isRequest(message)) this.#onRequest(message, from);
       else if (isNotification(message)) this.#onNotification(message, from);
       else this.#onResponse(message, from);
     } catch (error) {
@@ -122,6 +126,10 @@ export class LinkWire implements Wire, LinkEvents {
     this.#options.onClose(reason);
   }
 
+  onRelease(from: RequestId, retryMs: number): void {
+    this.#pending.get(from)?.call.onRelease?.(retryMs);
+  }
+
   onGarbage(what: string, kind?: 'oversize'): void {
     this.log.warn({ server: this.name, what }, 'upstream.garbage');
     if (kind !== 'oversize' || this.http) return; // a request with a stream of its own is told by it
@@ -131,8 +139,8 @@ export class LinkWire implements Wire, LinkEvents {
     if (sole) this.#pending.take(sole.id)?.reject(this.#invalid(reason));
   }
 
-  #onRequest(request: RequestMessage): void {
-    if (this.#speaker) return this.#speaker.onRequest(request);
+  #onRequest(request: RequestMessage, from: RequestId | undefined): void {
+    if (this.#speaker) return this.#speaker.onRequest(request, this.#pending.get(from)?.call);
     if (request.method !== 'ping') return this.#keep(request);
     void this.respond(toResult(request.id, {})).catch(() => {}); // a server that is gone waits for nothing
   }

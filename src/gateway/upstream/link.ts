@@ -17,6 +17,8 @@ export interface LinkEvents {
   onClose(reason: string): void;
   /** Something that was no message, or too large to be read (`oversize`); already skipped. */
   onGarbage(what: string, kind?: 'oversize'): void;
+  /** The server let go of the stream of this request, which goes on after so long (HTTP). */
+  onRelease?(from: RequestId, retryMs: number): void;
 }
 
 export interface SendOptions {

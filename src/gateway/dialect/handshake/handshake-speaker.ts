@@ -39,11 +39,13 @@ export class HandshakeSpeaker implements Speaker {
     throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
   }
 
-  onRequest(request: RequestMessage): void {
+  /** A question that came on the stream of a call is for whoever made the call. */
+  onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'>): void {
+    const { ask } = call ?? {};
     const controller = new AbortController();
     this.#answering.set(request.id, controller);
     const release = this.#wire.hold();
-    void answerAsk(request, this.#events, controller.signal).then((response) => {
+    void answerAsk(request, ask ? { onAsk: ask } : this.#events, controller.signal).then((response) => {
       release();
       this.#answering.delete(request.id);
       if (!controller.signal.aborted) return this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
@@ -53,6 +55,7 @@ export class HandshakeSpeaker implements Speaker {
   onNotification({ method, params = {} }: NotificationMessage): void {
     if (method === 'notifications/cancelled') return this.#answering.get(params.requestId)?.abort();
     const change = toChange(method, params);
+    if (change?.kind === 'log') return this.#tellLog(change, this.#wire.sole());
     if (change) this.#events.onChange(change);
   }
 
@@ -79,12 +82,20 @@ export class HandshakeSpeaker implements Speaker {
   /** Where a POST has its own stream, all kinds of notifications come on it. */
   #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
     const { method, params = {} } = notification;
-    if (method === 'notifications/cancelled' || toChange(method, params)) this.onNotification(notification);
+    const change = toChange(method, params);
+    if (change?.kind === 'log') this.#tellLog(change, call);
+    else if (method === 'notifications/cancelled' || change) this.onNotification(notification);
     else call.onNotify?.(notification);
+  }
+
+  #tellLog(change: Extract<Change, { kind: 'log' }>, call: Pick<OutgoingCall, 'onLog'> | undefined): void {
+    if (call?.onLog) call.onLog(change.entry);
+    else this.#events.onChange(change);
   }
 
   #toParams({ method, params, task }: OutgoingCall): JsonObject | undefined {
     if (method === 'tasks/update') throw new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
+    if (method === 'completion/complete' && !featuresOf(this.server.revision).structured) return withoutContext(params);
     if (!task || !this.#canRunTasks()) return params;
     return { ...params, task: { ...(task.ttl !== undefined && { ttl: task.ttl }) } };
   }
@@ -96,11 +107,24 @@ export class HandshakeSpeaker implements Speaker {
   }
 }
 
+/** What was chosen before came into completion with 2025-06-18. */
+function withoutContext(params: JsonObject | undefined): JsonObject | undefined {
+  const { context, ...rest } = params ?? {};
+  return params && rest;
+}
+
 function fromResult(method: string, result: JsonObject): JsonObject {
   if (method === 'tools/call' && isObject(result.task)) return { ...result, task: fromTask(result.task) };
+  if (method === 'tools/call' || method === 'tasks/result') return withContent(result);
   if (method === 'tasks/get' || method === 'tasks/cancel') return fromTask(result) as unknown as JsonObject;
   if (method === 'tasks/list' && Array.isArray(result.tasks)) return { ...result, tasks: result.tasks.map(fromTask) };
   return result;
+}
+
+/** Older servers leave out `content` when they answer with structured data. */
+function withContent(result: JsonObject): JsonObject {
+  if (Array.isArray(result.content) || result.structuredContent === undefined) return result;
+  return { ...result, content: [{ type: 'text', text: JSON.stringify(result.structuredContent) }] };
 }
 
 export function toChange(method: string, params: JsonObject): Change | undefined {

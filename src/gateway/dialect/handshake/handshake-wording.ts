@@ -161,7 +161,7 @@ export class HandshakeWording implements Wording {
       const error = level === undefined ? 'Required parameter missing' : 'Unknown log level';
       throw new GatewayError('INVALID_PARAMS', { parameter: 'level', error });
     }
-    this.#conversation.logLevel = level;
+    this.#conversation.chosenLevel = level;
     return {};
   }
 

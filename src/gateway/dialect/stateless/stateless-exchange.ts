@@ -59,8 +59,8 @@ export class StatelessExchange extends ServedExchange {
     return this.#refusal(ask) === undefined;
   }
 
-  ask(ask: Ask): Promise<JsonObject> {
-    if (this.cancelled || this.ended) return Promise.reject(new GatewayError('CANCELLED'));
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    if (this.cancelled || this.ended || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const refusal = this.#refusal(ask);
     if (refusal) return Promise.reject(refusal);
     const key = this.#keyFor(ask);
@@ -72,7 +72,12 @@ export class StatelessExchange extends ServedExchange {
     this.#open ??= new Map();
     const open = this.#open;
     return new Promise((resolve, reject) => {
-      open.set(key, { ask, resolve, reject });
+      const asked: OpenAsk = { ask, resolve, reject };
+      open.set(key, asked);
+      signal?.addEventListener('abort', () => {
+        if (open.get(key) === asked) open.delete(key);
+        reject(new GatewayError('CANCELLED'));
+      });
       this.#schedule();
     });
   }

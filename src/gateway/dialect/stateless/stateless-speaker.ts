@@ -1,6 +1,7 @@
 // Speaks to a server of the stateless era: every request carries its envelope and headers, questions come as results and are
 // answered by asking again, changes come on a stream that we open.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
@@ -22,6 +23,10 @@ const MAX_ROUNDS = 10;
 /** Of a list in which one tool is looked for. */
 const MAX_PAGES = 100;
 
+const LOG_MESSAGE = 'notifications/message';
+
+type Enveloped = Pick<OutgoingCall, 'params' | 'trace' | 'info' | 'capabilities' | 'logLevel'>;
+
 export class StatelessSpeaker implements Speaker {
   readonly server: ServerView;
   readonly wire: Wire;
@@ -42,27 +47,30 @@ export class StatelessSpeaker implements Speaker {
   async call(call: OutgoingCall): Promise<JsonObject> {
     if (call.method === 'ping') return this.#ping(call);
     let params = call.params ?? {};
+    const progress = call.onProgress && rising(call.onProgress);
     for (let round = 0; ; round++) {
-      const result = await this.#once({ ...call, params });
+      const result = await this.#once({ ...call, params, onProgress: progress?.tell });
       if (result.resultType !== 'input_required') return this.#toNeutral(call.method, result);
       // Before anybody is asked: an answer that is thrown away is worse than none.
       if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
       const problem = whyNotAnswerable(call.method, result);
       if (problem !== undefined) throw this.invalid(problem);
       params = await answerQuestions(call, result, this.#events);
+      progress?.nextRound();
     }
   }
 
   /** The envelope of a request, for the speaker's own calls and those of its watch. */
-  envelope(call: Pick<OutgoingCall, 'params' | 'trace'>, token?: number): JsonObject {
-    const { params, trace } = call;
+  envelope(call: Enveloped, token?: number): JsonObject {
+    const { params, trace, logLevel = this.#logLevel } = call;
+    const { info = this.#identity.info, capabilities = this.#identity.capabilities } = call;
     return {
       ...params,
       _meta: {
         ...(isObject(params?._meta) ? params._meta : undefined),
         ...trace,
-        ...toEnvelope(this.server.revision, this.#identity),
-        ...(this.#logLevel !== undefined && { [META.logLevel]: this.#logLevel }),
+        ...toEnvelope(this.server.revision, { info, capabilities }),
+        ...(logLevel !== undefined && { [META.logLevel]: logLevel }),
         ...(token !== undefined && { progressToken: token }),
       },
     };
@@ -77,7 +85,9 @@ export class StatelessSpeaker implements Speaker {
   }
 
   onNotification(notification: NotificationMessage): void {
-    this.#watch.onNotification(notification);
+    const call = notification.method === LOG_MESSAGE ? this.wire.sole() : undefined;
+    if (call?.onLog) this.#onRelated(notification, call);
+    else this.#watch.onNotification(notification);
   }
 
   /** Only cancellation exists, and the wire does that. */
@@ -129,12 +139,14 @@ export class StatelessSpeaker implements Speaker {
   }
 
   /** Looks for the tool of a call in the list, page by page. */
-  async #learn({ params, signal, timeoutMs }: OutgoingCall): Promise<void> {
+  async #learn({ params, ...call }: OutgoingCall): Promise<void> {
+    const { signal, timeoutMs, info, capabilities } = call;
+    const who = { signal, timeoutMs, info, capabilities };
     const name = String(params?.name);
     this.#schemas.forget(name);
     let cursor: unknown;
     for (let page = 0; page < MAX_PAGES && !this.#schemas.has(name); page++) {
-      const result = await this.call({ method: 'tools/list', params: page === 0 ? {} : { cursor }, signal, timeoutMs });
+      const result = await this.call({ ...who, method: 'tools/list', params: page === 0 ? {} : { cursor } });
       if (typeof result.nextCursor !== 'string' || result.nextCursor === cursor) return;
       cursor = result.nextCursor;
     }
@@ -155,9 +167,11 @@ export class StatelessSpeaker implements Speaker {
     throw this.invalid(`${method} answered without a result object`);
   }
 
-  #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
-    if (notification.method === 'notifications/message') this.#watch.tell(notification);
-    else call.onNotify?.(notification);
+  #onRelated(notification: NotificationMessage, call: Pick<OutgoingCall, 'onLog' | 'onNotify'>): void {
+    const { method, params } = notification;
+    if (method !== LOG_MESSAGE) call.onNotify?.(notification);
+    else if (call.onLog && params) call.onLog(params as unknown as LogEntry);
+    else this.#watch.tell(notification);
   }
 
   #toNeutral(method: string, result: JsonObject): JsonObject {
@@ -179,6 +193,21 @@ export function toEnvelope(revision: string, { info, capabilities }: StatelessId
     [META.protocolVersion]: revision,
     [META.clientInfo]: info,
     [META.clientCapabilities]: capabilities,
+  };
+}
+
+/** A client's token spans all rounds of a call: what a later round has to tell must not fall behind an earlier one. */
+function rising(tell: (progress: Progress) => void): { tell(progress: Progress): void; nextRound(): void } {
+  let [highest, floor] = [-Infinity, -Infinity];
+  return {
+    tell(progress) {
+      if (progress.progress <= floor) return;
+      highest = Math.max(highest, progress.progress);
+      tell(progress);
+    },
+    nextRound() {
+      floor = highest;
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import type {
   Root,
   Tool,
 } from '@modelcontextprotocol/client';
+import { followTask } from '../gateway/tasks/follow-task.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
@@ -22,7 +23,6 @@ import { allPages } from './all-pages.ts';
 import type { Listing } from './all-pages.ts';
 import type { Answers } from './answers.ts';
 import type { ClientCallOptions } from './call-options.ts';
-import { followTask } from './follow-task.ts';
 import { KnownTools, isTool } from './known-tools.ts';
 import type { Listeners } from './listeners.ts';
 import type { CallToolOptions } from './types.ts';

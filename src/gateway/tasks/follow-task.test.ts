@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
-import type { Ask } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import type { OutgoingCall } from '../protocol/server-view.ts';
-import type { TaskState } from '../protocol/target.ts';
-import { GatewayError } from '../shared/errors.ts';
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { OutgoingCall } from '../../protocol/server-view.ts';
+import type { TaskState } from '../../protocol/target.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { followTask } from './follow-task.ts';
-import type { CallToolOptions } from './types.ts';
+import type { FollowOptions } from './follow-task.ts';
 
 const state = (status: string, more: object = {}): TaskState =>
   ({ taskId: 't', status, createdAt: '', lastUpdatedAt: '', ttlMs: null, pollIntervalMs: 1, ...more }) as TaskState;
@@ -18,7 +18,7 @@ interface Given {
   states: (TaskState | Error)[];
   answer?: (ask: Ask) => unknown;
   other?: (call: OutgoingCall) => unknown;
-  options?: CallToolOptions;
+  options?: FollowOptions;
 }
 
 function follow({

@@ -1,14 +1,13 @@
 // Follows a call that became a task to its end: polls as the server asks, answers what the task asks, and gives back what
 // the call would have. Whoever gives up (the caller, the clock, an answer that is refused) calls the task off.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '../protocol/message.ts';
-import { isObject } from '../protocol/message.ts';
-import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
-import type { TaskState } from '../protocol/target.ts';
-import { orAborted } from '../shared/abort.ts';
-import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import type { Answers } from './answers.ts';
-import type { CallToolOptions } from './types.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
+import type { TaskState } from '../../protocol/target.ts';
+import type { Ask } from '../../protocol/exchange.ts';
+import { orAborted } from '../../shared/abort.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const DEFAULT_POLL_MS = 1000;
 /** A server may ask for any pace; neither a flood nor a freeze. */
@@ -26,22 +25,31 @@ export interface TaskHost {
   call(call: OutgoingCall): Promise<JsonObject>;
 }
 
+export interface Answering {
+  answer(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+}
+
+export interface FollowOptions extends Pick<CallOptions, 'signal' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'> {
+  /** Told of each state of the task. */
+  onTask?: ((task: TaskState) => void) | undefined;
+}
+
 interface Following {
   host: TaskHost;
-  answers: Pick<Answers, 'answer'>;
+  answers: Answering;
   /** Aborted with the reason to tell, when the task is given up. */
   signal: AbortSignal;
   call: Pick<OutgoingCall, 'timeoutMs' | 'trace'>;
-  onTask: CallToolOptions['onTask'];
+  onTask: FollowOptions['onTask'];
   /** Questions that were answered; a server may take its time to notice. */
   answered: Set<string>;
 }
 
 export async function followTask(
   host: TaskHost,
-  answers: Pick<Answers, 'answer'>,
+  answers: Answering,
   created: TaskState,
-  options: CallToolOptions,
+  options: FollowOptions,
 ): Promise<JsonObject> {
   const { timeoutMs, trace, onTask } = options;
   const patience = limitedBy(options, host.server.info.name);
@@ -62,7 +70,7 @@ export async function followTask(
 }
 
 /** The caller's signal and the longest time it allows, as one signal. */
-function limitedBy({ signal, maxTimeoutMs: ms }: CallToolOptions, server: string) {
+function limitedBy({ signal, maxTimeoutMs: ms }: FollowOptions, server: string) {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(new GatewayError('CANCELLED'));
   const late = (): void =>
@@ -128,11 +136,12 @@ async function answerTask(task: TaskState, following: Following): Promise<boolea
   const open = Object.entries(task.inputRequests ?? {}).filter(([key]) => !answered.has(key));
   if (open.length === 0) return false;
   const inputResponses: JsonObject = {};
-  for (const [key, question] of open) {
+  const ask = async ([key, question]: (typeof open)[number]): Promise<void> => {
     const answer = answers.answer({ ...question, key }, signal);
     inputResponses[key] = await orAborted(answer, signal, () => signal.reason as Error);
     answered.add(key);
-  }
+  };
+  await Promise.all(open.map(ask));
   await host.call({ ...call, signal, method: 'tasks/update', params: { taskId, inputResponses } });
   return true;
 }

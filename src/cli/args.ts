@@ -1,59 +1,88 @@
 // The command line as a typed command. Never throws and never prints: what cannot be understood is a command too.
 import { parseArgs } from 'node:util';
+import type { Command } from './command.ts';
+import { SPECS, specOf } from './command-specs.ts';
+import type { CommandSpec, OptionSpec } from './command-specs.ts';
+import { Mistake, toCommand } from './to-command.ts';
+import type { Given } from './to-command.ts';
 
-export interface DemoCommand {
-  name: 'demo';
-  /** Undefined: the default one, or the next that is free. */
-  port: number | undefined;
-  host: string;
-  stdio: boolean;
-}
+type Options = Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }>;
 
-export type Command = DemoCommand | { name: 'help' | 'version' } | { name: 'mistake'; reason: string };
-
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
-  port: { type: 'string' },
-  host: { type: 'string' },
-  stdio: { type: 'boolean' },
-} as const;
-
-const COMMANDS = ['demo'];
+const GLOBAL: Options = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } };
+/** An option has the same form wherever it is one, so a command can be found behind any of them. */
+const ALL: Options = Object.assign({}, ...SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
 
 export function readArgs(argv: string[]): Command {
-  let parsed;
+  const { values, tokens } = parseArgs({
+    args: argv,
+    options: ALL,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const first = tokens.find(({ kind }) => kind === 'positional');
+  const word = first && argv[first.index];
+  if (first === undefined || word === undefined) {
+    if (values['help']) return { name: 'help', of: undefined };
+    return values['version'] ? { name: 'version' } : mistake('No command was given.');
+  }
+  const rest = argv.toSpliced(first.index, 1);
+  if (word === 'help') return toHelp(rest);
+  const spec = specOf(word);
+  if (!spec) return mistake(`Unknown command "${word}".`);
+  return attempt(spec, () => (word === 'wrap' ? readWrap(spec, rest) : read(spec, rest)));
+}
+
+function attempt(spec: CommandSpec, work: () => Command): Command {
   try {
-    parsed = parseArgs({ args: argv, options: OPTIONS, allowPositionals: true });
+    return work();
   } catch (thrown) {
-    return mistake(firstSentence((thrown as Error).message));
+    if (thrown instanceof Mistake) return mistake(thrown.message, spec.name);
+    return mistake(firstSentence((thrown as Error).message), spec.name); // of parseArgs
   }
-  const { values, positionals } = parsed;
-  if (values.help) return { name: 'help' };
-  if (values.version) return { name: 'version' };
-  const [word, ...rest] = positionals;
-  if (word === undefined) return mistake('No command was given.');
-  if (!COMMANDS.includes(word)) return mistake(`Unknown command "${word}".`);
-  if (rest.length > 0) return mistake(`"${word}" takes no further words, but "${rest.join(' ')}" was given.`);
-  return toDemo(values);
 }
 
-function toDemo(values: { port?: string; host?: string; stdio?: boolean }): Command {
-  const { port, host, stdio = false } = values;
-  if (stdio && (port !== undefined || host !== undefined)) {
-    return mistake('--stdio listens on no port: leave out --port and --host, or leave out --stdio.');
+function toHelp([of]: string[]): Command {
+  if (of !== undefined && !specOf(of)) return mistake(`Unknown command "${of}".`);
+  return { name: 'help', of };
+}
+
+function read(spec: CommandSpec, args: string[]): Command {
+  if (args.some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', of: spec.name };
+  const { values, positionals } = parse(spec, args);
+  return values['version'] ? { name: 'version' } : toCommand(spec.name, { values, words: positionals });
+}
+
+/** Options stand before the command that is wrapped; what follows belongs to it. A URL has nothing of its own. */
+function readWrap(spec: CommandSpec, args: string[]): Command {
+  const options = toOptions(spec.options);
+  const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
+  const end = tokens.find(({ kind }) => kind === 'positional' || kind === 'option-terminator');
+  const at = end?.index ?? args.length;
+  const rest = args.slice(end?.kind === 'option-terminator' ? at + 1 : at);
+  if (!/^(https?|wss?):\/\//i.test(rest[0] ?? '')) {
+    const { values } = parse(spec, args.slice(0, at));
+    return values['help'] ? { name: 'help', of: spec.name } : toCommand(spec.name, { values, words: rest });
   }
-  if (port !== undefined && !isPort(port)) return mistake(`--port must be a number from 0 to 65535, not "${port}".`);
-  if (host === '') return mistake('--host must be an address or a host name, such as 127.0.0.1.');
-  return { name: 'demo', port: port === undefined ? undefined : Number(port), host: host ?? '127.0.0.1', stdio };
+  const { values, positionals } = parse(spec, [...args.slice(0, at), ...rest.slice(1)]);
+  if (values['help']) return { name: 'help', of: spec.name };
+  return toCommand(spec.name, { values, words: [rest[0]!, ...positionals] });
 }
 
-function isPort(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
+function parse(spec: CommandSpec, args: string[]): { values: Given['values']; positionals: string[] } {
+  return parseArgs({ args, options: { ...toOptions(spec.options), ...GLOBAL }, allowPositionals: true });
 }
 
-function mistake(reason: string): Command {
-  return { name: 'mistake', reason };
+function toOptions(options: Record<string, OptionSpec>): Options {
+  const entries = Object.entries(options).map(([name, { type, short, multiple }]) => [
+    name,
+    { type, ...(short !== undefined && { short }), ...(multiple && { multiple }) },
+  ]);
+  return Object.fromEntries(entries) as Options;
+}
+
+function mistake(reason: string, of?: string): Command {
+  return { name: 'mistake', reason, of };
 }
 
 /** Node's own message goes on to explain `--`, which nobody needs here. */

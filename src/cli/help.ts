@@ -1,23 +1,56 @@
-// The words of `parley --help`, and of a command line that was not understood.
-export const DEFAULT_PORT = 8470;
+// The words of `parley --help`, of the help of each command, and of a command line that was not understood.
+import { SPECS, specOf } from './command-specs.ts';
+import type { CommandSpec, OptionSpec } from './command-specs.ts';
 
-const COMMANDS = `Commands
-  demo    a small MCP server to try a client with, over every transport on one port`;
+const FOOT = `Exit status: 0 done, 1 something failed, 2 the command line was not understood.
+Results go to stdout, everything else to stderr. NO_COLOR=1 turns colours off.`;
 
-export const HELP = `parley: MCP servers and clients for every revision and transport.
+export function toHelp(of: string | undefined): string {
+  const spec = of === undefined ? undefined : specOf(of);
+  return spec ? commandHelp(spec) : programHelp();
+}
 
-Usage
-  parley demo [--port N] [--host H]   serve on http://H:N/mcp (default 127.0.0.1:${DEFAULT_PORT})
-  parley demo --stdio                 serve on stdin and stdout, for a client that starts it
-  parley --help | --version
+export function mistakeHelp(of: string | undefined): string {
+  if (of !== undefined) return `Run "parley ${of} --help" for its options and examples.`;
+  return `${commands()}\n\nRun "parley --help" for more.`;
+}
 
-${COMMANDS}
+function programHelp(): string {
+  return `parley: every MCP client with every MCP server, whatever revision and transport each side speaks.
 
-Options of demo
-  --port N    0 takes any free port; without --port the next free one from ${DEFAULT_PORT} on
-  --host H    the address to listen on; anything but loopback can be reached by others
-  --stdio     no port; one JSON-RPC message per line`;
+${commands()}
 
-export const MISTAKE_HELP = `${COMMANDS}
+Examples
+  parley wrap -- npx -y some-server      in place of the command that a client runs
+  parley serve                           all your servers behind one URL
+  parley demo                            something to try a client with
+  parley call weather --arg city=Oslo    one call, from the shell
 
-Run "parley --help" for all options.`;
+"parley COMMAND --help" shows options and examples; "parley --version" the version.
+${FOOT}`;
+}
+
+function commands(): string {
+  return `Commands\n${aligned(SPECS.map(({ name, summary }) => [`parley ${name}`, summary]))}`;
+}
+
+function commandHelp({ name, summary, usage, about = [], options, examples }: CommandSpec): string {
+  const blocks = [
+    `parley ${name}: ${summary}.`,
+    ['Usage', ...usage.map((form) => `  parley ${name} ${form}`)].join('\n'),
+    about.join('\n'),
+    `Options\n${aligned(Object.entries(options).map(([option, spec]) => [flag(option, spec), spec.text]))}`,
+    ['Examples', ...examples.flatMap(({ line, does }) => [`  ${line}`, `      ${does}`])].join('\n'),
+    FOOT,
+  ];
+  return blocks.filter((block) => block !== '').join('\n\n');
+}
+
+function flag(option: string, { short, value }: OptionSpec): string {
+  return `${short === undefined ? '' : `-${short}, `}--${option}${value === undefined ? '' : ` ${value}`}`;
+}
+
+function aligned(rows: [string, string][]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
+}

@@ -2,22 +2,39 @@
 // The command `parley`: words typed by a person in, exit status out. 0 is a good end, 1 something that went wrong while
 // running, 2 a command line that was not understood.
 import { readArgs } from './args.ts';
-import { demo } from './commands/demo.ts';
-import { HELP, MISTAKE_HELP } from './help.ts';
+import type { Runnable } from './command.ts';
+import { mistakeHelp, toHelp } from './help.ts';
 import { createPrinter } from './print.ts';
 import type { Printer } from './print.ts';
+import { secondSignal } from './signals.ts';
 import { version } from './version.ts';
 
 const print = createPrinter();
-process.exit(await run(process.argv.slice(2), print));
+const status = await Promise.race([run(process.argv.slice(2), print), secondSignal]);
+await print.flush();
+process.exit(status);
 
 async function run(argv: string[], print: Printer): Promise<number> {
   const command = readArgs(argv);
-  if (command.name === 'demo') return demo(command, print);
   if (command.name === 'mistake') {
-    print.problem(`${command.reason}\n\n${MISTAKE_HELP}`);
+    print.problem(`${command.reason}\n\n${mistakeHelp(command.of)}`);
     return 2;
   }
-  print.line(command.name === 'help' ? HELP : version());
-  return 0;
+  if (command.name === 'help' || command.name === 'version') {
+    print.line(command.name === 'help' ? toHelp(command.of) : version());
+    return 0;
+  }
+  return runCommand(command, print);
+}
+
+/** Each command is loaded when it is run: a client that starts `parley wrap` waits for what wrap needs, and no more. */
+async function runCommand(command: Runnable, print: Printer): Promise<number> {
+  switch (command.name) {
+    case 'wrap':
+      return (await import('./commands/wrap.ts')).wrap(command, print);
+    case 'demo':
+      return (await import('./commands/demo.ts')).demo(command, print);
+    default:
+      throw new Error(`parley ${command.name} is not there yet`);
+  }
 }

@@ -1,7 +1,7 @@
-// What `parley demo` says when it is up: where it answers, what it speaks, and the lines to paste into a client.
+// What a command says when its port is open: where it answers, what it speaks, and the lines to paste into a client.
 import { fileURLToPath } from 'node:url';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import { DEFAULT_PORT } from './help.ts';
+import { DEFAULT_PORT } from './command-specs.ts';
 import type { Printer } from './print.ts';
 import { statelessCall } from './stateless-call.ts';
 import { version } from './version.ts';
@@ -12,38 +12,48 @@ export interface Welcome {
   /** False when the default port was taken and another one had to do. */
   isChosen: boolean;
   print: Printer;
+  /** After the version: "demo server". */
+  title: string;
+  /** The name of the entry in a client's file. */
+  name: string;
+  /** Lines about what is served. */
+  about: string[];
+  /** The words after `parley` for a client that starts it. */
+  program: string[];
+  /** A tool to try with curl. */
+  sample?: { tool: string; args: object };
 }
 
 const MAIN = new URL('main.js', import.meta.url);
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
-export function welcome({ host, port, isChosen, print }: Welcome): string[] {
+export function welcome(options: Welcome): string[] {
+  const { host, port, isChosen, print, title, name, about, program, sample } = options;
   const bold = (text: string) => print.style('bold', text);
   const origin = `${toAddress(host)}:${port}`;
   const url = `http://${origin}/mcp`;
   const link = (text: string) => print.style('cyan', text.padEnd(url.length));
   return [
     ...notes(host, port, isChosen).map((note) => print.style('yellow', note)),
-    `${bold(`Parley ${version()}`)}, demo server. Ctrl-C ends it.`,
+    `${bold(`Parley ${version()}`)}, ${title}. Ctrl-C ends it.`,
     '',
     `  ${link(url)}  Streamable HTTP`,
     `  ${link(`http://${origin}/sse`)}  HTTP+SSE`,
     `  ${link(`ws://${origin}/ws`)}  WebSocket`,
     '',
     `  speaks  ${ALL_REVISIONS.join(', ')}`,
-    '  tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt',
+    ...about.map((line) => `  ${line}`),
     '',
     bold('Claude Code'),
-    `  claude mcp add --transport http parley ${url}`,
+    `  claude mcp add --transport http ${name} ${url}`,
     '',
     bold('Claude Desktop, Cursor and others: their mcpServers file, by URL'),
-    `  ${toServers({ url })}`,
+    `  ${toServers(name, { url })}`,
     bold('or started by the client'),
-    `  ${toServers(toProgram(isInstalled()))}`,
-    ...(isInstalled() ? [] : [print.style('dim', `  (installed from npm: "npx -y mcp-parley demo --stdio")`)]),
-    '',
-    bold('No client at hand'),
-    ...statelessCall(url, 'weather', { city: 'Oslo' }).map((line) => `  ${line}`),
+    `  ${toServers(name, toProgram(program, isInstalled()))}`,
+    ...(isInstalled() ? [] : [print.style('dim', `  (installed from npm: "npx -y mcp-parley ${program.join(' ')}")`)]),
+    ...(sample ? ['', bold('No client at hand')] : []),
+    ...(sample ? statelessCall(url, sample.tool, sample.args).map((line) => `  ${line}`) : []),
   ];
 }
 
@@ -60,14 +70,16 @@ function toAddress(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
-function toServers(server: object): string {
-  return JSON.stringify({ mcpServers: { parley: server } }).replaceAll(/([:,])(?=["[{])/g, '$1 ');
+function toServers(name: string, server: object): string {
+  const text = JSON.stringify({ mcpServers: { [name]: server } });
+  // Spaces between keys and values, not within them.
+  return text.replaceAll(/("(?:[^"\\]|\\.)*")|([:,])(?=["[{])/g, (found, word?: string) => word ?? `${found} `);
 }
 
 /** An installed package is found by npx; a checkout only by its path. */
-function toProgram(installed: boolean): { command: string; args: string[] } {
-  if (installed) return { command: 'npx', args: ['-y', 'mcp-parley', 'demo', '--stdio'] };
-  return { command: 'node', args: [fileURLToPath(MAIN), 'demo', '--stdio'] };
+function toProgram(words: string[], installed: boolean): { command: string; args: string[] } {
+  if (installed) return { command: 'npx', args: ['-y', 'mcp-parley', ...words] };
+  return { command: 'node', args: [fileURLToPath(MAIN), ...words] };
 }
 
 function isInstalled(): boolean {

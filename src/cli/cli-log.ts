@@ -1,0 +1,39 @@
+// The log of a command, on stderr: lines to read on a terminal, JSON for everything else.
+import { styleText } from 'node:util';
+import { createLog } from '../shared/log.ts';
+import type { Log } from '../shared/log.ts';
+import type { LogLevel } from './command.ts';
+import { hasColours } from './print.ts';
+import type { Style } from './print.ts';
+
+interface LogOutput {
+  isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+const COLOURS: Record<string, Style> = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' };
+
+export function createCliLog(level: LogLevel, err: LogOutput = process.stderr): Log {
+  if (err.isTTY !== true) return createLog({ level, write: (line) => err.write(line) });
+  const isColoured = hasColours(err);
+  return createLog({ level, write: (line) => err.write(`${toPretty(line, isColoured)}\n`) });
+}
+
+/** `12:03:04 warn  upstream.lost server=files reason="exit code 1"` */
+export function toPretty(line: string, isColoured: boolean): string {
+  const { time, level, event, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const paint = (style: Style, text: string): string =>
+    isColoured ? styleText(style, text, { validateStream: false }) : text;
+  const shown = Object.entries(fields).map(([key, value]) => `${paint('dim', `${key}=`)}${toText(value)}`);
+  const clock = paint('dim', String(time ?? '').slice(11, 19));
+  const name = paint(COLOURS[String(level)] ?? 'bold', String(level).padEnd(5));
+  return [clock, name, String(event), ...shown].join(' ').trimStart();
+}
+
+/** What stands between quotes when it has spaces; of an error, what it says. */
+function toText(value: unknown): string {
+  if (typeof value === 'string') return /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
+  const { name, message } = (value ?? {}) as { name?: unknown; message?: unknown };
+  if (typeof name === 'string' && typeof message === 'string') return JSON.stringify(message);
+  return JSON.stringify(value) ?? '';
+}

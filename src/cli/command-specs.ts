@@ -1,0 +1,196 @@
+// Every command with its options and examples, once: the command line is read by this table, and help and shell completion
+// are written from it.
+import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
+
+export const DEFAULT_PORT = 8470;
+export const DEFAULT_HOST = '127.0.0.1';
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export const LISTINGS = ['tools', 'resources', 'prompts', 'servers'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export interface OptionSpec {
+  type: 'string' | 'boolean';
+  /** What stands for its value in the help; a boolean has none. */
+  value?: string;
+  text: string;
+  short?: string;
+  multiple?: boolean;
+  choices?: readonly string[];
+}
+
+export interface CommandSpec {
+  name: string;
+  summary: string;
+  /** After the name of the command. */
+  usage: string[];
+  /** What can be said of it in a few lines. */
+  about?: string[];
+  options: Record<string, OptionSpec>;
+  examples: { line: string; does: string }[];
+  /** Words that may follow the command; `file` where a path may. */
+  words?: { choices?: readonly string[]; file?: boolean };
+}
+
+const port: OptionSpec = { type: 'string', value: 'N', text: '0 takes any free port' };
+const host: OptionSpec = {
+  type: 'string',
+  value: 'H',
+  text: `the address to listen on (default ${DEFAULT_HOST}); anything but loopback can be reached by others`,
+};
+const log: OptionSpec = {
+  type: 'string',
+  value: 'LEVEL',
+  text: `what to log on stderr: ${LOG_LEVELS.join(', ')}`,
+  choices: LOG_LEVELS,
+};
+const url: OptionSpec = { type: 'string', value: 'URL', text: 'the gateway or server to talk to' };
+const header: OptionSpec = {
+  type: 'string',
+  value: 'K:V',
+  text: 'a header for the URL; may be repeated',
+  multiple: true,
+};
+const config: OptionSpec = {
+  type: 'string',
+  value: 'FILE',
+  text: 'the servers of this file, started for this one command',
+};
+const json: OptionSpec = { type: 'boolean', text: 'print JSON' };
+const help: OptionSpec = { type: 'boolean', short: 'h', text: 'this help' };
+
+export const SPECS: readonly CommandSpec[] = [
+  {
+    name: 'wrap',
+    summary: 'make one server work in any client: put it before the command, or give a URL',
+    usage: ['[options] -- COMMAND [ARGS…]', '[options] URL'],
+    about: [
+      'Serves on stdin and stdout, for a client that starts it, or on a port with --port. Whatever revision and transport',
+      'each side speaks, they understand each other; one line on stderr says what was found.',
+    ],
+    options: {
+      port: { ...port, text: 'serve on http://127.0.0.1:N/mcp instead of stdio; 0 takes any free port' },
+      host,
+      header,
+      env: { type: 'string', value: 'K=V', text: 'a variable for the command; may be repeated', multiple: true },
+      revision: {
+        type: 'string',
+        value: 'R',
+        text: `the only revision to speak with the server: ${ALL_REVISIONS.join(', ')}`,
+        choices: ALL_REVISIONS,
+      },
+      'start-timeout': { type: 'string', value: 'S', text: 'seconds the server may take to start (default 50)' },
+      log,
+      help,
+    },
+    examples: [
+      { line: 'parley wrap -- npx -y @modelcontextprotocol/server-everything', does: 'a server that is a command' },
+      { line: 'parley wrap https://example.com/mcp --header "Authorization: Bearer $TOKEN"', does: 'one with a URL' },
+      { line: 'parley wrap --port 8470 -- uvx mcp-server-git', does: 'a stdio server for clients that want a URL' },
+    ],
+  },
+  {
+    name: 'serve',
+    summary: 'give all clients the same servers: many servers behind one URL',
+    usage: ['[CONFIG] [--port N] [--host H]', '[CONFIG] --stdio'],
+    about: [
+      'Reads the mcpServers file that clients have, or parley.config.{jsonc,json,yaml} here or in your config folder.',
+      'Each server is also served alone at /mcp/<server>. When the file changes, only what changed is restarted.',
+    ],
+    options: {
+      port: { ...port, text: `0 takes any free port; default: the file's, else ${DEFAULT_PORT} or the next free one` },
+      host,
+      stdio: { type: 'boolean', text: 'serve on stdin and stdout; with --port on both' },
+      log,
+      help,
+    },
+    words: { file: true },
+    examples: [
+      { line: 'parley serve', does: 'the configuration that is found' },
+      { line: 'parley serve ~/.cursor/mcp.json --port 9000', does: 'the servers of a client you have' },
+    ],
+  },
+  {
+    name: 'check',
+    summary: 'say everything that is wrong with a configuration, where, and what to do',
+    usage: ['[CONFIG] [--print] [--json]'],
+    options: {
+      print: { type: 'boolean', text: 'print the configuration as it is understood, with all defaults' },
+      json: { ...json, text: 'print the problems as JSON' },
+      help,
+    },
+    words: { file: true },
+    examples: [{ line: 'parley check parley.config.yaml', does: 'exit status 1 when something is wrong' }],
+  },
+  {
+    name: 'ls',
+    summary: 'what is offered: tools, resources, prompts, servers',
+    usage: [`[${LISTINGS.join('|')}] [CONFIG] [--url URL] [--json]`],
+    about: ['Asks --url, else the gateway that runs here, else the servers of the configuration.'],
+    options: { url, header, json, log, help },
+    words: { choices: LISTINGS, file: true },
+    examples: [
+      { line: 'parley ls', does: 'everything the running gateway offers' },
+      { line: 'parley ls tools --url https://example.com/mcp', does: 'the tools of a server' },
+    ],
+  },
+  {
+    name: 'call',
+    summary: 'call one tool; answers on the terminal what the tool asks',
+    usage: ['TOOL [--arg K=V …] [JSON] [--url URL] [--config FILE]'],
+    about: ['Asks --url, else the gateway that runs here, else the servers of the configuration.'],
+    options: {
+      arg: {
+        type: 'string',
+        value: 'K=V',
+        text: 'an argument; may be repeated. Numbers and the like are read as the tool wants them',
+        multiple: true,
+      },
+      yes: { type: 'boolean', short: 'y', text: 'approve what the tool asks, with its defaults, without asking you' },
+      json: { ...json, text: 'print the whole result as JSON' },
+      url,
+      header,
+      config,
+      log,
+      help,
+    },
+    examples: [
+      { line: 'parley call weather --arg city=Oslo', does: 'through the running gateway' },
+      { line: `parley call add '{"a": 2, "b": 40}' --json`, does: 'arguments and result as JSON' },
+    ],
+  },
+  {
+    name: 'status',
+    summary: 'how each server of the running gateway is, and why one is failing',
+    usage: ['[--url URL] [--json]'],
+    options: { url: { ...url, text: 'the gateway; default: the one that runs here' }, json, help },
+    examples: [{ line: 'parley status --json', does: 'for a script' }],
+  },
+  {
+    name: 'demo',
+    summary: 'a gateway with a small server behind it, to try a client with',
+    usage: ['[--port N] [--host H]', '--stdio'],
+    options: {
+      port: { ...port, text: `0 takes any free port; without --port the next free one from ${DEFAULT_PORT} on` },
+      host,
+      stdio: { type: 'boolean', text: 'no port; one JSON-RPC message per line on stdin and stdout' },
+      log,
+      help,
+    },
+    examples: [{ line: 'parley demo', does: `http://${DEFAULT_HOST}:${DEFAULT_PORT}/mcp` }],
+  },
+  {
+    name: 'completion',
+    summary: 'what your shell needs to complete commands and options',
+    usage: [SHELLS.join('|')],
+    options: { help },
+    words: { choices: SHELLS },
+    examples: [
+      { line: 'source <(parley completion bash)', does: 'in ~/.bashrc' },
+      { line: 'parley completion fish > ~/.config/fish/completions/parley.fish', does: 'once' },
+    ],
+  },
+];
+
+export function specOf(name: string): CommandSpec | undefined {
+  return SPECS.find((spec) => spec.name === name);
+}

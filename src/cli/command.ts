@@ -1,0 +1,91 @@
+// A command line that was understood.
+import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
+import type { LISTINGS, LOG_LEVELS, SHELLS } from './command-specs.ts';
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type Listing = (typeof LISTINGS)[number];
+export type Shell = (typeof SHELLS)[number];
+
+export interface DemoCommand {
+  name: 'demo';
+  /** Undefined: the default one, or the next that is free. */
+  port: number | undefined;
+  host: string;
+  stdio: boolean;
+  log: LogLevel | undefined;
+}
+
+export interface WrapCommand {
+  name: 'wrap';
+  server: CommandAddress | UrlAddress;
+  revision: string | undefined;
+  /** Undefined: on stdin and stdout. */
+  port: number | undefined;
+  host: string;
+  startMs: number;
+  log: LogLevel | undefined;
+}
+
+export interface ServeCommand {
+  name: 'serve';
+  config: string | undefined;
+  port: number | undefined;
+  host: string | undefined;
+  stdio: boolean;
+  log: LogLevel | undefined;
+}
+
+export interface CheckCommand {
+  name: 'check';
+  config: string | undefined;
+  print: boolean;
+  json: boolean;
+}
+
+/** Where `ls` and `call` find somebody to talk to. */
+export interface Reach {
+  url: string | undefined;
+  headers: Record<string, string>;
+  config: string | undefined;
+  log: LogLevel | undefined;
+}
+
+export interface LsCommand extends Reach {
+  name: 'ls';
+  /** Undefined: all of them. */
+  what: Listing | undefined;
+  json: boolean;
+}
+
+export interface CallCommand extends Reach {
+  name: 'call';
+  tool: string;
+  /** As typed: what they mean depends on the tool. */
+  args: [name: string, text: string][];
+  body: Record<string, unknown>;
+  yes: boolean;
+  json: boolean;
+}
+
+export interface StatusCommand {
+  name: 'status';
+  url: string | undefined;
+  json: boolean;
+}
+
+export type Runnable =
+  | DemoCommand
+  | WrapCommand
+  | ServeCommand
+  | CheckCommand
+  | LsCommand
+  | CallCommand
+  | StatusCommand
+  | { name: 'completion'; shell: Shell };
+
+export type Command =
+  | Runnable
+  | { name: 'version' }
+  /** `of`: of one command. */
+  | { name: 'help'; of: string | undefined }
+  | { name: 'mistake'; reason: string; of: string | undefined };

@@ -1,0 +1,61 @@
+// `parley wrap`: one server, whatever it speaks, for a client that starts us (stdio) or that is given a URL (--port).
+import type { ClientView } from '../../protocol/exchange.ts';
+import { listenHttp } from '../../gateway/accept/listen-http.ts';
+import { acceptStdio } from '../../gateway/accept/stdio.ts';
+import { createFront } from '../../gateway/dialect/front.ts';
+import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
+import { bridgeLine } from '../bridge-line.ts';
+import { createCliLog } from '../cli-log.ts';
+import type { WrapCommand } from '../command.ts';
+import { inheritedEnv } from '../inherited-env.ts';
+import type { Opened } from '../listening.ts';
+import type { Printer } from '../print.ts';
+import { serverName } from '../server-name.ts';
+import { ServerStderr } from '../server-stderr.ts';
+import { serveHttp, serveStdio } from '../serve-until.ts';
+import type { Served } from '../serve-until.ts';
+import { version } from '../version.ts';
+import { welcome } from '../welcome.ts';
+import { whyNotStarted } from '../why-not-started.ts';
+import { Wrapped } from '../wrapped.ts';
+
+export async function wrap(command: WrapCommand, print: Printer): Promise<number> {
+  const { server, revision, startMs, port, host } = command;
+  const stderr = new ServerStderr((text) => process.stderr.write(text));
+  const log = stderr.in(createCliLog(command.log ?? 'error'));
+  const address = 'command' in server ? { ...server, env: inheritedEnv(server.env) } : server;
+  const client = { name: 'mcp-parley', version: version() };
+  const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log });
+  const wrapped = new Wrapped({
+    target,
+    startMs,
+    explain: (reason) => whyNotStarted({ server, reason, waitedMs: startMs, stderr: stderr.tail }),
+    onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
+    onFailure: (explanation) => print.problem(explanation),
+  });
+  const front = createFront(wrapped, { log });
+  const served: Served = {
+    stdio: () => acceptStdio(front),
+    http: (options) => listenHttp(front, options),
+    close: () => target.close(),
+  };
+  void wrapped.ready(); // by the time the client says its first word, the server may be there
+  const onOpen = (opened: Opened): void => toWelcome(command, opened, print).forEach((line) => print.line(line));
+  const status = await (port === undefined
+    ? serveStdio(served, print)
+    : serveHttp(served, { wanted: { port, host }, onOpen }, print));
+  return target.status.server ? status : 1;
+}
+
+function toLine(client: ClientView, target: UpstreamTarget, over: string): string {
+  const { server, transport = 'stdio' } = target.status;
+  return bridgeLine({ ...client, transport: over }, { ...server!, transport });
+}
+
+function toWelcome({ server, host }: WrapCommand, opened: Opened, print: Printer): string[] {
+  const name = serverName(server);
+  const words = 'command' in server ? ['--', server.command, ...(server.args ?? [])] : [String(server.url)];
+  const { port, isChosen } = opened;
+  const title = `in front of ${name}`;
+  return welcome({ host, port, isChosen, print, title, name, about: [], program: ['wrap', ...words] });
+}

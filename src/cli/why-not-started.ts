@@ -1,0 +1,45 @@
+// Why a wrapped server is not there, and what to do about it: for the person at the terminal and, in the error that answers
+// `initialize`, for whoever reads the log of the client.
+import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
+
+export interface NotStarted {
+  server: CommandAddress | UrlAddress;
+  /** Undefined: it has not failed, it is still starting. */
+  reason: string | undefined;
+  waitedMs: number;
+  /** What it wrote to stderr of late. */
+  stderr: string;
+}
+
+export function whyNotStarted({ server, reason, waitedMs, stderr }: NotStarted): string {
+  if (reason === undefined) {
+    const words = stderr === '' ? 'It wrote nothing to stderr' : `Its last words: ${stderr}`;
+    return `The server did not start within ${waitedMs / 1000} s. ${words}. ${hintFor('did not answer', server)}`;
+  }
+  const plain = reason.replace(/^(?:Cannot reach|The connection to) [^:]+?(?: closed)?: (?!\/\/)/, '');
+  return `The server could not be started: ${plain.replace(/[.?]+$/, '')}. ${hintFor(reason, server)}`;
+}
+
+function hintFor(reason: string, server: CommandAddress | UrlAddress): string {
+  if ('url' in server) return hintForUrl(reason);
+  const line = commandLine(server);
+  if (/command not found/.test(reason)) {
+    return 'Check its spelling, or give its full path: the PATH that a client passes on may lack what your shell has.';
+  }
+  if (/not allowed to run|working directory/.test(reason)) return 'Correct it, and start again.';
+  if (/did not answer/.test(reason)) {
+    return `Perhaps it waits for something, serves no stdio, or is slow: run it by itself (${line}), or raise --start-timeout.`;
+  }
+  if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
+  return `Run it by itself to see what it lacks: ${line}. Variables that it needs are given by --env NAME=value.`;
+}
+
+function hintForUrl(reason: string): string {
+  if (/credentials|HTTP 40[13]/.test(reason)) return 'Give its token: --header "Authorization: Bearer …".';
+  if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
+  return 'Check the URL, and that the server runs.';
+}
+
+function commandLine({ command, args = [] }: CommandAddress): string {
+  return [command, ...args].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+}

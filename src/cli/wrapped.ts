@@ -1,0 +1,87 @@
+// The one server behind `parley wrap`, as itself: its name, version and instructions are what the client sees. While it is not
+// there, whoever asks what is offered is told why, instead of being shown a server that offers nothing.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { Change, Target } from '../protocol/target.ts';
+import { ProtocolError } from '../shared/errors.ts';
+import type { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
+
+export interface WrappedOptions {
+  target: UpstreamTarget;
+  /** How long a client may be kept waiting for the server. */
+  startMs: number;
+  /** Why the server is not there, and what to do. `reason` is undefined while it is still starting. */
+  explain(reason: string | undefined): string;
+  /** A client has come whose revision was not met before, and the server is known. */
+  onMeet(client: ClientView): void;
+  onFailure(explanation: string): void;
+}
+
+const INTERNAL_ERROR = -32603;
+
+export class Wrapped implements Target {
+  readonly #options: WrappedOptions;
+  readonly #target: UpstreamTarget;
+  readonly #met = new Set<string>();
+  #last: ClientView | undefined;
+  #told: string | undefined;
+
+  constructor(options: WrappedOptions) {
+    this.#options = options;
+    this.#target = options.target;
+  }
+
+  get info(): Implementation {
+    return this.#target.info;
+  }
+
+  get instructions(): string | undefined {
+    return this.#target.instructions;
+  }
+
+  /** Resolves when the server is there, has failed, or has taken too long. */
+  async ready(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.#options.startMs)));
+    await Promise.race([this.#target.ready(), late]);
+    clearTimeout(timer);
+    const problem = this.#problem();
+    if (problem !== undefined && problem !== this.#told) this.#options.onFailure(problem);
+    this.#told = problem;
+  }
+
+  capabilities(client: ClientView): ServerCapabilities {
+    const problem = this.#problem();
+    if (problem !== undefined) {
+      void this.#target.ready(); // whoever asks again may have more luck
+      throw new ProtocolError(INTERNAL_ERROR, problem);
+    }
+    this.#meet(client);
+    return this.#target.capabilities();
+  }
+
+  watch(listener: (change: Change) => void): () => void {
+    return this.#target.watch(listener);
+  }
+
+  handle(exchange: Exchange): Promise<JsonObject> {
+    if (exchange.client !== this.#last) this.#meet(exchange.client);
+    return this.#target.handle(exchange);
+  }
+
+  /** What was last known of a server stays true while it is away. */
+  #problem(): string | undefined {
+    const { server, failure } = this.#target.status;
+    return server ? undefined : this.#options.explain(failure);
+  }
+
+  #meet(client: ClientView): void {
+    if (!this.#target.status.server) return;
+    this.#last = client;
+    const key = `${client.dialect} ${client.revision}`;
+    if (this.#met.has(key)) return;
+    this.#met.add(key);
+    this.#options.onMeet(client);
+  }
+}

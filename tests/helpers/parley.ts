@@ -1,0 +1,118 @@
+// The command `parley` as a process, straight from the source, with a home of its own.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from './files.ts';
+import { until, within } from './until.ts';
+
+const NODE = ['--conditions=parley-source', '--import', join(ROOT, 'node_modules', 'tsx', 'dist', 'esm', 'index.mjs')];
+const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
+
+/** Servers to put behind it. */
+export const EXTERNAL: string[] = [process.execPath, join(ROOT, 'tests', 'acceptance', 'external-server.mjs')];
+export const DEMO_FIXTURE: string[] = [
+  process.execPath,
+  ...NODE,
+  join(ROOT, 'tests', 'acceptance', 'fixture.mjs'),
+  'demo',
+  '--stdio',
+];
+export const PARLEY_DEMO: string[] = [process.execPath, ...NODE, MAIN, 'demo', '--stdio'];
+
+/** A folder for one test file: home, state, configuration and working folder of the commands it runs. */
+export class Home implements Disposable {
+  readonly path: string = mkdtempSync(join(tmpdir(), 'parley-cli-'));
+
+  write(name: string, content: string | object): string {
+    const path = join(this.path, name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, undefined, 2));
+    return path;
+  }
+
+  start(args: string[], env: Record<string, string> = {}): Parley {
+    return new Parley(args, { cwd: this.path, env: { ...this.#env, ...env } });
+  }
+
+  /** Runs it to its end with this input. */
+  async run(args: string[], input = '', env: Record<string, string> = {}): Promise<Ended> {
+    await using parley = this.start(args, env);
+    parley.child.stdin!.end(input);
+    const status = await parley.ended();
+    return { status, stdout: parley.stdout, stderr: parley.stderr };
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+
+  get #env(): Record<string, string> {
+    const { PATH = '', SYSTEMROOT = '' } = process.env;
+    const { path } = this;
+    return { PATH, SYSTEMROOT, HOME: path, XDG_STATE_HOME: join(path, 'state'), XDG_CONFIG_HOME: join(path, 'config') };
+  }
+}
+
+export interface Ended {
+  status: number | string;
+  stdout: string;
+  stderr: string;
+}
+
+export class Parley implements AsyncDisposable {
+  readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+  /** Fulfilled when it has ended and all its output has arrived. */
+  readonly #closed: Promise<unknown>;
+
+  constructor(args: string[], options: { cwd: string; env: Record<string, string> }) {
+    this.child = spawn(process.execPath, [...NODE, MAIN, ...args], { ...options, stdio: 'pipe' });
+    this.#closed = once(this.child, 'close');
+    this.child.stdin!.on('error', () => {}); // it may have left before it has read everything
+    this.child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
+    this.child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (this.stderr += chunk));
+  }
+
+  /** Waits for words on stdout or stderr. */
+  async says(words: string | RegExp): Promise<RegExpExecArray> {
+    const pattern = typeof words === 'string' ? new RegExp(words.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')) : words;
+    return until(`${String(words)} from parley`, () => {
+      const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
+      if (!found && this.child.exitCode !== null) throw new Error(`it ended: ${this.stdout}${this.stderr}`);
+      return found;
+    });
+  }
+
+  /** The URL it prints when it listens. */
+  async url(): Promise<string> {
+    return (await this.says(/http:\/\/\S+?\/mcp/))[0];
+  }
+
+  /** Its exit status, or the signal that ended it. */
+  async ended(): Promise<number | string> {
+    const { child } = this;
+    await within(`the end of parley; it said: ${this.stderr}`, this.#closed);
+    return child.exitCode ?? child.signalCode!;
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> {
+    this.child.kill(signal);
+    return this.ended();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.#closed;
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,152 @@
+// `parley wrap` as a client runs it: real servers behind it, and some that are none.
+import { afterAll, describe, expect, it } from 'vitest';
+import { stdioWire } from '../helpers/line-wire.ts';
+import { MODERN, modern, openSession } from '../helpers/mcp-http.ts';
+import { DEMO_FIXTURE, EXTERNAL, Home, PARLEY_DEMO, isAlive } from '../helpers/parley.ts';
+import { startDemoFixture } from '../helpers/server-process.ts';
+import { until } from '../helpers/until.ts';
+
+const home = new Home();
+afterAll(() => home[Symbol.dispose]());
+
+const HANG = 'console.error("pid " + process.pid); process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6)';
+
+describe('a server that is a command', () => {
+  it('of the handshake era is presented as itself', async () => {
+    await using parley = home.start(['wrap', '--', ...EXTERNAL]);
+    const client = stdioWire(parley.child);
+    const { result } = await client.initialize('2025-06-18');
+    expect(result).toMatchObject({ protocolVersion: '2025-06-18', serverInfo: { name: 'external', version: '1.0.0' } });
+    const called = await client.call('get_weather', { location: 'Oslo' });
+    expect(called.result!.content![0]!.text).toBe('The weather in Oslo is 72°F and sunny.');
+    await parley.says('client 2025-06-18 over stdio ⇄ server 2025-03-26 over stdio, same era\n');
+    parley.child.stdin!.end();
+    expect(await parley.ended()).toBe(0);
+    expect(parley.stderr.match(/⇄/g)).toHaveLength(1);
+  });
+
+  it('of the stateless era answers a client of the other one', async () => {
+    await using parley = home.start(['wrap', '--', ...PARLEY_DEMO]);
+    const client = stdioWire(parley.child);
+    const { result } = await client.initialize('2025-06-18');
+    expect(result).toMatchObject({
+      serverInfo: { name: 'parley-demo' },
+      instructions: expect.stringContaining('A demo.'),
+    });
+    await parley.says(`client 2025-06-18 over stdio ⇄ server ${MODERN} over stdio, bridged`);
+    expect((await client.call('add', { a: 2, b: 40 })).result).toMatchObject({ structuredContent: { sum: 42 } });
+  });
+
+  it('can be pinned to a revision, and answers a stateless client', async () => {
+    await using parley = home.start(['wrap', '--revision', '2025-03-26', '--', ...DEMO_FIXTURE]);
+    const client = stdioWire(parley.child);
+    const { body } = modern('tools/call', { name: 'get_weather', arguments: { location: 'Rome' } });
+    client.write(body);
+    expect((await client.answerTo(body.id)).result!.content![0]!.text).toContain('Rome');
+    await parley.says(`client ${MODERN} over stdio ⇄ server 2025-03-26 over stdio, bridged`);
+  });
+
+  it('has the environment of the client, what --env gives, and its own stderr', async () => {
+    const given = 'console.error("given", process.env.FROM_CLIENT, process.env.FROM_OPTION)';
+    const program = `${given}; import(${JSON.stringify(`file://${EXTERNAL[1]!}`)})`;
+    const args = ['wrap', '--env', 'FROM_OPTION=two', '--', process.execPath, '-e', program];
+    await using parley = home.start(args, { FROM_CLIENT: 'one' });
+    await stdioWire(parley.child).initialize();
+    await parley.says('given one two\n');
+  });
+});
+
+describe('a server that has a URL', () => {
+  it('is reached over HTTP for a client on stdio', async () => {
+    await using server = await startDemoFixture();
+    await using parley = home.start(['wrap', server.url, '--header', 'X-Test: yes']);
+    const client = stdioWire(parley.child);
+    expect((await client.initialize('2025-06-18')).result).toMatchObject({ serverInfo: { name: 'example-server' } });
+    await parley.says(`client 2025-06-18 over stdio ⇄ server ${MODERN} over HTTP, bridged`);
+    const called = await client.call('get_weather', { location: 'Bern' });
+    expect(called.result!.content![0]!.text).toContain('Bern');
+  });
+
+  it('that nobody answers is told, and where to look', async () => {
+    await using parley = home.start(['wrap', 'http://127.0.0.1:9/mcp']);
+    const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
+    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('127.0.0.1:9') });
+    expect(error!.message).toContain('Check the URL');
+  });
+});
+
+describe('on a port', () => {
+  it('a stdio server has a URL, and the lines to paste', async () => {
+    await using parley = home.start(['wrap', '--port', '0', '--', ...EXTERNAL]);
+    const url = await parley.url();
+    await parley.says(`claude mcp add --transport http external-server ${url}`);
+    const session = await openSession(url, { version: '2025-11-25' });
+    const { json } = await session.call('get_weather', { location: 'Oslo' });
+    expect(json.result!.content![0]!.text).toContain('Oslo');
+    await parley.says('client 2025-11-25 over HTTP ⇄ server 2025-03-26 over stdio, same era');
+    expect(await parley.stop('SIGINT')).toBe(0);
+  });
+});
+
+describe('a server that does not start', () => {
+  it('because there is no such command, is an answer to initialize and words on stderr', async () => {
+    await using parley = home.start(['wrap', '--', 'no-such-command-here']);
+    const client = stdioWire(parley.child);
+    const { error } = await client.request('initialize', { protocolVersion: '2025-06-18', capabilities: {} });
+    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('command not found') });
+    await parley.says('parley: The server could not be started: command not found: no-such-command-here');
+    parley.child.stdin!.end();
+    expect(await parley.ended()).toBe(1);
+  });
+
+  it('is told to a stateless client, too', async () => {
+    await using parley = home.start(['wrap', '--', 'no-such-command-here']);
+    const client = stdioWire(parley.child);
+    const { body } = modern('server/discover');
+    client.write(body);
+    expect((await client.answerTo(body.id)).error!.message).toContain('command not found');
+  });
+
+  it('because it exits at once, is told with its last words', async () => {
+    const program = 'console.error("API_KEY is missing"); process.exit(3)';
+    await using parley = home.start(['wrap', '--', process.execPath, '-e', program]);
+    const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
+    expect(error!.message).toContain('exit code 3; its last words: API_KEY is missing');
+    expect(error!.message).toContain('--env NAME=value');
+    await parley.says(/^API_KEY is missing\n/);
+  });
+
+  it('because it hangs, is told in time, and it is gone afterwards', async () => {
+    await using parley = home.start(['wrap', '--start-timeout', '2', '--', process.execPath, '-e', HANG]);
+    const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
+    expect(error!.message).toContain('did not start within 2 s');
+    expect(error!.message).toContain('--start-timeout');
+    const pid = Number((await parley.says(/pid (\d+)/))[1]);
+    expect(isAlive(pid)).toBe(true);
+    parley.child.stdin!.end();
+    expect(await parley.ended()).toBe(1);
+    await until('the hanging server to be gone', () => !isAlive(pid));
+  });
+});
+
+describe('the end', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('by %s takes the server along', async (signal) => {
+    const program = `console.error("pid " + process.pid); import(${JSON.stringify(`file://${EXTERNAL[1]!}`)})`;
+    await using parley = home.start(['wrap', '--', process.execPath, '-e', program]);
+    await stdioWire(parley.child).initialize();
+    const pid = Number((await parley.says(/pid (\d+)/))[1]);
+    expect(await parley.stop(signal)).toBe(0);
+    await until('the server to be gone', () => !isAlive(pid));
+  });
+
+  it('by a second signal does not wait for a server that will not go, and leaves none behind', async () => {
+    await using parley = home.start(['wrap', '--', process.execPath, '-e', HANG]);
+    const pid = Number((await parley.says(/pid (\d+)/))[1]);
+    parley.child.kill('SIGINT');
+    const again = setInterval(() => parley.child.kill('SIGINT'), 50);
+    const status = await parley.ended();
+    clearInterval(again);
+    expect([0, 1, 130]).toContain(status);
+    await until('the hanging server to be gone', () => !isAlive(pid));
+  });
+});

@@ -8,11 +8,14 @@ const VARIABLE = { type: 'string', pattern: '\\$\\{.+\\}' };
 
 export function configSchema(): JsonSchema {
   const { description, ...root } = toJsonSchema(CONFIG);
+  const properties = root['properties'] as JsonSchema;
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Parley',
     description,
     ...root,
+    // The same block under another name.
+    properties: { ...properties, servers: { $ref: '#/properties/mcpServers' } },
     patternProperties: { '^x-': { description: 'Yours: a place for YAML anchors.' } },
     anyOf: [{ required: ['mcpServers'] }, { required: ['servers'] }],
   };
@@ -42,7 +45,7 @@ function toJsonSchema(shape: Shape): JsonSchema {
     case 'anything':
       return { description };
     case 'foreign':
-      return { description: shape.note ?? `Not used by Parley. Of: ${description}` };
+      return { description: shape.note ?? `Not used by Parley: ${description}` };
   }
 }
 

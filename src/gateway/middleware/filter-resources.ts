@@ -1,0 +1,44 @@
+// The part of `filter` that is about resources: lists, reading, subscriptions, completion, and what clients are told of them.
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Step, StepExchange } from '../../protocol/step.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { uriForms } from './uri-forms.ts';
+
+const LISTS: Record<string, { area: string; key: string }> = {
+  'resources/list': { area: 'resources', key: 'uri' },
+  'resources/templates/list': { area: 'resourceTemplates', key: 'uriTemplate' },
+};
+const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 'completion/complete'];
+
+/** `named` handles tools and prompts. */
+export function filterResources(named: Step, isAllowed: (uri: string) => boolean): Step {
+  const passes = (uri: unknown): boolean => typeof uri !== 'string' || uriForms(uri).every(isAllowed);
+  return {
+    name: named.name,
+    methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
+    handle: async function filter(exchange, next, lookUp) {
+      const uri = uriOf(exchange);
+      if (!passes(uri)) throw new GatewayError('ACCESS_DENIED', { uri });
+      const list = LISTS[exchange.method];
+      if (!list) return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp) : next();
+      const outcome = await next();
+      const entries = outcome.result[list.area];
+      if (!Array.isArray(entries)) return outcome;
+      const shown = entries.filter((entry: unknown) => !isObject(entry) || passes(entry[list.key]));
+      if (shown.length < entries.length) outcome.result = { ...outcome.result, [list.area]: shown };
+      return outcome;
+    },
+    onChange(change) {
+      if (change.kind === 'resource' && !passes(change.uri)) return undefined;
+      return named.onChange!(change);
+    },
+  } satisfies Step;
+}
+
+/** The resource, or the template of resources, that a request is about. */
+function uriOf({ method, params }: StepExchange): unknown {
+  if (!USES.includes(method)) return undefined;
+  const ref: JsonObject | undefined = isObject(params.ref) ? params.ref : undefined;
+  return method === 'completion/complete' ? ref?.uri : params.uri;
+}

@@ -1,0 +1,59 @@
+// Keeps tools, prompts and resources from clients. What is denied is neither listed nor answered: a tool or prompt does not
+// exist, a resource is refused. Deny wins over allow; an allow list denies everything else.
+import type { Step } from '../../protocol/step.ts';
+import { filterResources } from './filter-resources.ts';
+import { toMatcher } from './glob.ts';
+import { mapNames } from './map-names.ts';
+import { withDefaults } from './step-options.ts';
+
+/** Globs over names or URIs. */
+export interface Rule {
+  allow?: string[] | undefined;
+  deny?: string[] | undefined;
+}
+
+/** `allow` and `deny` hold for names and URIs alike; the rest for one kind, in addition. */
+export interface FilterOptions extends Rule {
+  tools?: Rule | undefined;
+  prompts?: Rule | undefined;
+  resources?: Rule | undefined;
+}
+
+const DEFAULTS = {
+  allow: undefined,
+  deny: undefined,
+  tools: undefined,
+  prompts: undefined,
+  resources: undefined,
+};
+
+export function filter(options: FilterOptions = {}): Step {
+  const { tools, prompts, resources, ...all } = withDefaults('filter', options, DEFAULTS);
+  const rule = checkRule('filter', all);
+  const allowed = (kind: string, own: Rule = {}) => toAllowed([rule, checkRule(`filter.${kind}`, own)]);
+  const isTool = allowed('tools', tools);
+  const isPrompt = allowed('prompts', prompts);
+  const isResource = allowed('resources', resources);
+  const named = mapNames({
+    name: 'filter',
+    tools: isTool && ((tool) => (isTool(tool.name) ? tool : undefined)),
+    prompts: isPrompt && ((prompt) => (isPrompt(prompt.name) ? prompt : undefined)),
+    strict: true,
+  });
+  return isResource ? filterResources(named, isResource) : named;
+}
+
+/** Undefined where there is nothing to check. */
+function toAllowed(rules: Rule[]): ((text: string) => boolean) | undefined {
+  const checks = rules.flatMap(({ allow, deny }) => {
+    const isDenied = deny && toMatcher(deny);
+    return [allow && toMatcher(allow), isDenied && ((text: string) => !isDenied(text))].filter((check) => !!check);
+  });
+  return checks.length === 0 ? undefined : (text) => checks.every((check) => check(text));
+}
+
+function checkRule(option: string, rule: Rule): Rule {
+  // Given lists are checked against lists; a list that is not given must stay so, for an empty one allows nothing.
+  withDefaults(option, rule, { allow: [], deny: [] });
+  return rule;
+}

@@ -1,0 +1,102 @@
+// The one place where steps change names, so that lists and calls cannot differ: what is said of an entry of a list holds for
+// the call, for completion, and for what clients are told of changes. Nothing of it is written twice.
+// 1. A name that was never listed is looked for by listing quietly before it is refused.
+// 2. What is hidden, or shown by another name, cannot be called by its own.
+import { isObject } from '../../protocol/message.ts';
+import type { Next, Outcome, Step, StepFunction } from '../../protocol/step.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toListed } from './list-all.ts';
+import { MappedArea } from './mapped-area.ts';
+import type { MapEntry } from './name-table.ts';
+import { respond } from './outcome.ts';
+
+export interface Mapping {
+  /** The step, for errors. */
+  name: string;
+  tools?: MapEntry | undefined;
+  prompts?: MapEntry | undefined;
+  /** Refuses what is not listed at all, though a server might answer to it: for steps that keep things from clients. */
+  strict?: boolean | undefined;
+}
+
+export function mapNames({ name, tools, prompts, strict = false }: Mapping): Step {
+  const toolNames = tools && new MappedArea(name, 'tools', tools);
+  const promptNames = prompts && new MappedArea(name, 'prompts', prompts);
+  const handlers: Record<string, StepFunction> = {};
+  if (toolNames) {
+    handlers['tools/list'] = showing(toolNames, 'tools');
+    handlers['tools/call'] = resolving(toolNames, 'TOOL_NOT_FOUND', strict);
+  }
+  if (promptNames) {
+    handlers['prompts/list'] = showing(promptNames, 'prompts');
+    handlers['prompts/get'] = resolving(promptNames, 'PROMPT_NOT_FOUND', strict);
+    handlers['completion/complete'] = completing(promptNames, strict);
+  }
+  return {
+    name,
+    methods: Object.keys(handlers),
+    handle: (exchange, next, lookUp) => handlers[exchange.method]!(exchange, next, lookUp),
+    onChange(change) {
+      if (change.kind === 'prompts') promptNames?.changed();
+      if (change.kind !== 'tools' || !toolNames) return change;
+      try {
+        return toolNames.toldOf(change);
+      } catch {
+        return { kind: 'tools' }; // the mapping fails for what little a change tells of a tool; the list will say why
+      }
+    },
+  };
+}
+
+/** Tools as clients should see them: by another name, in other words, or not at all. The call finds its tool by itself. */
+export function mapTools(map: MapEntry, name: string = map.name || 'mapTools'): Step {
+  return mapNames({ name, tools: map });
+}
+
+function showing(names: MappedArea, area: 'tools' | 'prompts'): StepFunction {
+  return async (exchange, next, lookUp) => {
+    const outcome = await next();
+    const entries = toListed(outcome.result[area]);
+    if (entries.length === 0) return outcome;
+    const shown = await names.show(entries, exchange, lookUp);
+    outcome.result = { ...outcome.result, [area]: shown };
+    return outcome;
+  };
+}
+
+function resolving(names: MappedArea, unknown: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND', strict: boolean): StepFunction {
+  return async (exchange, next, lookUp) => {
+    const { name } = exchange.params;
+    if (typeof name !== 'string') return next();
+    const found = await names.resolve(name, exchange, lookUp);
+    if (found === 'unlisted' && !strict) return next();
+    if (typeof found === 'string') throw new GatewayError(unknown, { name });
+    if (found.own === name) return next();
+    exchange.params = { ...exchange.params, name: found.own };
+    return nextByName(next, found.own, name);
+  };
+}
+
+/** "Unknown tool" has to name what the client has called. */
+async function nextByName(next: Next, own: string, shown: string): Promise<Outcome> {
+  try {
+    return await next();
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.details.name !== own) throw thrown;
+    const { origin: _, ...details } = thrown.details; // the words of the server, which has the other name
+    throw new GatewayError(thrown.code, { ...details, name: shown }, { cause: thrown });
+  }
+}
+
+/** Clients ask on every key stroke: for something unknown nothing is suggested, and nothing is an error. */
+function completing(names: MappedArea, strict: boolean): StepFunction {
+  return async (exchange, next, lookUp) => {
+    const { ref } = exchange.params;
+    if (!isObject(ref) || ref.type !== 'ref/prompt' || typeof ref.name !== 'string') return next();
+    const found = await names.resolve(ref.name, exchange, lookUp);
+    if (found === 'unlisted' && !strict) return next();
+    if (typeof found === 'string') return respond({ completion: { values: [], total: 0, hasMore: false } });
+    exchange.params = { ...exchange.params, ref: { ...ref, name: found.own } };
+    return next();
+  };
+}

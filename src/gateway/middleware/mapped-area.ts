@@ -1,0 +1,100 @@
+// The tools or the prompts as one step shows them, with a table for every chain the step is part of: the same name may mean
+// different things behind /mcp and behind /mcp/<server>.
+import type { LookUp, StepExchange } from '../../protocol/step.ts';
+import type { Change } from '../../protocol/target.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { listAll } from './list-all.ts';
+import type { Listed } from './list-all.ts';
+import { NameTable } from './name-table.ts';
+import type { MapEntry } from './name-table.ts';
+import { misused } from './step-error.ts';
+
+/** More chains than a gateway has parts. */
+const MAX_TABLES = 256;
+
+type ToolsChange = Extract<Change, { kind: 'tools' }>;
+
+export class MappedArea {
+  readonly #step: string;
+  readonly #area: 'tools' | 'prompts';
+  readonly #map: MapEntry;
+  readonly #tables = new BoundedMap<string, NameTable>(MAX_TABLES);
+
+  constructor(step: string, area: 'tools' | 'prompts', map: MapEntry) {
+    this.#step = step;
+    this.#area = area;
+    this.#map = map;
+  }
+
+  /** The entries as clients should see them. */
+  async show(entries: Listed[], { scope }: StepExchange, lookUp: LookUp): Promise<Listed[]> {
+    const shown = this.#table(scope).learn(entries);
+    if (Array.isArray(shown)) return shown;
+    // The other owner of the name may be long gone: only a list of all there is now can tell.
+    await this.#renew(scope, lookUp);
+    return entries.flatMap((entry) => this.#map(entry) ?? []);
+  }
+
+  /** What the rest of the chain calls it. `unlisted`: it is neither shown nor kept from clients. */
+  async resolve(
+    name: string,
+    { scope }: StepExchange,
+    lookUp: LookUp,
+  ): Promise<{ own: string } | 'kept back' | 'unlisted'> {
+    let table = this.#table(scope);
+    const known = table.owner(name);
+    if (known === undefined || table.stale) {
+      try {
+        table = await this.#renew(scope, lookUp);
+      } catch (thrown) {
+        if (known === undefined) throw thrown; // else the server is away, and what was known of it has to do
+      }
+    }
+    const own = table.owner(name);
+    if (own !== undefined) return { own };
+    return table.has(name) ? 'kept back' : 'unlisted';
+  }
+
+  changed(): void {
+    for (const [, table] of this.#tables.entries()) table.stale = true;
+  }
+
+  /** The change in the names that clients know; undefined when it is about nothing they can see. */
+  toldOf(change: ToolsChange): ToolsChange | undefined {
+    this.changed();
+    const added = change.added?.flatMap((tool) => this.#shownTool(tool) ?? []);
+    const removed = change.removed?.flatMap((name) => this.#shownName(name) ?? []);
+    const told = (change.added?.length ?? 0) + (change.removed?.length ?? 0);
+    if (told > 0 && (added?.length ?? 0) + (removed?.length ?? 0) === 0) return undefined;
+    return { ...change, ...(added && { added }), ...(removed && { removed }) };
+  }
+
+  #shownTool(tool: NonNullable<ToolsChange['added']>[number]): typeof tool | undefined {
+    const mapped = this.#map({ ...tool });
+    if (!mapped) return undefined;
+    const { name, description = tool.description } = mapped;
+    return { name, ...(typeof description === 'string' && { description }) };
+  }
+
+  #shownName(own: string): string | undefined {
+    const table = this.#tables.entries().find(([, table]) => table.has(own))?.[1] ?? new NameTable(this.#map);
+    return table.shownName(own);
+  }
+
+  #table(scope: string): NameTable {
+    let table = this.#tables.get(scope);
+    if (!table) this.#tables.set(scope, (table = new NameTable(this.#map)));
+    return table;
+  }
+
+  async #renew(scope: string, lookUp: LookUp): Promise<NameTable> {
+    const table = new NameTable(this.#map);
+    const shown = table.learn(await listAll(lookUp, this.#area));
+    if (!Array.isArray(shown)) {
+      const [one, other] = shown.owners;
+      throw misused(this.#step, `gives the name "${shown.name}" to both "${one}" and "${other}"`);
+    }
+    this.#tables.set(scope, table);
+    return table;
+  }
+}

@@ -1,0 +1,55 @@
+// What a step has made of the names behind it. Reversible by construction: a table filled by the lists that pass, never a
+// rule for taking names apart.
+// 1. A name that is shown belongs to one entry.
+// 2. What a changed list may have made untrue is kept until there is something newer: a server that is away keeps its names.
+import type { Listed } from './list-all.ts';
+
+/** The entry as clients should see it, under whatever name; undefined hides it. */
+export type MapEntry = (entry: Listed) => Listed | undefined;
+
+/** Two entries for which a step wants the same name. */
+export interface Clash {
+  name: string;
+  owners: [string, string];
+}
+
+export class NameTable {
+  readonly #map: MapEntry;
+  readonly #owners = new Map<string, string>();
+  readonly #shown = new Map<string, string | undefined>();
+  stale = false;
+
+  constructor(map: MapEntry) {
+    this.#map = map;
+  }
+
+  /** The entries as they are to be shown, or the names that cannot be kept apart. */
+  learn(entries: readonly Listed[]): Listed[] | Clash {
+    const shown: Listed[] = [];
+    for (const entry of entries) {
+      const mapped = this.#map(entry);
+      this.#shown.set(entry.name, mapped?.name);
+      if (!mapped) continue;
+      const owner = this.#owners.get(mapped.name);
+      if (owner !== undefined && owner !== entry.name) return { name: mapped.name, owners: [owner, entry.name] };
+      this.#owners.set(mapped.name, entry.name);
+      shown.push(mapped);
+    }
+    return shown;
+  }
+
+  /** What the rest of the chain calls it. */
+  owner(shown: string): string | undefined {
+    return this.#owners.get(shown);
+  }
+
+  /** Whether the rest of the chain has an entry of this name, shown or not. */
+  has(own: string): boolean {
+    return this.#shown.has(own);
+  }
+
+  /** The name it is shown by; undefined for what is hidden. Of what was never listed only the name is known. */
+  shownName(own: string): string | undefined {
+    return this.#shown.has(own) ? this.#shown.get(own) : this.#map({ name: own })?.name;
+  }
+}

@@ -1,0 +1,51 @@
+// The built-in steps as one list, outermost first, with the reason for each place. A chain is run in the order its author gives;
+// this is the order to give unless there is a reason for another.
+import type { Step } from '../../protocol/step.ts';
+import { cache } from './cache.ts';
+import { circuitBreaker } from './circuit-breaker.ts';
+import { defaults } from './defaults.ts';
+import { describe } from './describe.ts';
+import { filter } from './filter.ts';
+import { fixed } from './fixed.ts';
+import { log } from './log.ts';
+import { prefix } from './prefix.ts';
+import { redact } from './redact.ts';
+import { rename } from './rename.ts';
+import { retry } from './retry.ts';
+import { sizeLimit } from './size-limit.ts';
+import { timeout } from './timeout.ts';
+
+/** Takes the options of the configuration, and checks them. */
+export type StepFactory = (options: never) => Step;
+
+export interface BuiltIn {
+  name: string;
+  create: StepFactory;
+  why: string;
+}
+
+export const ORDER: readonly BuiltIn[] = [
+  builtIn(log, 'sees all that clients ask, what is refused included, in the words and the time that they see'),
+  builtIn(redact, 'whatever the steps further in let pass, make up or keep, leaves without secrets'),
+  builtIn(sizeLimit, 'measures what clients would get; inside redact, which then has less to read'),
+  builtIn(prefix, 'of the steps that change names the outermost, so that it comes first in the name'),
+  builtIn(rename, 'speaks of names as the servers have them, like all rules further in'),
+  builtIn(describe, 'keeps what it says of a tool whatever the tool is called outside'),
+  builtIn(
+    filter,
+    'nothing further in is asked about what clients may not have; inside rename, so that no new name avoids it',
+  ),
+  builtIn(defaults, 'before fixed, which wins'),
+  builtIn(fixed, 'the last word on arguments'),
+  builtIn(cache, 'inside filter, so that what is kept for all is filtered for each; an answer at hand needs no server'),
+  builtIn(retry, 'every attempt counts for the circuit and has its own time'),
+  builtIn(circuitBreaker, 'inside retry: an open circuit ends the attempts'),
+  builtIn(timeout, 'innermost: counts the time of the server alone'),
+];
+
+/** For the configuration: `"log"` or `{ "filter": { … } }`. */
+export const byName: ReadonlyMap<string, StepFactory> = new Map(ORDER.map(({ name, create }) => [name, create]));
+
+function builtIn(create: StepFactory, why: string): BuiltIn {
+  return { name: create.name, create, why };
+}

@@ -1,0 +1,60 @@
+// Takes secrets out of everything that goes to clients: results, errors, progress, log messages, notifications, questions.
+// By pattern in every text, by key in everything but lists, whose schemas have such keys for good reason.
+import type { Ask, Progress } from '../../protocol/exchange.ts';
+import type { Step, StepExchange } from '../../protocol/step.ts';
+import { LIST_METHODS } from './on-method.ts';
+import { Redactor } from './redactor.ts';
+import { withDefaults } from './step-options.ts';
+
+export interface RedactOptions {
+  /** Regular expressions, or their source. Default: the tokens and keys of well-known services. */
+  patterns?: (string | RegExp)[] | undefined;
+  /** Globs, whatever the case: the values of these keys are taken out whole, also in JSON that is sent as text. */
+  keys?: string[] | undefined;
+  /** What stands in their place. */
+  replacement?: string | undefined;
+}
+
+/** What comes before must not be part of the same word: sealed texts of ours may hold any letters. */
+const WELL_KNOWN = [
+  '(?<![\\w-])(?:AKIA|ASIA)[0-9A-Z]{16}\\b',
+  '(?<![\\w-])(?:gh[pousr]_\\w{36,}|github_pat_\\w{22,}|glpat-[\\w-]{20,})',
+  '(?<![\\w-])(?:sk-[\\w-]{20,}|xox[abeoprs]-[\\w-]{10,}|AIza[\\w-]{35})',
+  '(?<![\\w-])eyJ[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]+',
+  '-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----',
+];
+
+const DEFAULTS = { patterns: WELL_KNOWN, keys: [], replacement: '[redacted]' };
+
+export function redact(options: RedactOptions = {}): Step {
+  const { patterns, keys, replacement } = withDefaults('redact', options, DEFAULTS);
+  const inLists = new Redactor(patterns, [], replacement);
+  const redactor = new Redactor(patterns, keys, replacement);
+  const lists = new Set<string>(LIST_METHODS);
+  return {
+    name: 'redact',
+    handle: async function redact(exchange, next) {
+      interceptAll(exchange, redactor);
+      const { value, error } = lists.has(exchange.method) ? inLists : redactor;
+      try {
+        const outcome = await next();
+        outcome.result = value(outcome.result);
+        return outcome;
+      } catch (thrown) {
+        throw error(thrown);
+      }
+    },
+    onChange(change) {
+      return change.kind === 'log' || change.kind === 'task' ? redactor.value(change) : change;
+    },
+  } satisfies Step;
+}
+
+function interceptAll(exchange: StepExchange, { value }: Redactor): void {
+  exchange.intercept({
+    progress: (progress: Progress, next) => next(value(progress)),
+    log: (entry, next) => next(value(entry)),
+    notify: ({ method, params }, next) => next({ method, params: value(params) }),
+    ask: (ask: Ask, next) => next(ask.params ? { ...ask, params: value(ask.params) } : ask),
+  });
+}

@@ -1,0 +1,47 @@
+// Gives up what takes too long: the client gets an error, and the server is told to stop. The time in which the user is asked
+// something does not count; progress starts the time anew, unless told otherwise.
+import type { Step } from '../../protocol/step.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { Deadline } from './deadline.ts';
+import { toMatcher } from './glob.ts';
+import { withDefaults } from './step-options.ts';
+
+export interface TimeoutOptions {
+  ms?: number | undefined;
+  /** Whether progress starts the time anew. */
+  extend?: boolean | undefined;
+  /** Globs: the tools and prompts it is for. Default: every request. */
+  only?: string[] | undefined;
+  clock?: Clock | undefined;
+}
+
+const DEFAULTS = { ms: 60_000, extend: true, only: ['*'], clock: systemClock };
+
+export function timeout(options: number | TimeoutOptions = {}): Step {
+  const given: TimeoutOptions = typeof options === 'number' ? { ms: options } : options;
+  const { ms, extend, only, clock } = withDefaults('timeout', given, DEFAULTS);
+  const isMeant = toMatcher(only);
+  return {
+    name: 'timeout',
+    handle: async function timeout(exchange, next) {
+      const { method, params } = exchange;
+      if (method === 'tasks/result') return next(); // waits for a task by its nature
+      if (!isMeant(typeof params.name === 'string' ? params.name : '')) return next();
+      const deadline = new Deadline(ms, clock, exchange.signal);
+      exchange.signal = deadline.signal;
+      exchange.intercept({
+        progress(progress, next) {
+          if (extend) deadline.renew();
+          next(progress);
+        },
+        ask: (ask, next) => deadline.pause(() => next(ask)),
+      });
+      return deadline.race(next(), () => {
+        const { server = 'The server' } = exchange;
+        return new GatewayError('UPSTREAM_TIMEOUT', { server, method, ms, why: '' });
+      });
+    },
+  } satisfies Step;
+}

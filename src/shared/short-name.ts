@@ -1,0 +1,12 @@
+// Clients refuse names of more than 64 characters. A longer one is cut and gets a hash of the whole, so that it stays unique
+// and comes out the same everywhere.
+import { createHash } from 'node:crypto';
+
+export const MAX_NAME_LENGTH = 64;
+const HASH_LENGTH = 8;
+
+export function toShortName(name: string): string {
+  if (name.length <= MAX_NAME_LENGTH) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH);
+  return `${name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1)}_${hash}`;
+}

@@ -234,7 +234,8 @@ describe('closing', () => {
       .eventNames()
       .map((name) => process.listenerCount(name))
       .join();
-    const { url, port, close } = await server.listen({ port: 0 });
+    const listening = await server.listen({ port: 0 });
+    const { url, port } = listening;
     const round = async () => {
       for (let n = 0; n < 100; n++) {
         const session = await openSession(url);
@@ -260,7 +261,7 @@ describe('closing', () => {
     const before = sockets();
     await round();
     await until('as few sockets as before', () => sockets() <= before);
-    await close();
+    await listening.close();
     await until('no socket', () => sockets() === 0);
     expect(
       process

@@ -2,6 +2,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../client/connect.ts';
 import { createServer } from '../server/create-server.ts';
+import type { Step } from '../protocol/step.ts';
 import { createLog } from '../shared/log.ts';
 import { createGateway } from './gateway.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -73,9 +74,9 @@ describe('a gateway before several servers', () => {
 describe('the steps of a gateway', () => {
   it('see every request on its way and its outcome on its way back, outermost first', async () => {
     const seen: string[] = [];
-    const tracing = (name: string) => ({
+    const tracing = (name: string): Step => ({
       name,
-      handle: async (exchange: { method: string }, next: () => Promise<never>) => {
+      handle: async (exchange, next) => {
         seen.push(`${name} > ${exchange.method}`);
         const outcome = await next();
         seen.push(`${name} < ${exchange.method}`);

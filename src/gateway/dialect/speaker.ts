@@ -22,6 +22,8 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   cancelByStream?: boolean | undefined;
   /** Params must carry this token for progress to arrive; given to `withToken` because the wire chooses it. */
   withToken?: ((token: number) => JsonObject) | undefined;
+  /** Told of a result that comes after the call was called off, where it comes at all. */
+  onLate?: ((result: unknown) => void) | undefined;
   /** An answer that comes with no end in sight: no time-out. */
   endless?: boolean | undefined;
 }

@@ -152,6 +152,23 @@ describe('answers that are none', () => {
     expect(log.events).toEqual(['answer.unexpected', 'answer.unexpected', 'answer.unexpected']);
   });
 
+  test('one that comes after its call was called off is told to whoever cares', async () => {
+    const { wire, link, clock, log } = await setUp();
+    const late: unknown[] = [];
+    const controller = new AbortController();
+    const calls = [
+      wire.call({ method: 'a', signal: controller.signal, onLate: (result) => late.push(result) }),
+      wire.call({ method: 'b', onLate: (result) => late.push(result) }),
+    ];
+    controller.abort();
+    clock.advance(100);
+    await Promise.allSettled(calls);
+    link.say({ jsonrpc: '2.0', id: 1, result: { n: 1 } });
+    link.say({ jsonrpc: '2.0', id: 1, result: { n: 1 } });
+    link.say({ jsonrpc: '2.0', id: 2, error: { code: -1, message: 'cancelled' } });
+    expect([late, log.events]).toEqual([[{ n: 1 }], ['answer.unexpected']]);
+  });
+
   test('an id of the wrong type is told at once', async () => {
     const { wire, link } = await setUp();
     const call = wire.call({ method: 'a' });

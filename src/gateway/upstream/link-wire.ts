@@ -28,6 +28,8 @@ export interface LinkWireOptions extends Deadlines {
 
 /** Of a server that talks before it is known what it speaks. */
 const MAX_EARLY = 100;
+/** Calls that were called off and may still be answered. */
+const MAX_LATE = 100;
 
 export class LinkWire implements Wire, LinkEvents {
   readonly name: string;
@@ -39,6 +41,7 @@ export class LinkWire implements Wire, LinkEvents {
   readonly #pending: Pending;
   #speaker: Speaker | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
+  readonly #late = new Map<RequestId, (result: unknown) => void>();
   #skipped = '';
   #nextId = 0;
 
@@ -168,11 +171,18 @@ export class LinkWire implements Wire, LinkEvents {
       return;
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
-    if (this.#pending.settle(owned)) return;
+    if (this.#pending.settle(owned) || this.#tellLate(response)) return;
     this.log.debug({ server: this.name, id: response.id }, 'answer.unexpected');
     // Ids keep their type. Whoever waits is told at once and not left to the clock.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
     meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));
+  }
+
+  #tellLate(response: ResponseMessage): boolean {
+    const onLate = this.#late.get(response.id!);
+    this.#late.delete(response.id!);
+    if ('result' in response) onLate?.(response.result);
+    return onLate !== undefined;
   }
 
   #timeOut(pending: PendingCall, ms: number): void {
@@ -196,6 +206,7 @@ export class LinkWire implements Wire, LinkEvents {
     const byMessage = !(stream && cancelByStream) && method !== 'initialize';
     const notice = byMessage ? cancelNotice(id, reason) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a server that is gone needs no notice
+    if (call.onLate && this.#late.size < MAX_LATE) this.#late.set(id, call.onLate);
     stream?.abort();
   }
 

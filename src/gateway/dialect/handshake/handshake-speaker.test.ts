@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Called } from '../fake-wire.contract.ts';
-import { FakeWire, fakeEvents, settled } from '../fake-wire.contract.ts';
+import { FakeWire, fakeEvents, later, settled } from '../fake-wire.contract.ts';
 import { HandshakeSpeaker } from './handshake-speaker.ts';
 
 const TASKS = { tasks: { requests: { tools: { call: {} } } } };
@@ -51,6 +51,21 @@ describe('a call', () => {
     const older = setUp(undefined, { capabilities: TASKS, revision: '2025-06-18' });
     await older.speaker.call({ method: 'tools/call', params: { name: 'a' }, task });
     for (const { wire } of [unable, older]) expect(wire.calls[0]?.params).toEqual({ name: 'a' });
+  });
+
+  test('that is given up before its task is known calls that task off when it is', async () => {
+    const { wire, speaker } = setUp(() => later, { capabilities: TASKS });
+    const controller = new AbortController();
+    const call = speaker.call({ method: 'tools/call', task: {}, signal: controller.signal });
+    await settled();
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(wire.calls[0]?.signal).toBeUndefined();
+    wire.calls[0]?.resolve({ task: { taskId: 't', status: 'working' } });
+    await settled();
+    expect(wire.calls[1]).toMatchObject({ method: 'tasks/cancel', params: { taskId: 't' } });
+    await expect(speaker.call({ method: 'tools/call', task: {}, signal: controller.signal })).rejects.toThrow();
+    expect(wire.calls).toHaveLength(2);
   });
 
   test('tells of tasks in neutral words', async () => {

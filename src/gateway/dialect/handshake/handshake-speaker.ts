@@ -4,6 +4,7 @@ import type { JsonObject, NotificationMessage, RequestMessage } from '../../../p
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
+import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { answerAsk } from '../answer-ask.ts';
 import { featuresOf } from '../revisions.ts';
@@ -23,8 +24,29 @@ export class HandshakeSpeaker implements Speaker {
   }
 
   async call(call: OutgoingCall): Promise<JsonObject> {
-    const { method, trace, onProgress } = call;
     const params = this.#toParams(call);
+    return isObject(params?.task) && call.task ? this.#startTask(call, params) : this.#send(call, params);
+  }
+
+  /** Not called off as other requests are: only its answer names the task, which is then called off. */
+  async #startTask(call: OutgoingCall, params: JsonObject): Promise<JsonObject> {
+    const { signal, ...rest } = call;
+    if (signal?.aborted) throw new GatewayError('CANCELLED');
+    const started = this.#send(rest, params);
+    try {
+      return await orAborted(started, signal, () => new GatewayError('CANCELLED'));
+    } catch (thrown) {
+      if (signal?.aborted) void started.then((result) => this.#cancelTask(result)).catch(() => {}); // there is no task
+      throw thrown;
+    }
+  }
+
+  async #cancelTask({ task }: JsonObject): Promise<void> {
+    if (isObject(task)) await this.call({ method: 'tasks/cancel', params: { taskId: task.taskId } });
+  }
+
+  async #send(call: OutgoingCall, params: JsonObject | undefined): Promise<JsonObject> {
+    const { method, trace, onProgress } = call;
     const meta = isObject(params?._meta) ? params._meta : {};
     const withToken = (progressToken: number) => ({ ...params, _meta: { ...meta, ...trace, progressToken } });
     const traced = trace ? { ...params, _meta: { ...meta, ...trace } } : params;

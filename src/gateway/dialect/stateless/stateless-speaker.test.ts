@@ -74,6 +74,15 @@ describe('a request', () => {
     expect(await speaker.call(call)).toEqual({ task: { taskId: 't', status: 'working' } });
   });
 
+  test('that became a task after it was given up is called off', async () => {
+    const { wire, speaker } = setUp(() => ({}));
+    await speaker.call(call);
+    wire.calls[0]?.onLate?.({ resultType: 'complete' });
+    wire.calls[0]?.onLate?.({ resultType: 'task', taskId: 't' });
+    await settled();
+    expect(wire.calls.slice(1)).toMatchObject([{ method: 'tasks/cancel', params: { taskId: 't' } }]);
+  });
+
   test.each([
     ['an unknown resultType', { resultType: 'later' }],
     ['no object', []],

@@ -162,9 +162,17 @@ export class StatelessSpeaker implements Speaker {
       withToken: onProgress && ((token) => this.envelope(call, token)),
       cancelByStream: true,
       onNotify: (notification) => this.#onRelated(notification, call),
+      onLate: method === 'tools/call' ? (late) => this.#cancelTask(late) : undefined,
     });
     if (isObject(result)) return result;
     throw this.invalid(`${method} answered without a result object`);
+  }
+
+  /** Nobody knows of a task that began when its caller had already given up. */
+  #cancelTask(late: unknown): void {
+    if (!isObject(late) || late.resultType !== 'task') return;
+    const params = { taskId: late.taskId };
+    void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may just have ended
   }
 
   #onRelated(notification: NotificationMessage, call: Pick<OutgoingCall, 'onLog' | 'onNotify'>): void {
@@ -197,7 +205,7 @@ export function toEnvelope(revision: string, { info, capabilities }: StatelessId
 }
 
 /** A client's token spans all rounds of a call: what a later round has to tell must not fall behind an earlier one. */
-function rising(tell: (progress: Progress) => void): { tell(progress: Progress): void; nextRound(): void } {
+function rising(tell: (progress: Progress) => void): { tell: (progress: Progress) => void; nextRound(): void } {
   let [highest, floor] = [-Infinity, -Infinity];
   return {
     tell(progress) {

@@ -33,7 +33,8 @@ export class PendingAsks {
     exchange: ServedExchange,
     lost?: AbortSignal,
   ): Promise<JsonObject> {
-    if (this.#closed || exchange.cancelled || exchange.ended || lost?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    if (this.#closed || exchange.cancelled || exchange.ended || lost?.aborted)
+      return Promise.reject(new GatewayError('CANCELLED'));
     const id = this.#nextId();
     const { signal } = exchange;
     return new Promise((resolve, reject) => {

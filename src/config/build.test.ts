@@ -3,21 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../gateway/gateway.ts';
+import { createLog } from '../shared/log.ts';
 import { applyConfig } from './apply.ts';
 import type { GatewayUpdate } from './apply.ts';
 import { buildGateway, buildListens } from './build.ts';
 import { normalize } from './normalize.ts';
 import type { ConfigInput } from './schema.ts';
-import type { StepSource } from './steps.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-build-'));
 afterAll(() => rmSync(root, { recursive: true }));
-
-const made: unknown[] = [];
-const steps: StepSource = {
-  byName: (name) => (name === 'log' ? (options) => (made.push(options), { name }) : undefined),
-  loadStep: (path, options) => Promise.resolve({ name: `${path} ${JSON.stringify(options)}` }),
-};
+const log = createLog({ level: 'silent' });
 
 function normal(input: ConfigInput) {
   return normalize(input, root);
@@ -32,13 +27,12 @@ describe('building', () => {
         off: { command: 'x', disabled: true },
       },
       groups: { all: ['files', 'off'] },
-      steps: ['log', { './mine.ts': { a: 1 } }],
       keys: 'a'.repeat(16),
       log: 'silent',
       limits: { maxDepth: 3 },
       listen: { allowedHosts: ['e.com'] },
     });
-    const options = await buildGateway(config, { steps });
+    const { options } = await buildGateway(config);
     expect(Object.keys(options.servers)).toEqual(['files', 'web']);
     expect(options.servers['files']).toMatchObject({
       server: { command: 'node', args: ['x.js'], env: { A: '1' } },
@@ -47,27 +41,38 @@ describe('building', () => {
     expect(options.servers['web']).toMatchObject({ server: { url: 'https://e.com', transport: 'http+sse' } });
     expect(options.servers['web']).toHaveProperty('revision', expect.stringMatching(/^\d{4}-/));
     expect(options).toMatchObject({
-      groups: { all: ['files'] },
-      steps: [{ name: 'log' }, { name: `${join(root, 'mine.ts')} {"a":1}` }],
-      ...{ keys: ['a'.repeat(16)], limits: { maxDepth: 3 }, allowedHosts: ['e.com'], names: 'on-collision' },
+      ...{ groups: { all: ['files'] }, keys: ['a'.repeat(16)], limits: { maxDepth: 3 } },
+      ...{ allowedHosts: ['e.com'], names: 'on-collision' },
     });
     await createGateway(options).close();
   });
 
-  it('refuses a step that nobody knows', async () => {
-    await expect(buildGateway(normal({ servers: {}, steps: ['nope'] }), { steps })).rejects.toThrow(
-      'no step is called "nope"',
+  it('makes steps by name, and loads them from files', async () => {
+    writeFileSync(
+      join(root, 'mine.ts'),
+      'export default function mine(exchange: unknown, next: () => unknown) { return next(); }',
     );
+    writeFileSync(join(root, 'made.js'), 'export const made = ({ name }) => ({ name, handle: (_, next) => next() });');
+    const config = normal({ servers: {}, steps: ['log', './mine.ts', { './made.js': { name: 'given' } }] });
+    const { options, steps } = await buildGateway(config, { log, stepLog: log });
+    expect(steps.steps.map(({ name }) => name)).toEqual(['log', 'mine', 'given']);
+    expect(options.steps).toBe(steps.steps);
+    steps.close();
+  });
+
+  it.each([
+    ['nope', 'no step is called "nope"'],
+    ['./missing.js', 'missing.js'],
+  ])('refuses the step %s', async (step, reason) => {
+    await expect(buildGateway(normal({ servers: {}, steps: [step] }), { log })).rejects.toThrow(reason);
   });
 
   it('reads the files for TLS', async () => {
     writeFileSync(join(root, 'key.pem'), 'KEY');
-    const config = normal({
-      servers: {},
-      listen: { stdio: true, port: 0, tls: { key: 'key.pem', cert: '-----BEGIN X' } },
-    });
+    const listen = { stdio: true, port: 0, tls: { key: 'key.pem', cert: '-----BEGIN X' } };
     const tls = { key: 'KEY', cert: '-----BEGIN X' };
-    expect(await buildListens(config)).toEqual([{ port: 0, host: '127.0.0.1', tls }, { stdio: true }]);
+    const listens = await buildListens(normal({ servers: {}, listen }));
+    expect(listens).toEqual([{ port: 0, host: '127.0.0.1', tls }, { stdio: true }]);
     expect(await buildListens(normal({ servers: {}, listen: { stdio: true } }))).toEqual([{ stdio: true }]);
   });
 });
@@ -77,43 +82,48 @@ describe('applying a new configuration', () => {
     servers: { same: { command: 'a' }, changed: { command: 'b' }, gone: { command: 'c' }, off: { command: 'd' } },
     steps: ['log'],
   });
-  const after = normal({
+  const after: ConfigInput = {
     servers: {
       new: { command: 'n' },
       same: { command: 'a', description: 'for people' },
       changed: { command: 'b', args: ['x'] },
       off: { command: 'd', disabled: true },
     },
-    steps: ['log'],
     groups: { g: ['same'] },
-    listen: 1,
-  });
+  };
 
-  async function apply(stepsChanged = false) {
-    const { servers } = await buildGateway(before, { steps });
+  async function apply(steps: ConfigInput['steps'], fails = false) {
+    const { options, steps: built } = await buildGateway(before, { log });
+    let closed = 0;
+    const former = { steps: built.steps, close: () => void (closed += 1) };
     const updates: GatewayUpdate[] = [];
-    const gateway = { update: (update: GatewayUpdate) => void updates.push(update) };
-    const difference = await applyConfig(gateway, before, after, { steps, stepsChanged });
-    return { servers, update: updates[0]!, difference };
+    const update = (update: GatewayUpdate) => (fails ? Promise.reject(new Error('no')) : void updates.push(update));
+    const next = normal({ ...after, ...(steps && { steps }) });
+    const running = await applyConfig({ update }, { previous: before, next, steps: former }, { log }).catch(
+      () => undefined,
+    );
+    return { servers: options.servers, update: updates[0]!, former, running, closed: () => closed };
   }
 
-  it('tells what is different', async () => {
-    expect((await apply()).difference).toEqual({
-      ...{ added: ['new'], removed: ['gone', 'off'], changed: ['changed'], unchanged: ['same'] },
-      ...{ steps: false, names: false, groups: true, restart: ['listen'] },
-    });
-  });
-
   it('keeps the entry of a server that has not changed, and steps with what they remember', async () => {
-    const { servers, update } = await apply();
+    const { servers, update, former, running, closed } = await apply(['log']);
     expect(Object.keys(update.servers)).toEqual(['new', 'same', 'changed']);
     expect(update.servers['same']).toBe(servers['same']);
     expect(update.servers['changed']).not.toBe(servers['changed']);
-    expect(update).not.toHaveProperty('steps');
     expect(update.groups).toEqual({ g: ['same'] });
+    expect(update).not.toHaveProperty('steps');
+    expect([running === former, closed()]).toEqual([true, 0]);
   });
 
-  it('makes steps anew when one of their files has changed', async () => {
-    expect((await apply(true)).update.steps).toEqual([{ name: 'log' }]);
+  it('puts new steps in the place of the former ones', async () => {
+    const { update, running, closed } = await apply(['log', { timeout: { ms: 5 } }]);
+    expect(update.steps?.map(({ name }) => name)).toEqual(['log', 'timeout']);
+    expect([running?.steps, closed()]).toEqual([update.steps, 1]);
+  });
+
+  it('leaves everything as it was when it fails', async () => {
+    for (const { running, closed } of [await apply(['nope']), await apply([], true)]) {
+      expect([running, closed()]).toEqual([undefined, 0]);
+    }
   });
 });

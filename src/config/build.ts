@@ -9,24 +9,34 @@ import { enabledServers } from './config.ts';
 import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { isPem } from './normalize.ts';
 import { buildSteps } from './steps.ts';
-import type { StepSource } from './steps.ts';
+import type { BuiltSteps, StepOptions } from './steps.ts';
 
-export interface BuildOptions {
-  steps: StepSource;
+export interface BuildOptions extends Omit<StepOptions, 'log'> {
   /** Default: JSON lines to stderr, from the configured level on. */
   log?: Log | undefined;
 }
 
-export async function buildGateway(config: ParleyConfig, options: BuildOptions): Promise<GatewayOptions> {
-  const { names, limits, keys, listen, log } = config;
+export interface BuiltGateway {
+  /** For createGateway. */
+  options: GatewayOptions;
+  /** To be closed when the gateway is, or when others take their place. */
+  steps: BuiltSteps;
+}
+
+export async function buildGateway(config: ParleyConfig, options: BuildOptions = {}): Promise<BuiltGateway> {
+  const { log = createLog({ level: config.log.level }) } = options;
+  const steps = await buildSteps(config, { ...options, log });
+  return { options: { ...toOptions(config), steps: steps.steps, log }, steps };
+}
+
+function toOptions(config: ParleyConfig): GatewayOptions {
+  const { names, limits, keys, listen } = config;
   const { allowedHosts, allowedOrigins } = listen;
   return {
     servers: toEntries(config),
     groups: toGroups(config),
-    steps: await buildSteps(config, options.steps),
     names,
     limits,
-    log: options.log ?? createLog({ level: log.level }),
     ...(keys.length > 0 && { keys }),
     ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
     ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),

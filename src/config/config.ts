@@ -3,14 +3,15 @@
 import type { Naming } from '../gateway/router/names.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { LogLevel } from './schema.ts';
+import type { StepForm } from './step-form.ts';
 
 export interface ParleyConfig {
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly listen: ListenConfig;
   readonly names: Naming;
-  /** Each with one key: the name of a built-in, or the path of a file; its value are the options. */
-  readonly steps: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[];
+  /** Each with one key: the name of a built-in one, or the path of a file; its value are the options. */
+  readonly steps: readonly StepForm[];
   /** Those that were given; for the others see shared/limits.ts. */
   readonly limits: Readonly<Partial<Limits>>;
   readonly keys: readonly string[];

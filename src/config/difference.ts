@@ -10,13 +10,13 @@ export interface Difference {
   changed: string[];
   unchanged: string[];
   steps: boolean;
-  names: boolean;
   groups: boolean;
   /** Keys that take effect only when Parley is started again. */
   restart: (keyof ParleyConfig)[];
 }
 
-const AT_START = ['listen', 'limits', 'keys', 'publicUrl', 'log'] as const satisfies (keyof ParleyConfig)[];
+/** Names are among them: one that is known does not change while it is. */
+const AT_START = ['listen', 'names', 'limits', 'keys', 'publicUrl', 'log'] as const satisfies (keyof ParleyConfig)[];
 
 export function difference(previous: ParleyConfig, next: ParleyConfig): Difference {
   const before = new Map(enabledServers(previous));
@@ -30,7 +30,6 @@ export function difference(previous: ParleyConfig, next: ParleyConfig): Differen
     changed: both.filter((name) => !same(name)),
     unchanged: both.filter(same),
     steps: differs('steps'),
-    names: differs('names'),
     groups: differs('groups'),
     restart: AT_START.filter(differs),
   };

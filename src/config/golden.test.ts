@@ -53,7 +53,6 @@ function load(head: string, text: string) {
       cwd: '/project',
       home: '/home/user',
       platform: 'linux',
-      stepNames: ['log', 'filter', 'timeout'],
       read: (path) => {
         if (path === '/project/.env') return 'FROM_FILE=s3cret-file\nBOTH=file\n';
         throw new Error('not there');

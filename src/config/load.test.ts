@@ -40,9 +40,9 @@ describe('loading', () => {
 
   it('lists every file that a configuration is made from', () => {
     writeFileSync(join(root, 'vars'), 'A=1');
-    const text = '{ "mcpServers": { "a": { "command": "a", "envFile": "vars" } }, "steps": ["./step.ts"] }';
+    const text = '{ "mcpServers": { "a": { "command": "a", "envFile": "vars" } } }';
     const { files, config } = readConfig({ path: join(root, 'parley.config.json'), text }, around);
-    expect(files).toEqual(['parley.config.json', 'vars', 'step.ts'].map((name) => join(root, name)));
+    expect(files).toEqual(['parley.config.json', 'vars'].map((name) => join(root, name)));
     expect(config?.servers['a']).toMatchObject({ env: { A: '1' } });
   });
 });

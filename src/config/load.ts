@@ -11,12 +11,9 @@ import { normalize } from './normalize.ts';
 import { parseConfig } from './parse.ts';
 import { Problems } from './problems.ts';
 import type { Problem } from './problems.ts';
-import { stepFilesOf } from './step-form.ts';
 import { validate } from './validate.ts';
 
 export interface LoadOptions extends Surroundings {
-  /** Names of the built-in steps; without them any name passes. */
-  stepNames?: readonly string[] | undefined;
   /** For tests. */
   read?: ((path: string) => string) | undefined;
 }
@@ -28,7 +25,7 @@ export interface LoadedConfig {
   problems: Problem[];
   /** Values that came from the environment, with how they are written in the file; `printConfig` needs it. */
   used: ReadonlyMap<string, string>;
-  /** Every file that it was made from. */
+  /** Every file that it was made from; steps look after their own. */
   files: string[];
 }
 
@@ -51,7 +48,7 @@ export function loadConfig(named: string | undefined, options: LoadOptions): Loa
 
 /** The same, for a text that was read already. */
 export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
-  const { env, cwd, home, stepNames, read = readText } = options;
+  const { env, cwd, home, read = readText } = options;
   const { value, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
   if (value === undefined)
     return { path, config: undefined, problems: problems.sorted(), used: new Map(), files: [path] };
@@ -59,11 +56,10 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const workspace = workspaceOf(path, options);
   const { value: filledIn, filled, missing, used } = interpolate(value, { env, cwd, home, workspace }, problems);
   const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
-  const input = validate(filledIn, { problems, filled, missing, stepNames, unknownKeys });
+  const input = validate(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
   const config = problems.hasErrors ? undefined : normalize(input, folder);
-  const files = [path, ...envFiles, ...(config ? stepFilesOf(config) : [])];
-  return { path, config, problems: problems.sorted(), used, files };
+  return { path, config, problems: problems.sorted(), used, files: [path, ...envFiles] };
 }
 
 /** In files of other programs, keys we do not know are theirs. */

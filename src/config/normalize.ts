@@ -4,7 +4,7 @@ import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { TRANSPORTS } from './schema.ts';
 import type { ConfigInput, ListenInput, ServerInput } from './schema.ts';
 import { toName } from './server-names.ts';
-import { isStepFile, toStep } from './step-form.ts';
+import { toStepForm } from './step-form.ts';
 import { serversOf } from './validate.ts';
 
 export const DEFAULT_PORT = 8470;
@@ -64,14 +64,6 @@ export function isPem(text: string): boolean {
 
 function toPem(text = '', folder: string): string {
   return isPem(text) ? text : resolve(folder, text);
-}
-
-function toStepForm(
-  written: string | Record<string, unknown>,
-  folder: string,
-): Record<string, Record<string, unknown>> {
-  const { name, options } = toStep(written);
-  return { [isStepFile(name) ? resolve(folder, name) : name]: { ...options } };
 }
 
 function unique(names: string[]): string[] {

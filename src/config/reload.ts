@@ -16,8 +16,6 @@ export interface ConfigChange {
   previous: ParleyConfig;
   next: ParleyConfig;
   difference: Difference;
-  /** A file of a step has changed, whether or not the configuration has. */
-  stepsChanged: boolean;
   loaded: LoadedConfig;
 }
 
@@ -75,13 +73,13 @@ class Watch implements ConfigWatch {
 
   async #look(): Promise<void> {
     const now = snapshot(this.current.files.concat([...this.#watched]));
-    const touched = [...now].filter(([file, text]) => this.#seen.get(file) !== text).map(([file]) => file);
-    if (this.#closed || touched.length === 0) return;
+    const isTouched = [...now].some(([file, text]) => this.#seen.get(file) !== text);
+    if (this.#closed || !isTouched) return;
     const loaded = await this.#load();
     this.#follow(loaded.files);
     this.#seen = new Map([...snapshot([...this.#watched]), ...now]);
     if (loaded.config === undefined) this.#options.onProblems(loaded.problems);
-    else await this.#change(loaded, loaded.config, touched);
+    else await this.#change(loaded, loaded.config);
   }
 
   /** What cannot be read may be half written: it is given a moment. */
@@ -92,16 +90,14 @@ class Watch implements ConfigWatch {
     return loadConfig(this.current.path, this.#options);
   }
 
-  async #change(loaded: LoadedConfig, next: ParleyConfig, touched: string[]): Promise<void> {
+  async #change(loaded: LoadedConfig, next: ParleyConfig): Promise<void> {
     const previous = this.current.config!;
-    const steps = next.steps.flatMap((step) => Object.keys(step));
-    const stepsChanged = touched.some((file) => steps.includes(file));
-    if (isSame(previous, next) && !stepsChanged) {
+    if (isSame(previous, next)) {
       this.current = loaded;
       return;
     }
     try {
-      await this.#options.onChange({ previous, next, difference: difference(previous, next), stepsChanged, loaded });
+      await this.#options.onChange({ previous, next, difference: difference(previous, next), loaded });
       this.current = loaded;
     } catch (thrown) {
       const problems = new Problems();

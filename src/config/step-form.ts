@@ -1,21 +1,21 @@
-// How a step is written: "log", { "filter": { "deny": ["*"] } }, "./rules/mine.ts", or { "./rules/mine.ts": { … } }.
-export interface WrittenStep {
-  name: string;
-  options: Record<string, unknown>;
+// How a step is written: "log", { "filter": { "deny": ["*"] } }, "./rules/mine.ts", or { "./rules/mine.ts": { … } }. Its normal
+// form has the options, if only empty ones, and the whole path of a file.
+import { resolve } from 'node:path';
+
+export type StepForm = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export function toStepForm(written: string | Record<string, unknown>, folder: string): StepForm {
+  const { name, options } = toParts(written);
+  return { [isStepFile(name) ? resolve(folder, name) : name]: { ...options } };
 }
 
-export function toStep(written: string | Record<string, unknown>): WrittenStep {
-  if (typeof written === 'string') return { name: written, options: {} };
-  const [[name, options] = ['', {}]] = Object.entries(written);
+/** YAML makes null of `- timeout:`. */
+export function toParts(written: string | Record<string, unknown>): { name: string; options: Record<string, unknown> } {
+  const [[name, options] = ['', {}]] = typeof written === 'string' ? [[written, {}]] : Object.entries(written);
   return { name, options: (options ?? {}) as Record<string, unknown> };
 }
 
 /** A path, not the name of a built-in. */
 export function isStepFile(name: string): boolean {
   return /[/\\]/.test(name) || /\.[cm]?[jt]s$/.test(name);
-}
-
-/** The files that steps come from. */
-export function stepFilesOf({ steps }: { steps: readonly object[] }): string[] {
-  return steps.flatMap((step) => Object.keys(step)).filter(isStepFile);
 }

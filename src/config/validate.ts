@@ -2,24 +2,19 @@
 import { conform } from './conform.ts';
 import type { Conforming } from './conform.ts';
 import { checkServer } from './check-server.ts';
+import { checkSteps } from './check-steps.ts';
 import { toId } from './places.ts';
 import type { Path } from './places.ts';
 import type { Problems } from './problems.ts';
 import { CONFIG } from './schema.ts';
 import type { ConfigInput, ServerInput } from './schema.ts';
 import { checkNames, toName } from './server-names.ts';
-import { isStepFile, toStep } from './step-form.ts';
 import { didYouMean } from './suggest.ts';
-
-export interface Validating extends Conforming {
-  /** Names of the built-in steps; undefined: any name will do. */
-  stepNames: readonly string[] | undefined;
-}
 
 const MIN_KEY_LENGTH = 16;
 
 /** What the file says, in its shape. Only where no problem is an error may it be used. */
-export function validate(value: Record<string, unknown>, context: Validating): ConfigInput {
+export function validate(value: Record<string, unknown>, context: Conforming): ConfigInput {
   const config = conform(value, CONFIG, [], context) as ConfigInput;
   const servers = serversOf(config);
   if (config.mcpServers === undefined && config.servers === undefined) {
@@ -33,7 +28,7 @@ export function validate(value: Record<string, unknown>, context: Validating): C
   const groups = Object.keys(config.groups ?? {}).map((name): Path => ['groups', name]);
   checkNames([...servers.map(({ path }) => path), ...groups], context.problems);
   checkGroups(config, context.problems);
-  checkSteps(config, context);
+  checkSteps(config, context.problems);
   checkListen(config, context.problems);
   checkRest(config, context);
   return config;
@@ -67,26 +62,6 @@ function checkGroups(config: ConfigInput, problems: Problems): void {
   }
 }
 
-function checkSteps({ steps = [] }: ConfigInput, { stepNames, problems }: Validating): void {
-  steps.forEach((written, index) => {
-    if (written === undefined) return;
-    const path = ['steps', index];
-    const keys = typeof written === 'string' ? [written] : Object.keys(written);
-    if (keys.length !== 1) {
-      problems.error(path, 'one step at a time', 'Write { "name": { …options } }, and the next step after it.');
-      return;
-    }
-    const { name, options } = toStep(written);
-    const at = typeof written === 'string' ? path : [...path, name];
-    if (typeof options !== 'object' || Array.isArray(options)) {
-      problems.error(at, 'options are an object', `Write { "${name}": { … } }.`);
-    }
-    if (isStepFile(name) || !stepNames || stepNames.includes(name)) return;
-    const hint = `${didYouMean(name, stepNames)} The path of a step of your own starts with "./".`;
-    problems.ofKey(at, { message: `no step is called "${name}"`, hint });
-  });
-}
-
 function checkListen({ listen }: ConfigInput, problems: Problems): void {
   if (typeof listen !== 'object') return;
   const { tls } = listen;
@@ -98,7 +73,7 @@ function checkListen({ listen }: ConfigInput, problems: Problems): void {
   }
 }
 
-function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Validating): void {
+function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Conforming): void {
   const isUrl = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:/.test(publicUrl));
   if (!isUrl && !missing.has(toId(['publicUrl']))) {
     problems.error(['publicUrl'], 'this is no http:// or https:// URL', 'Such as https://mcp.example.com.');

@@ -2,45 +2,52 @@
 // this very package, installed beside it or not: errors and outcomes made there are ours.
 import { basename, extname } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
-import type { Step } from '../../protocol/step.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Step, StepFunction } from '../../protocol/step.ts';
 import { badOption } from './step-options.ts';
 
 /** By name, since the package is not part of itself while it is built. */
 const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
 
-/** `path` is absolute. Everything it imports by path is loaded anew each time. */
-export async function loadStep(path: string): Promise<Step> {
-  let exported: unknown;
+/**
+ * `path` is absolute. Everything it imports by path is loaded anew each time. The export is the step; with options it is a
+ * function that makes the step of them.
+ */
+export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
   try {
-    exported = await importAnew(path);
+    const [name, exported] = pickExport(await importAnew(path));
+    if (Object.keys(options).length === 0) return toStep(path, name, exported);
+    if (typeof exported !== 'function') throw new Error('takes no options: it exports no function');
+    return toStep(path, name, await (exported as (options: JsonObject) => unknown)(options));
   } catch (thrown) {
     throw badOption(path, thrown instanceof Error ? thrown.message : String(thrown));
   }
-  return pickStep(path, isObject(exported) ? exported : {});
 }
 
 async function importAnew(path: string): Promise<unknown> {
   const { createJiti } = await import('jiti');
   const ours = await Promise.all(OURS.map(async (name) => [name, await import(name)] as const));
   // Without its caches, which would keep former versions.
-  const jiti = createJiti(path, { moduleCache: false, fsCache: false, virtualModules: Object.fromEntries(ours) });
-  return jiti.import(path);
+  const fresh = { moduleCache: false, fsCache: false, interopDefault: false };
+  return createJiti(path, { ...fresh, virtualModules: Object.fromEntries(ours) }).import(path);
 }
 
-/** The default export, or the only one that is a step. */
-function pickStep(path: string, exported: object): Step {
+/** The default export, or the only one that can be a step. */
+function pickExport(module: unknown): [string, unknown] {
+  const exported = isObject(module) ? module : {};
+  if (exported.default !== undefined) return ['default', exported.default];
   const found = Object.entries(exported).filter(([, value]) => isStep(value) || typeof value === 'function');
-  const [chosen, ...others] = found.toSorted(
-    ([one], [other]) => Number(other === 'default') - Number(one === 'default'),
-  );
-  if (!chosen) throw badOption(path, 'exports no step: a function (exchange, next), or { name, handle }');
-  if (others.length > 0 && chosen[0] !== 'default') {
-    throw badOption(path, `exports ${found.map(([name]) => name).join(', ')}; make the step the default export`);
+  if (found.length > 1) {
+    throw new Error(`exports ${found.map(([name]) => name).join(', ')}: make the step the default export`);
   }
-  const [exportName, step] = chosen as [string, Step | NonNullable<Step['handle']>];
-  if (typeof step !== 'function') return step;
-  const ownName = [step.name, exportName].find((name) => name !== '' && name !== 'default');
-  return { name: ownName ?? basename(path, extname(path)), handle: step };
+  return found[0] ?? ['default', undefined];
+}
+
+function toStep(path: string, exportName: string, value: unknown): Step {
+  if (isStep(value)) return value;
+  if (typeof value !== 'function') throw new Error('exports no step: a function (exchange, next), or { name, handle }');
+  const ownName = [value.name, exportName].find((name) => name !== '' && name !== 'default');
+  return { name: ownName ?? basename(path, extname(path)), handle: value as StepFunction };
 }
 
 function isStep(value: unknown): value is Step {

@@ -15,8 +15,8 @@ import { retry } from './retry.ts';
 import { sizeLimit } from './size-limit.ts';
 import { timeout } from './timeout.ts';
 
-/** Takes the options of the configuration, and checks them. */
-export type StepFactory = (options: never) => Step;
+/** Takes options as they stand in a configuration, and checks them. */
+export type StepFactory = (options?: unknown) => Step;
 
 export interface BuiltIn {
   name: string;
@@ -43,9 +43,12 @@ export const ORDER: readonly BuiltIn[] = [
   builtIn(timeout, 'innermost: counts the time of the server alone'),
 ];
 
-/** For the configuration: `"log"` or `{ "filter": { … } }`. */
-export const byName: ReadonlyMap<string, StepFactory> = new Map(ORDER.map(({ name, create }) => [name, create]));
+/** For the configuration: `"log"` or `{ "filter": { … } }`. Undefined for a name that none has. */
+export function byName(name: string): StepFactory | undefined {
+  return ORDER.find((one) => one.name === name)?.create;
+}
 
-function builtIn(create: StepFactory, why: string): BuiltIn {
-  return { name: create.name, create, why };
+/** Every factory is called by its own name, and takes no options for granted. */
+function builtIn(create: (options: never) => Step, why: string): BuiltIn {
+  return { name: create.name, create: create as StepFactory, why };
 }

@@ -2,6 +2,7 @@
 // old one in place, and the log says why. Calls under way end with the version they began with.
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/step.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -10,6 +11,8 @@ import { loadStep } from './load-step.ts';
 
 export interface WatchStepOptions {
   log: Log;
+  /** Of the step, where its file takes some. */
+  options?: JsonObject | undefined;
   /** Something new is there: lists may look different now. */
   onReload?: (() => void) | undefined;
   clock?: Clock | undefined;
@@ -27,12 +30,12 @@ const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
 
 export async function watchStep(path: string, options: WatchStepOptions): Promise<WatchedStep> {
   const { log, onReload, clock = systemClock } = options;
-  let current = await loadStep(path);
+  let current = await loadStep(path, options.options);
   let closed = false;
   let stop = (): void => {};
   const reload = async (): Promise<void> => {
     try {
-      const loaded = await loadStep(path);
+      const loaded = await loadStep(path, options.options);
       if (closed) return;
       current = loaded;
       log.info({ step: current.name, path }, 'step.reloaded');

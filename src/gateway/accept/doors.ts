@@ -32,7 +32,7 @@ export class Doors {
   }
 
   async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
-    const connection = await acceptTransport(this.#front, transport);
+    const connection = await acceptTransport(this.#front, transport, () => this.#open.delete(connection));
     this.#open.add(connection);
     return connection;
   }
@@ -47,6 +47,7 @@ export class Doors {
   close(): Promise<unknown> {
     const open = [...this.#open];
     this.#open.clear();
+    this.#front.parked.close();
     return Promise.all(open.map((one) => one.close()));
   }
 }

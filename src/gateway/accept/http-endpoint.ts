@@ -36,7 +36,8 @@ export interface HttpEndpoint {
 
 const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
-export function createHttpEndpoint(front: Front, options: EndpointOptions = {}): HttpEndpoint {
+export function createHttpEndpoint(shared: Front, options: EndpointOptions = {}): HttpEndpoint {
+  const front: Front = { ...shared, listens: new Set() }; // closing this door must not end what came in by another
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const streamable = new StreamableHttp(front);
   const legacy = new LegacySse(front, streamable);
@@ -49,7 +50,8 @@ export function createHttpEndpoint(front: Front, options: EndpointOptions = {}):
     if (path === '/mcp') streamable.handle(visit);
     else if (path === '/sse') legacy.stream(visit);
     else if (path === '/message') legacy.message(visit);
-    else if (options.part && path.startsWith('/mcp/')) partOf(path, options.part, parts).handle(visit);
+    else if (options.part && path.startsWith('/mcp/'))
+      partOf(path, (name) => ({ ...options.part!(name), listens: front.listens }), parts).handle(visit);
     else if (options.pages && Object.hasOwn(options.pages, path)) options.pages[path]!(visit.request, visit.response);
     else
       visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
@@ -82,7 +84,6 @@ export function createHttpEndpoint(front: Front, options: EndpointOptions = {}):
       sockets.close();
       legacy.close();
       for (const one of [streamable, ...parts.values()]) one.close();
-      front.parked.close();
     },
   };
 }

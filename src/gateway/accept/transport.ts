@@ -6,7 +6,11 @@ import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
 
 /** Resolves when the transport has started; the connection lives until either side closes it. */
-export async function acceptTransport(front: Front, transport: Transport): Promise<{ close(): Promise<void> }> {
+export async function acceptTransport(
+  front: Front,
+  transport: Transport,
+  onClose: () => void = () => {},
+): Promise<{ close(): Promise<void> }> {
   const principals = { handshake: `transport:${randomId()}`, stateless: 'local' };
   const close = async (): Promise<void> => {
     connection.close();
@@ -22,7 +26,10 @@ export async function acceptTransport(front: Front, transport: Transport): Promi
     exit: () => void close().catch(failed),
   });
   transport.onmessage = (message) => connection.receiveValue(copied(message));
-  transport.onclose = () => connection.close();
+  transport.onclose = () => {
+    connection.close();
+    onClose();
+  };
   transport.onerror = failed;
   await transport.start();
   return { close };

@@ -51,7 +51,7 @@ function load(head: string, text: string) {
     {
       env,
       cwd: '/project',
-      home: '/home/user',
+      home: '/users/me',
       platform: 'linux',
       read: (path) => {
         if (path === '/project/.env') return 'FROM_FILE=s3cret-file\nBOTH=file\n';

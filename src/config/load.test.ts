@@ -52,10 +52,10 @@ describe('the workspace', () => {
     ['/p/.vscode/mcp.json', '/p'],
     ['/p/.cursor/mcp.json', '/p'],
     ['/p/parley.config.json', '/p'],
-    ['/home/user/.config/parley/parley.config.json', '/here'],
+    ['/users/me/.config/parley/parley.config.json', '/here'],
   ])('of %s is %s', (path, workspace) => {
     const text = '{ "servers": { "a": { "command": "a", "args": ["${workspaceFolder}"] } } }';
-    const { config } = readConfig({ path, text }, { env: {}, cwd: '/here', home: '/home/user', platform: 'linux' });
+    const { config } = readConfig({ path, text }, { env: {}, cwd: '/here', home: '/users/me', platform: 'linux' });
     expect(config?.servers['a']).toMatchObject({ args: [workspace] });
   });
 });

@@ -1,13 +1,9 @@
 // What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf and
 // VS Code, whose files are read as they are. schema/parley.config.schema.json is made from this.
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import { DEFAULT_LIMITS } from '../shared/limits.ts';
-import type { Limits } from '../shared/limits.ts';
+import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
-import type { Typed, TypeOf } from './shape.ts';
-
-/** Longest time a timer can take. */
-const MAX_MS = 2 ** 31 - 1;
+import type { TypeOf } from './shape.ts';
 
 /** Every word in use for a transport, and what Parley calls it; undefined where it is to be found out. */
 export const TRANSPORTS = {
@@ -99,13 +95,13 @@ export const CONFIG = object(
           command: foreign('VS Code.'),
           args: foreign('VS Code.'),
         },
-        'One value that VS Code would ask for: give it in the variable PARLEY_INPUT_<ID>.',
+        'One value that VS Code would ask for: give it in the variable `PARLEY_INPUT_<ID>`.',
       ),
-      'What ${input:id} stands for, as in VS Code.',
+      'What `${input:id}` stands for, as in VS Code.',
     ),
     listen: either([LISTEN, integer('The port.', { max: 65_535 })], 'Where clients come in, or just the port.'),
-    names: choice(['on-collision', 'always'], 'When a name gets its server in front, as server__name.'),
-    groups: record(list(text('Name of a server.'), 'Servers.'), 'Servers that are served together at /mcp/<group>.'),
+    names: choice(['on-collision', 'always'], 'When a name gets its server in front, as `server__name`.'),
+    groups: record(list(text('Name of a server.'), 'Servers.'), 'Servers that are served together at `/mcp/<group>`.'),
     steps: list(
       either([text('A step without options.'), record(anything('Its options.'), 'A step with options.')], 'One step.'),
       'What every message passes, outermost first: names of built-in steps, or paths of .ts and .js files.',
@@ -128,11 +124,3 @@ export type ConfigInput = TypeOf<typeof CONFIG>;
 export type ServerInput = TypeOf<typeof SERVER>;
 export type ListenInput = TypeOf<typeof LISTEN>;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-
-function limitsShape(): Typed<Partial<Limits>> {
-  const keys = Object.entries(DEFAULT_LIMITS).map(([name, value]): [string, Typed<number>] => {
-    const max = name.endsWith('Ms') ? MAX_MS : undefined;
-    return [name, integer(`Default: ${value}.`, { min: 1, ...(max && { max }) })];
-  });
-  return object(Object.fromEntries(keys), 'What a peer can make grow, at most.');
-}

@@ -1,0 +1,81 @@
+// The tables of docs/config.md hold every key, as the shape tells it. `UPDATE_DOCS=1 npx vitest run src/config` renews them.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from './load.ts';
+import { CONFIG } from './schema.ts';
+import type { Shape } from './shape.ts';
+
+const PAGE = fileURLToPath(new URL('../../docs/config.md', import.meta.url));
+
+describe('docs/config.md', () => {
+  it('has every key', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    let renewed = page;
+    for (const [name, shape] of Object.entries(blocks())) {
+      const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
+      const [head, rest = ''] = renewed.split(begin);
+      expect(rest.split(end), `${begin} … ${end}`).toHaveLength(2);
+      renewed = `${head}${begin}\n${table(shape)}\n${end}${rest.split(end)[1]}`;
+    }
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(PAGE, renewed);
+    expect(readFileSync(PAGE, 'utf8')).toBe(renewed);
+  });
+
+  it.each(examples())('has examples that are good: %s', (ending, text) => {
+    const around = { env: { GITHUB_TOKEN: 'x' }, cwd: '/', home: '/users/me' };
+    expect(readConfig({ path: `/parley.config.${ending}`, text }, around).problems).toEqual([]);
+  });
+});
+
+function examples(): [string, string][] {
+  const blocks = readFileSync(PAGE, 'utf8').matchAll(/^```(jsonc|yaml)\n((?:\/\/|#) parley[\s\S]*?)^```$/gm);
+  return [...blocks].map(([, ending, text]) => [ending!, text!]);
+}
+
+/** What each table is of. */
+function blocks(): Record<string, Shape> {
+  const inside = (shape: Shape, key: string): Shape => keysOf(shape)[key]!;
+  const servers = inside(CONFIG, 'mcpServers') as Extract<Shape, { kind: 'record' }>;
+  return {
+    keys: CONFIG,
+    server: firstOf(servers.of),
+    listen: firstOf(inside(CONFIG, 'listen')),
+    limits: inside(CONFIG, 'limits'),
+  };
+}
+
+function keysOf(shape: Shape): Readonly<Record<string, Shape>> {
+  return shape.kind === 'object' ? shape.keys : {};
+}
+
+function firstOf(shape: Shape): Shape {
+  return shape.kind === 'either' ? shape.of[0]! : shape;
+}
+
+function table(shape: Shape): string {
+  const rows = Object.entries(keysOf(shape))
+    .filter(([, { kind }]) => kind !== 'foreign')
+    .map(([key, inner]) => `| \`${key}\` | ${typeOf(inner)} | ${inner.about.replaceAll('|', '\\|')} |`);
+  return ['| key | is | |', '|---|---|---|', ...rows].join('\n');
+}
+
+function typeOf(shape: Shape): string {
+  switch (shape.kind) {
+    case 'choice':
+      return shape.values.map((value) => `\`${value}\``).join(', ');
+    case 'either':
+      return shape.of.map(typeOf).join(', or ');
+    case 'integer':
+      return 'number';
+    case 'flag':
+      return '`true`, `false`';
+    case 'list':
+      return shape.of.kind === 'text' || shape.of.kind === 'plain' ? 'list of text' : 'list';
+    case 'record':
+    case 'object':
+      return 'object';
+    default:
+      return 'text';
+  }
+}

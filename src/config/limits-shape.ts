@@ -1,0 +1,38 @@
+// The limits of shared/limits.ts as keys of a configuration.
+import { DEFAULT_LIMITS } from '../shared/limits.ts';
+import type { Limits } from '../shared/limits.ts';
+import { integer, object } from './shape.ts';
+import type { Typed } from './shape.ts';
+
+/** Longest time a timer can take. */
+export const MAX_MS = 2 ** 31 - 1;
+
+const ABOUT: Record<keyof Limits, string> = {
+  maxRequestBytes: 'Largest message taken from a client, in bytes',
+  maxResultBytes: 'Largest message taken from a server, in bytes',
+  maxDepth: 'Deepest nesting of a message',
+  maxInFlight: 'Requests in flight per connection or session',
+  maxBufferedBytes: 'Bytes waiting for a slow reader before it is given up',
+  maxQueued: 'Messages waiting for a client that holds no stream open',
+  maxSessions: 'HTTP sessions at once',
+  sessionIdleMs: 'How long a session may be idle',
+  maxConnections: 'Connections of one port at once',
+  maxListens: 'Open listen streams at once',
+  maxParked: 'Calls waiting for an answer of the user, per principal',
+  parkedMs: 'For how long they wait',
+  maxRounds: 'Rounds of questions within one call',
+  maxEvents: 'Events kept for resumption, per session',
+  maxEventBytes: 'Bytes of events kept for resumption, per session',
+  maxTasks: 'Tasks kept per principal',
+  taskTtlMs: 'For how long a task is kept at most',
+  pollMs: 'How long a long-poll waits',
+  keepAliveMs: 'How often an idle stream says that it lives',
+};
+
+export function limitsShape(): Typed<Partial<Limits>> {
+  const keys = Object.entries(DEFAULT_LIMITS).map(([name, value]: [string, number]): [string, Typed<number>] => {
+    const about = `${ABOUT[name as keyof Limits]}. Default: ${value}.`;
+    return [name, integer(about, { min: 1, ...(name.endsWith('Ms') && { max: MAX_MS }) })];
+  });
+  return object(Object.fromEntries(keys), 'What a peer can make grow, at most.');
+}

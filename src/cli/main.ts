@@ -32,9 +32,19 @@ async function runCommand(command: Runnable, print: Printer): Promise<number> {
   switch (command.name) {
     case 'wrap':
       return (await import('./commands/wrap.ts')).wrap(command, print);
+    case 'serve':
+      return (await import('./commands/serve.ts')).serve(command, print);
+    case 'check':
+      return (await import('./commands/check.ts')).check(command, print);
+    case 'ls':
+      return (await import('./commands/ls.ts')).ls(command, print);
+    case 'call':
+      return (await import('./commands/call.ts')).call(command, print);
+    case 'status':
+      return (await import('./commands/status.ts')).status(command, print);
     case 'demo':
       return (await import('./commands/demo.ts')).demo(command, print);
-    default:
-      throw new Error(`parley ${command.name} is not there yet`);
+    case 'completion':
+      return (await import('./commands/completion.ts')).completion(command, print);
   }
 }

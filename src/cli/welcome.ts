@@ -9,6 +9,7 @@ import { version } from './version.ts';
 export interface Welcome {
   host: string;
   port: number;
+  scheme?: 'http' | 'https';
   /** False when the default port was taken and another one had to do. */
   isChosen: boolean;
   print: Printer;
@@ -28,18 +29,18 @@ const MAIN = new URL('main.js', import.meta.url);
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 export function welcome(options: Welcome): string[] {
-  const { host, port, isChosen, print, title, name, about, program, sample } = options;
+  const { host, port, scheme = 'http', print, title, name, about, program, sample } = options;
   const bold = (text: string) => print.style('bold', text);
   const origin = `${toAddress(host)}:${port}`;
-  const url = `http://${origin}/mcp`;
+  const url = `${scheme}://${origin}/mcp`;
   const link = (text: string) => print.style('cyan', text.padEnd(url.length));
   return [
-    ...notes(host, port, isChosen).map((note) => print.style('yellow', note)),
+    ...notes(options).map((note) => print.style('yellow', note)),
     `${bold(`Parley ${version()}`)}, ${title}. Ctrl-C ends it.`,
     '',
     `  ${link(url)}  Streamable HTTP`,
-    `  ${link(`http://${origin}/sse`)}  HTTP+SSE`,
-    `  ${link(`ws://${origin}/ws`)}  WebSocket`,
+    `  ${link(`${scheme}://${origin}/sse`)}  HTTP+SSE`,
+    `  ${link(`${scheme.replace('http', 'ws')}://${origin}/ws`)}  WebSocket`,
     '',
     `  speaks  ${ALL_REVISIONS.join(', ')}`,
     ...about.map((line) => `  ${line}`),
@@ -57,8 +58,8 @@ export function welcome(options: Welcome): string[] {
   ];
 }
 
-function notes(host: string, port: number, isChosen: boolean): string[] {
-  const isOpen = !/^(localhost|127\.|\[?::1\]?$)/.test(host);
+function notes({ host, port, isChosen, scheme }: Welcome): string[] {
+  const isOpen = scheme !== 'https' && !/^(localhost|127\.|\[?::1\]?$)/.test(host);
   return [
     ...(isChosen ? [] : [`Port ${DEFAULT_PORT} is taken: using ${port}.`]),
     ...(isOpen ? [`Listening on ${host} without TLS or login: whoever can reach this machine can call it.`] : []),

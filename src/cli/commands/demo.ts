@@ -7,6 +7,8 @@ import { createDemoServer } from '../demo-server.ts';
 import type { Opened } from '../listening.ts';
 import type { Printer } from '../print.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
+import { announceHere } from '../state-file.ts';
+import { createStatusPage } from '../status-page.ts';
 import { version } from '../version.ts';
 import { welcome } from '../welcome.ts';
 
@@ -17,13 +19,17 @@ export async function demo(command: DemoCommand, print: Printer): Promise<number
   const log = createCliLog(command.log ?? 'error');
   const server = createDemoServer({ version: version(), log });
   const { name } = server.info;
-  const gateway = createGateway({ name, version: version(), servers: { demo: server }, log });
+  const pages = { '/status': createStatusPage(() => gateway) };
+  const gateway = createGateway({ name, version: version(), servers: { demo: server }, log, pages });
   const served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options: Parameters<typeof gateway.listen>[0] & { port: number }) => gateway.listen(options),
     close: () => Promise.all([gateway.close(), server.close()]),
   };
-  const onOpen = (opened: Opened): void => toWelcome(host, opened, print).forEach((line) => print.line(line));
+  const onOpen = (opened: Opened): (() => void) => {
+    for (const line of toWelcome(host, opened, print)) print.line(line);
+    return announceHere(opened.url);
+  };
   return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host }, onOpen }, print);
 }
 

@@ -1,0 +1,69 @@
+// `parley call`: one tool, once. What the tool asks is asked on the terminal; its progress is told on stderr.
+import type { Tool } from '@modelcontextprotocol/client';
+import type { Client } from '../../client/client.ts';
+import type { Progress } from '../../protocol/exchange.ts';
+import { createFormAsker } from '../ask-form.ts';
+import type { CallCommand } from '../command.ts';
+import { errorWords } from '../error-words.ts';
+import type { Printer } from '../print.ts';
+import { reach } from '../reach.ts';
+import type { Reached } from '../reach.ts';
+import { toResultLines } from '../result-lines.ts';
+import { untilSignal } from '../signals.ts';
+import { createTerminal } from '../terminal.ts';
+import { toArguments } from '../tool-arguments.ts';
+
+export async function call(command: CallCommand, print: Printer): Promise<number> {
+  const terminal = createTerminal();
+  const interrupt = new AbortController();
+  void untilSignal().then(() => interrupt.abort());
+  let reached: Reached | undefined;
+  try {
+    const onElicit = createFormAsker(terminal, command);
+    reached = await reach(command, { onElicit, elicitUrls: true }, print);
+    return reached ? await callTool(reached.client, command, { print, signal: interrupt.signal }) : 1;
+  } catch (thrown) {
+    print.problem(errorWords(thrown));
+    return 1;
+  } finally {
+    terminal.close();
+    await reached?.close();
+  }
+}
+
+interface Calling {
+  print: Printer;
+  signal: AbortSignal;
+}
+
+async function callTool(client: Client, command: CallCommand, { print, signal }: Calling): Promise<number> {
+  const tools = await client.listTools({ signal });
+  const tool = tools.find(({ name }) => name === command.tool);
+  const args = toArguments(command.args, command.body, tool?.inputSchema);
+  const onProgress = (progress: Progress): void => print.note(toProgressLine(progress));
+  try {
+    const result = await client.callTool(command.tool, args, { signal, onProgress });
+    if (command.json) print.line(JSON.stringify(result, undefined, 2));
+    else if (result.isError) print.problem(`${command.tool} failed: ${toResultLines(result).join('\n')}`);
+    else for (const line of toResultLines(result)) print.line(line);
+    return result.isError ? 1 : 0;
+  } catch (thrown) {
+    // A tool may be there without being listed: only now is it certain that it is not.
+    const known = tool ? '' : ` ${namesOf(tools)}`;
+    print.problem(`${errorWords(thrown)}${known}`);
+    return 1;
+  }
+}
+
+/** `  50 %  Searching…` */
+function toProgressLine({ progress, total, message }: Progress): string {
+  const share = total === undefined || total <= 0 ? String(progress) : `${Math.round((100 * progress) / total)} %`;
+  return `  ${share.padStart(5)}${message === undefined ? '' : `  ${message}`}`;
+}
+
+function namesOf(tools: Tool[]): string {
+  if (tools.length === 0) return 'There are no tools here.';
+  const names = tools.slice(0, 20).map(({ name }) => name);
+  const more = tools.length > names.length ? `, and ${tools.length - names.length} more` : '';
+  return `There are: ${names.join(', ')}${more}.`;
+}

@@ -1,0 +1,109 @@
+// Completion for three shells: commands, their options, and the words that options and commands take.
+import { SPECS } from './command-specs.ts';
+import type { CommandSpec, OptionSpec } from './command-specs.ts';
+
+export function toBash(): string {
+  const cases = SPECS.map((spec) => {
+    const values = choosing(spec).map(([name, { choices = [] }]) => `--${name}) words='${choices.join(' ')}' ;;`);
+    const free = taking(spec).map(([name]) => `--${name}`);
+    const plain = free.length > 0 ? [`${free.join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;`] : [];
+    const other = `*) words='${[...flags(spec), ...(spec.words?.choices ?? [])].join(' ')}' ;;`;
+    return `    ${spec.name}) case "$prev" in ${[...values, ...plain, other].join(' ')} esac ;;`;
+  });
+  const files = SPECS.filter(({ words }) => words?.file).map(({ name }) => name);
+  return `# bash completion of parley: source <(parley completion bash)
+_parley() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in ${names().join('|')}) command="$word"; break ;; esac
+  done
+  case "$command" in
+    '') words='${[...names(), '--help', '--version'].join(' ')}' ;;
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  case "$command" in ${files.join('|')}) COMPREPLY+=($(compgen -f -- "$cur")) ;; esac
+}
+complete -o filenames -F _parley parley`;
+}
+
+export function toZsh(): string {
+  const commands = SPECS.map(({ name, summary }) => `    '${name}:${zshText(summary)}'`);
+  const cases = SPECS.map(
+    (spec) =>
+      `    ${spec.name}) _arguments -s ${[...Object.entries(spec.options).map(zshOption), ...zshWords(spec)].join(' ')} ;;`,
+  );
+  return `#compdef parley
+# zsh completion of parley: parley completion zsh > "\${fpath[1]}/_parley"
+_parley() {
+  local -a commands=(
+${commands.join('\n')}
+  )
+  if (( CURRENT == 2 )); then _describe 'command' commands; return; fi
+  local command="\${words[2]}"
+  shift words; (( CURRENT-- ))
+  case "$command" in
+${cases.join('\n')}
+  esac
+}
+if [ "\${funcstack[1]}" = _parley ]; then _parley "$@"; else compdef _parley parley; fi`;
+}
+
+export function toFish(): string {
+  const seen = `__fish_seen_subcommand_from ${names().join(' ')}`;
+  const lines = SPECS.flatMap((spec) => [
+    `complete -c parley -f -n 'not ${seen}' -a ${spec.name} -d '${fishText(spec.summary)}'`,
+    ...Object.entries(spec.options).map(([name, option]) => fishOption(spec.name, name, option)),
+    ...fishWords(spec),
+  ]);
+  return ['# fish completion of parley', ...lines].join('\n');
+}
+
+function names(): string[] {
+  return SPECS.map(({ name }) => name);
+}
+
+function flags({ options }: CommandSpec): string[] {
+  return Object.keys(options).map((name) => `--${name}`);
+}
+
+/** Options whose values are known, and those that take anything. */
+function choosing({ options }: CommandSpec): [string, OptionSpec][] {
+  return Object.entries(options).filter(([, { choices }]) => choices);
+}
+
+function taking({ options }: CommandSpec): [string, OptionSpec][] {
+  return Object.entries(options).filter(([, { type, choices }]) => type === 'string' && !choices);
+}
+
+function zshOption([name, { type, text, choices, multiple }]: [string, OptionSpec]): string {
+  const value = type === 'boolean' ? '' : `:${name}:${choices ? `(${choices.join(' ')})` : '_files'}`;
+  return `'${multiple ? '*' : ''}--${name}[${zshText(text)}]${value}'`;
+}
+
+function zshWords({ words, name }: CommandSpec): string[] {
+  if (name === 'wrap') return [`'*::command:_normal'`];
+  if (words?.choices) return [`'*:word:(${words.choices.join(' ')})'`];
+  return words?.file ? [`'*:file:_files'`] : [];
+}
+
+/** Quotes end the word, brackets the text of an option, a colon the name of a command. */
+function zshText(text: string): string {
+  return text.replaceAll("'", '’').replaceAll(/[[\]:]/g, (sign) => `\\${sign}`);
+}
+
+function fishOption(command: string, name: string, { type, text, choices, short }: OptionSpec): string {
+  const value = type === 'boolean' ? '' : choices ? ` -x -a '${choices.join(' ')}'` : ' -r';
+  const letter = short === undefined ? '' : ` -s ${short}`;
+  return `complete -c parley -n '__fish_seen_subcommand_from ${command}' -l ${name}${letter}${value} -d '${fishText(text)}'`;
+}
+
+function fishWords({ words, name }: CommandSpec): string[] {
+  const seen = `complete -c parley -n '__fish_seen_subcommand_from ${name}'`;
+  if (words?.choices) return [`${seen}${words.file ? '' : ' -f'} -a '${words.choices.join(' ')}'`];
+  return [];
+}
+
+function fishText(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+}

@@ -1,0 +1,35 @@
+// The configuration of a command: found, checked, and its problems told. What is wrong goes to stderr, all of it at once.
+import { relative, sep } from 'node:path';
+import type { ParleyConfig } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { toLine } from '../config/problems.ts';
+import type { Problem } from '../config/problems.ts';
+import { surroundings } from './around.ts';
+import type { Printer } from './print.ts';
+
+export interface Configured extends LoadedConfig {
+  path: string;
+  config: ParleyConfig;
+}
+
+/** Undefined when there is none that can be used; the reasons have been told. */
+export function configured(named: string | undefined, print: Printer): Configured | undefined {
+  const loaded = loadConfig(named, surroundings());
+  for (const line of problemLines(loaded)) print.note(line);
+  const { path, config } = loaded;
+  if (path !== undefined && config !== undefined) return { ...loaded, path, config };
+  print.problem(`${shown(path)} cannot be used. "parley check" says the same again once you have changed something.`);
+  return undefined;
+}
+
+export function problemLines({ path, problems }: { path: string | undefined; problems: Problem[] }): string[] {
+  return problems.map((problem) => toLine(problem, shown(path)));
+}
+
+/** As the user would write it. */
+export function shown(path: string | undefined): string {
+  if (path === undefined) return 'The configuration';
+  const near = relative(process.cwd(), path);
+  return near === '' || near.startsWith(`..${sep}`) ? path : near;
+}

@@ -1,0 +1,25 @@
+// The result of a tool as lines to read. What is no text is told of, not shown: a terminal is no place for it.
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+
+export function toResultLines({ content, structuredContent }: CallToolResult): string[] {
+  const lines = content.map(toText);
+  // Tools that answer with data repeat it as text, for clients that know no data.
+  if (lines.length > 0 || structuredContent === undefined) return lines;
+  return [JSON.stringify(structuredContent, undefined, 2)];
+}
+
+function toText(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'resource':
+      return 'text' in block.resource ? block.resource.text : `[resource ${block.resource.uri}]`;
+    case 'resource_link':
+      return `[${block.name}: ${block.uri}]`;
+    case 'image':
+    case 'audio':
+      return `[${block.type} ${block.mimeType}, ${Math.floor((block.data.length * 3) / 4)} bytes; --json has it]`;
+    default:
+      return `[${(block as { type: string }).type}; --json has it]`;
+  }
+}

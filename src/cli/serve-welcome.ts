@@ -1,0 +1,30 @@
+// What `parley serve` says when it is up: the welcome of every command, with the servers it has.
+import { enabledServers } from '../config/config.ts';
+import { shown } from './configured.ts';
+import type { Configured } from './configured.ts';
+import type { Opened } from './listening.ts';
+import type { Printer } from './print.ts';
+import { toTable } from './table.ts';
+import { welcome } from './welcome.ts';
+
+export interface ServeWelcome {
+  found: Configured;
+  opened: Opened;
+  host: string;
+  print: Printer;
+}
+
+export function toServeWelcome({ found, opened, host, print }: ServeWelcome): string[] {
+  const { config, path } = found;
+  const { port, url } = opened;
+  const names = enabledServers(config).map(([name]) => name);
+  const named = toTable([...names, ...Object.keys(config.groups)].map((name) => [name, `…/mcp/${name}`]));
+  const about = named.map((line, index) => {
+    const label = index === 0 && names.length > 0 ? 'servers' : index === names.length ? 'groups' : '';
+    return `${label.padEnd(8)}${line}`;
+  });
+  const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${shown(path)}`;
+  const scheme = url.startsWith('https:') ? 'https' : 'http';
+  const program = ['serve', path, '--stdio'];
+  return welcome({ host, port, scheme, isChosen: true, print, title, name: 'parley', about, program });
+}

@@ -1,0 +1,51 @@
+// The state of servers as lines to read.
+import { spoken, transportName } from './bridge-line.ts';
+import type { Printer, Style } from './print.ts';
+import type { GatewayStatus, ServerStatus } from './status-page.ts';
+import { toTable } from './table.ts';
+
+const COLOURS: Record<ServerStatus['state'], Style> = {
+  ready: 'green',
+  failing: 'red',
+  starting: 'yellow',
+  idle: 'dim',
+};
+
+export function toStatusLines(status: GatewayStatus, { url, print }: { url: string; print: Printer }): string[] {
+  const { version, pid, started, servers } = status;
+  const head = `Parley ${version} at ${url}, process ${pid}, up ${toSpan(Date.now() - Date.parse(started))}`;
+  const lines = toTable(toStatusRows(servers), { indent: '  ' });
+  const body = servers.flatMap((server, index) => [
+    lines[index]!.replace(` ${server.state} `, ` ${print.style(COLOURS[server.state], server.state)} `),
+    ...(server.failure === null ? [] : [`      ${indented(server.failure)}`]),
+  ]);
+  return [head, '', ...(body.length > 0 ? body : ['  no servers'])];
+}
+
+export function toStatusRows(servers: ServerStatus[]): string[][] {
+  return servers.map(({ name, state, era, revision, transport, tools, info }) => [
+    name,
+    state,
+    era === null || revision === null ? '-' : spoken({ dialect: era, revision }),
+    era ?? '-',
+    transport === null ? '-' : transportName(transport),
+    tools === null ? '-' : `${tools} tool${tools === 1 ? '' : 's'}`,
+    info === null ? '' : `${info.name} ${info.version}`,
+  ]);
+}
+
+export function failing({ state }: ServerStatus): boolean {
+  return state === 'failing';
+}
+
+/** `3 min`, `2 h 5 min`: one is enough to know. */
+function toSpan(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 1) return `${Math.max(0, Math.floor(ms / 1000))} s`;
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** The last words of a server may be many. */
+function indented(text: string): string {
+  return text.trim().split('\n').join('\n      ');
+}

@@ -1,0 +1,118 @@
+// The page /status of a gateway: how each of its servers is. For this machine alone, since failures name commands and paths.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLoopback } from '../gateway/accept/guard.ts';
+import type { ClientView } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { Target } from '../protocol/target.ts';
+import { QuietExchange } from '../protocol/quiet-exchange.ts';
+import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
+import { within } from '../gateway/upstream/within.ts';
+import { version } from './version.ts';
+
+export interface ServerStatus {
+  name: string;
+  state: 'idle' | 'starting' | 'ready' | 'failing';
+  /** Who it says it is, and what is spoken with it; null until it was reached once. */
+  info: { name: string; version: string } | null;
+  era: string | null;
+  revision: string | null;
+  transport: string | null;
+  /** How many; null when it is not there to be asked. */
+  tools: number | null;
+  failure: string | null;
+}
+
+export interface GatewayStatus {
+  version: string;
+  pid: number;
+  started: string;
+  servers: ServerStatus[];
+}
+
+interface Shown {
+  readonly servers: { name: string; target: Target }[];
+}
+
+const COUNT_MS = 5000;
+const MAX_PAGES = 100;
+
+export function createStatusPage(gateway: () => Shown): (request: IncomingMessage, response: ServerResponse) => void {
+  const started = new Date().toISOString();
+  return (request, response) => {
+    const isOurs = isLocal(request);
+    if (!isOurs || request.method !== 'GET')
+      return answer(response, isOurs ? 405 : 403, { error: 'GET, from this machine' });
+    const asked = readStatus(gateway(), started).then((status) => answer(response, 200, status));
+    asked.catch(() => answer(response, 500, { error: 'the status cannot be told' }));
+  };
+}
+
+export async function readStatus({ servers }: Shown, started: string): Promise<GatewayStatus> {
+  const told = await Promise.all(servers.map(({ name, target }) => statusOf(name, target)));
+  return { version: version(), pid: process.pid, started, servers: told };
+}
+
+async function statusOf(name: string, target: Target): Promise<ServerStatus> {
+  if (!(target instanceof UpstreamTarget)) {
+    const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
+    return { ...inside, info: toInfo(target.info), tools: await countTools(target) };
+  }
+  const { state, server, transport = null, failure = null } = target.status;
+  return {
+    name,
+    state,
+    info: server ? toInfo(server.info) : null,
+    era: server?.dialect ?? null,
+    revision: server?.revision ?? null,
+    transport,
+    tools: state === 'ready' ? await countTools(target) : null,
+    failure: state === 'ready' ? null : failure,
+  };
+}
+
+function toInfo({ name, version }: { name: string; version: string }): { name: string; version: string } {
+  return { name, version };
+}
+
+/** Null when it does not say in time. */
+async function countTools(target: Target): Promise<number | null> {
+  const giveUp = new AbortController();
+  let count: number | null = null;
+  const counted = countPages(target, giveUp.signal).then((found) => (count = found));
+  if (!(await within(counted, COUNT_MS))) giveUp.abort();
+  return count;
+}
+
+async function countPages(target: Target, signal: AbortSignal): Promise<number> {
+  let count = 0;
+  let params: JsonObject = {};
+  const seen = new Set<unknown>();
+  do {
+    seen.add(params['cursor']);
+    const page = await target.handle(new QuietExchange('tools/list', params, OBSERVER, signal));
+    count += Array.isArray(page['tools']) ? page['tools'].length : 0;
+    params = { cursor: page['nextCursor'] };
+  } while (params['cursor'] !== undefined && !seen.has(params['cursor']) && seen.size < MAX_PAGES);
+  return count;
+}
+
+const OBSERVER: ClientView = {
+  dialect: 'stateless',
+  revision: 'status',
+  info: { name: 'parley-status', version: '0' },
+  capabilities: {},
+  principal: 'local',
+};
+
+/** Who comes through a proxy on this machine is not of this machine: it brings another Host, or says for whom it comes. */
+function isLocal({ headers, socket }: IncomingMessage): boolean {
+  const from = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  const host = headers.host?.replace(/:\d+$/, '') ?? '';
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
+  return isLoopback(from) && isLoopback(host) && !isForwarded;
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
+}

@@ -1,0 +1,50 @@
+// Questions and typed lines, on stderr and stdin: stdout has the result alone. Lines that are piped in wait until they are
+// asked for.
+import { createInterface } from 'node:readline';
+import type { Interface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+
+export interface Terminal {
+  say(text: string): void;
+  /** The next line; undefined when there will be none. */
+  ask(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
+  close(): void;
+}
+
+export function createTerminal(
+  input: Readable & { isTTY?: boolean } = process.stdin,
+  output: Writable = process.stderr,
+): Terminal {
+  const isTyped = input.isTTY === true;
+  const lines: string[] = [];
+  let waiting: ((line: string | undefined) => void) | undefined;
+  let isOver = false;
+  let reader: Interface | undefined;
+  const open = (): void => {
+    reader = createInterface({ input, crlfDelay: Infinity });
+    reader.on('line', (line) => (waiting ? waiting(line) : lines.push(line)));
+    reader.on('close', () => {
+      isOver = true;
+      waiting?.(undefined);
+    });
+  };
+  const next = (signal?: AbortSignal): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      waiting = (line) => {
+        waiting = undefined;
+        resolve(line);
+      };
+      signal?.addEventListener('abort', () => waiting?.(undefined), { once: true });
+    });
+  return {
+    say: (text) => void output.write(`${text}\n`),
+    async ask(prompt, signal) {
+      if (!reader) open(); // whoever is never asked has its stdin left alone
+      output.write(prompt);
+      const line = lines.shift() ?? (isOver || signal?.aborted ? undefined : await next(signal));
+      if (!isTyped) output.write('\n'); // where nobody types, nobody ends the line
+      return line;
+    },
+    close: () => reader?.close(),
+  };
+}

@@ -19,6 +19,7 @@ describe('the public surface', () => {
     expect(Object.keys(manifest.exports)).toMatchInlineSnapshot(`
       [
         ".",
+        "./middleware",
         "./package.json",
       ]
     `);
@@ -87,6 +88,72 @@ describe('the public surface', () => {
         "TaskState",
         "TraceContext",
         "UrlAddress",
+      ]
+    `);
+  });
+
+  it('exports these names from "./middleware"', async () => {
+    expect(await namesOf('parley-source', './middleware')).toMatchInlineSnapshot(`
+      [
+        "ORDER",
+        "byName",
+        "cache",
+        "circuitBreaker",
+        "createChain",
+        "defaults",
+        "describe",
+        "filter",
+        "fixed",
+        "loadStep",
+        "log",
+        "mapNames",
+        "mapTools",
+        "onCall",
+        "onList",
+        "onMethod",
+        "prefix",
+        "redact",
+        "rename",
+        "respond",
+        "retry",
+        "sizeLimit",
+        "timeout",
+        "watchStep",
+      ]
+    `);
+  });
+
+  it('exports these types from "./middleware"', () => {
+    expect(typesOf('src/_entries/middleware.ts')).toMatchInlineSnapshot(`
+      [
+        "BuiltIn",
+        "CacheOptions",
+        "CircuitBreakerOptions",
+        "DescribeOptions",
+        "FilterOptions",
+        "Hooks",
+        "Listed",
+        "LogOptions",
+        "LookUp",
+        "MapEntry",
+        "Mapping",
+        "Next",
+        "Notification",
+        "Outcome",
+        "PrefixOptions",
+        "RedactOptions",
+        "RenameOptions",
+        "RetryOptions",
+        "Rule",
+        "SizeLimitOptions",
+        "Step",
+        "StepExchange",
+        "StepFactory",
+        "StepFunction",
+        "TimeoutOptions",
+        "ToolArguments",
+        "WatchStepOptions",
+        "WatchedStep",
       ]
     `);
   });

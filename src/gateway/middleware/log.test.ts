@@ -40,7 +40,10 @@ describe('log', () => {
   });
 
   it('says how it failed', async () => {
-    const failing = (error: unknown) => linesOf(() => Promise.reject(error));
+    const failing = (error: unknown) =>
+      linesOf(() => {
+        throw error;
+      });
     expect((await failing(new GatewayError('UPSTREAM_CLOSED')))[0]).toMatchObject({
       level: 'warn',
       outcome: 'UPSTREAM_CLOSED',

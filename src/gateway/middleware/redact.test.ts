@@ -68,7 +68,12 @@ describe('redact', () => {
   });
 
   it('sees errors, and what servers have said in them', async () => {
-    const failing = (error: Error) => chainOf([redact(options)], () => Promise.reject(error))('tools/call');
+    const failing = (error: Error) => {
+      const last = () => {
+        throw error;
+      };
+      return chainOf([redact(options)], last)('tools/call');
+    };
     await expect(failing(new ProtocolError(-32050, 'bad s3cret-1', { password: 'x' }))).rejects.toMatchObject({
       code: -32050,
       message: 'bad [redacted]',

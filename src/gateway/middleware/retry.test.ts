@@ -103,8 +103,8 @@ describe('retry', () => {
   it('waits longer each time, at random, and as long as a busy server asks', async () => {
     const waits: number[] = [];
     const clock = new FakeClock();
-    const { after } = clock;
-    clock.after = (ms, callback) => (waits.push(ms), after.call(clock, 0, callback));
+    const after = clock.after.bind(clock);
+    clock.after = (ms, callback) => (waits.push(ms), after(0, callback));
     const error = new GatewayError('UPSTREAM_BUSY', { retryAfterMs: 700 });
     const randoms = [1, 0.5, 1];
     const step = retry({ clock, random: () => randoms.shift()!, attempts: 4, delayMs: 500, maxDelayMs: 1200 });

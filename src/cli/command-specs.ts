@@ -97,7 +97,7 @@ export const SPECS: readonly CommandSpec[] = [
       'Each server is also served alone at /mcp/<server>. When the file changes, only what changed is restarted.',
     ],
     options: {
-      port: { ...port, text: `0 takes any free port; default: the file's, else ${DEFAULT_PORT} or the next free one` },
+      port: { ...port, text: `0 takes any free port; default: what the file says, else ${DEFAULT_PORT}` },
       host,
       stdio: { type: 'boolean', text: 'serve on stdin and stdout; with --port on both' },
       log,

@@ -1,0 +1,107 @@
+// `parley check`, and the commands that need no server.
+import { spawnSync } from 'node:child_process';
+import { afterAll, describe, expect, it } from 'vitest';
+import { EXTERNAL, Home } from '../helpers/parley.ts';
+
+const home = new Home();
+afterAll(() => home[Symbol.dispose]());
+
+const GOOD = { mcpServers: { a: { command: EXTERNAL[0], args: [EXTERNAL[1]], env: { TOKEN: '${TOKEN}' } } } };
+const BAD = `{
+  "mcpServers": {
+    "files": { "comand": "npx" },
+    "web": { "url": "not a url" }
+  },
+  "names": "sometimes"
+}`;
+
+describe('parley check', () => {
+  it('finds the configuration and says that it is good', async () => {
+    using own = new Home();
+    own.write('parley.config.json', GOOD);
+    expect(await own.run(['check'], '', { TOKEN: 'abc' })).toEqual({
+      status: 0,
+      stdout: 'ok: parley.config.json has 1 server\n',
+      stderr: '',
+    });
+  });
+
+  it('tells all problems at once, each with its place and what to do', async () => {
+    home.write('parley.config.json', BAD);
+    const { status, stdout, stderr } = await home.run(['check']);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
+    const places = [...stdout.matchAll(/^parley\.config\.json:(\d+):\d+: error: /gm)].map(([, line]) => Number(line));
+    expect(places).toEqual(expect.arrayContaining([3, 4, 6]));
+    expect(stdout).toContain('command');
+    expect(stdout).toMatch(/\d errors\n$/);
+  });
+
+  it('tells problems as JSON', async () => {
+    home.write('parley.config.json', BAD);
+    const { status, stdout } = await home.run(['check', '--json']);
+    const { ok, problems } = JSON.parse(stdout) as { ok: boolean; problems: { line: number; hint: string }[] };
+    expect({ status, ok }).toEqual({ status: 1, ok: false });
+    for (const { hint } of problems) expect(hint).not.toBe('');
+  });
+
+  it('prints the configuration as it is understood, without secrets', async () => {
+    const file = home.write('good.json', GOOD);
+    const { status, stdout } = await home.run(['check', file, '--print'], '', { TOKEN: 'hunter2hunter2' });
+    expect(status).toBe(0);
+    expect(stdout).not.toContain('hunter2');
+    expect(JSON.parse(stdout)).toMatchObject({ servers: { a: { start: 'lazy' } }, listen: { port: 8470 } });
+  });
+
+  it('says where it has looked', async () => {
+    using own = new Home();
+    const { status, stdout } = await own.run(['check']);
+    expect(status).toBe(1);
+    expect(stdout).toContain('no configuration was found');
+    expect(stdout).toContain('parley.config.jsonc');
+  });
+
+  it('is what serve says, too, before it starts anything', async () => {
+    home.write('parley.config.json', BAD);
+    const { status, stdout, stderr } = await home.run(['serve']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/parley\.config\.json:3:\d+: error/);
+  });
+});
+
+describe('parley completion', () => {
+  it('completes in bash', async () => {
+    const { stdout } = await home.run(['completion', 'bash']);
+    const complete = (line: string): string[] => {
+      const words = line.split(' ');
+      const set = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}`;
+      const script = `${stdout}\n${set}; _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { stdout: found, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8', cwd: home.path });
+      expect(stderr).toBe('');
+      return found.trim().split('\n');
+    };
+    expect(complete('parley s')).toEqual(['serve', 'status']);
+    expect(complete('parley wrap --re')).toEqual(['--revision']);
+    expect(complete('parley wrap --log d')).toEqual(['debug']);
+    expect(complete('parley ls t')).toEqual(['tools']);
+  });
+
+  it.each(['zsh', 'fish'])('writes a script for %s that it can read', async (shell) => {
+    const { status, stdout } = await home.run(['completion', shell]);
+    expect(status).toBe(0);
+    for (const word of ['wrap', 'serve', 'revision']) expect(stdout).toContain(word);
+    if (spawnSync(shell, ['--version']).status !== 0) return; // not on this machine
+    expect(spawnSync(shell, ['-n', '-c', stdout], { encoding: 'utf8' }).stderr).toBe('');
+  });
+});
+
+describe('help', () => {
+  it.each(['wrap', 'serve', 'check', 'ls', 'call', 'status', 'demo', 'completion'])(
+    'of %s has examples',
+    async (name) => {
+      const { status, stdout, stderr } = await home.run([name, '--help']);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toContain(`parley ${name}`);
+      for (const part of ['Usage', 'Options', 'Examples', 'Exit status']) expect(stdout).toContain(part);
+    },
+  );
+});

@@ -32,6 +32,11 @@ export interface AskContext {
   signal: AbortSignal;
 }
 
+/**
+ * A server that says it is busy or starting (429, 502, 503, 504) while we connect is tried again up to three times, never
+ * sooner than it asks for. Calls are never repeated: their error has `retryAfterMs` where the server gave one. The one
+ * exception is a call that met a session which the server had forgotten, because then the server has not seen it.
+ */
 export interface ConnectOptions {
   /** Who we are. Default: mcp-parley. */
   name?: string;
@@ -54,8 +59,11 @@ export interface ConnectOptions {
   approve?: (kind: Approval['kind'], details: Approval) => MaybePromise<boolean>;
   /** Further capabilities to declare, e.g. extensions. */
   capabilities?: ClientCapabilities;
+  /** Silence allowed before a call is given up; progress starts it anew, open questions stop it. Default 60 s. */
   timeoutMs?: number;
+  /** The longest a call may take in all. Default 30 min. */
   maxTimeoutMs?: number;
+  /** Silence allowed to the first question on stdio and the like, before a server is taken for an older one. Default 5 s. */
   probeMs?: number;
   limits?: Partial<Limits>;
   log?: Log;

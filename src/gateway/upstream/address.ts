@@ -68,9 +68,14 @@ function urlRoute({ url, headers, transport }: UrlAddress, { limits, log }: Rout
 
 function toUrl(url: string | URL): URL {
   if (!URL.canParse(String(url))) {
-    throw new GatewayError('BAD_OPTION', { option: 'url', reason: `"${String(url)}" is no URL` });
+    throw new GatewayError('BAD_OPTION', { option: 'url', reason: `"${withoutLogin(String(url))}" is no URL` });
   }
   const parsed = new URL(url);
   if (/^(https?|wss?):$/.test(parsed.protocol)) return parsed;
   throw new GatewayError('BAD_OPTION', { option: 'url', reason: `${parsed.protocol} is not http, https, ws or wss` });
+}
+
+/** What stands before an @ may be a password. */
+function withoutLogin(text: string): string {
+  return text.replace(/[^/@]*@/g, '…@');
 }

@@ -1,8 +1,11 @@
-// For tests only (the build leaves `*.contract.ts` out): a link whose server is a function in the test, and a log to look at.
+// For tests only (the build leaves `*.contract.ts` out): a link whose server is a function in the test, a wire over it, and a
+// log to look at.
 import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { isNotification, isRequest } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
+import { LinkWire } from './link-wire.ts';
 
 export interface Sent {
   message: Message;
@@ -122,4 +125,16 @@ export class RecordingLog implements Log {
   #at(level: string) {
     return (fields: object, event: string): void => void this.lines.push({ level, event, fields });
   }
+}
+
+/** A wire over a fake link, with a clock that is moved by hand: 100 ms of silence, 1 s in all. */
+export async function wired(respond?: Responder, kind?: Link['kind']) {
+  const link = new FakeLink(respond, kind);
+  const clock = new FakeClock();
+  const log = new RecordingLog();
+  const closes: string[] = [];
+  const onClose = (reason: string) => void closes.push(reason);
+  const wire = new LinkWire(link, { clock, log, timeoutMs: 100, maxTimeoutMs: 1000, onClose });
+  await wire.start();
+  return { link, clock, log, wire, closes };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as entry from '../../_entries/middleware.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -12,6 +13,12 @@ describe('the built-in steps', () => {
       'log redact sizeLimit prefix rename describe filter defaults fixed cache retry circuitBreaker timeout',
     );
     for (const { why } of ORDER) expect(why.length).toBeGreaterThan(20);
+  });
+
+  it('are described in docs/middleware.md in that order', () => {
+    const page = readFileSync(new URL('../../../docs/middleware.md', import.meta.url), 'utf8');
+    const described = [...page.matchAll(/^\| \*\*(\w+)\*\*/gm)].map((match) => match[1]);
+    expect(described).toEqual(ORDER.map(({ name }) => name));
   });
 
   it('are found by name, are exported by it, and call themselves and their function so', () => {

@@ -3,6 +3,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
 import { answer } from './fixtures/peer.mjs';
+import { isLostAnswer } from './http-answer.ts';
 import type { LinkLimits } from './inbox.ts';
 import { createTransportLink } from './sdk-transport.ts';
 import { call, describeLink, note, started, Told, type LinkPeer } from './upstream.contract.ts';
@@ -56,6 +57,24 @@ test('a transport that cannot start is unreachable', async () => {
   const told = new Told();
   await expect(link.start(told)).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE', details: { reason: 'no way' } });
   expect(told.closes).toEqual([]);
+});
+
+test.each([
+  [{ data: { status: 400, text: '{"error":{"code":-32022}}' } }, { status: 400, body: { error: { code: -32022 } } }],
+  [{ data: { status: 404 } }, { status: 404, body: '' }],
+  [{ name: 'UnauthorizedError' }, { status: 401, body: '' }],
+])('an HTTP error of the SDK, %j, is evidence as any other', async (thrown, refusal) => {
+  const error = Object.assign(new Error('Error POSTing to endpoint'), thrown);
+  await using peer = await started(async () => toPeer(fake({ send: () => Promise.reject(error) })));
+  await expect(peer.link.send(call('echo'))).rejects.toMatchObject({ name: 'HttpRefusal', ...refusal });
+});
+
+test('a stream of a request that ended without an answer is a lost answer; notifications have none', async () => {
+  const transport = fake({ hasPerRequestStream: true, send: async (_, options) => options?.onRequestStreamEnd?.() });
+  await using peer = await started(async () => toPeer(transport));
+  await peer.link.send(call('echo'));
+  await peer.link.send({ jsonrpc: '2.0', method: 'note' });
+  expect(peer.told.messages.map(({ message }) => isLostAnswer(message))).toEqual([true]);
 });
 
 /** The words of peer.mjs in this process. */

@@ -17,6 +17,7 @@ import type { Front, FrontOptions } from './dialect/front.ts';
 import { createNameBook } from './router/catalogs.ts';
 import type { NameBook } from './router/catalogs.ts';
 import type { Member } from './router/member.ts';
+import { TaskIds } from './router/task-ids.ts';
 import type { Naming } from './router/names.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
@@ -53,6 +54,7 @@ export class Gateway {
   readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
   readonly #doors: Doors;
   readonly #names: NameBook;
+  readonly #taskIds: TaskIds;
   readonly #whole: View;
   readonly #parts = new Map<string, { view: View; front: Front }>();
   #steps: Step[];
@@ -64,6 +66,7 @@ export class Gateway {
     this.#options = { ...options, log, clock, sealer };
     this.#steps = (options.steps ?? []).map(toStep);
     this.#names = createNameBook(options.names);
+    this.#taskIds = new TaskIds(sealer);
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
     this.#whole = this.#viewOf(this.#members);
@@ -72,22 +75,24 @@ export class Gateway {
   }
 
   /**
-   * Other servers, steps or groups from now on. A server whose entry is the very same object stays as it is; others are
-   * started or, once their calls have ended, stopped. Clients are told that lists have changed.
+   * Other servers, steps or groups from now on; what is not given stays. A server whose entry is the very same object stays
+   * as it is; others are started or, once their calls have ended, stopped. Clients are told that lists have changed.
    */
-  async update(next: Pick<GatewayOptions, 'servers' | 'steps' | 'groups'>): Promise<void> {
+  update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups'>>): void {
     const previous = this.#members;
     const kept = new Map(previous.map((member) => [member.name, member]));
-    this.#steps = (next.steps ?? []).map(toStep);
-    this.#groups = next.groups ?? {};
-    this.#members = Object.entries(next.servers).map(([name, entry]) => {
-      const known = kept.get(name);
-      return known?.entry === entry ? known : this.#toMember(name, entry);
-    });
+    if (next.steps) this.#steps = next.steps.map(toStep);
+    if (next.groups) this.#groups = next.groups;
+    if (next.servers) {
+      this.#members = Object.entries(next.servers).map(([name, entry]) => {
+        const known = kept.get(name);
+        return known?.entry === entry ? known : this.#toMember(name, entry);
+      });
+    }
     this.#whole.replace(this.#members, this.#steps);
     for (const [name, { view }] of this.#parts) view.replace(this.#membersOf(name), this.#steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
-    await Promise.all(gone.map(async ({ target }) => target instanceof UpstreamTarget && target.retire()));
+    for (const { target } of gone) if (target instanceof UpstreamTarget) void target.retire();
   }
 
   /** What is behind it: by name, with the state of each connection. */
@@ -138,8 +143,9 @@ export class Gateway {
   }
 
   #viewOf(members: Member[]): View {
-    const { log, clock, sealer, instructions, startMs } = this.#options;
-    const routing = { info: this.#info, names: this.#names, log, clock, sealer, instructions, startMs };
+    const { log, clock, sealer, instructions, startMs, name } = this.#options;
+    const who = { info: this.#info, isNamed: name !== undefined, instructions };
+    const routing = { ...who, names: this.#names, taskIds: this.#taskIds, log, clock, sealer, startMs };
     return new View(members, this.#steps, routing);
   }
 

@@ -4,9 +4,10 @@
 // (upstream/). The answer comes back the same way.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
+import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
+import { QuietExchange } from '../protocol/quiet-exchange.ts';
 import type { Step } from '../protocol/step.ts';
-import type { Change, Target } from '../protocol/target.ts';
+import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
 import { createChain } from './middleware/chain.ts';
 import type { Last } from './middleware/chain.ts';
 import type { Member } from './router/member.ts';
@@ -15,7 +16,7 @@ import type { RouterOptions } from './router/router.ts';
 
 export class View implements Target {
   readonly #options: RouterOptions;
-  readonly #watchers = new Map<(change: Change) => void, () => void>();
+  readonly #watchers = new Map<(change: Change) => void, { watcher: Watcher | undefined; unwatch: () => void }>();
   #steps: readonly Step[] = [];
   #router!: Router;
   #chain!: Last;
@@ -28,9 +29,10 @@ export class View implements Target {
   /** Other servers or steps from now on; what is under way goes on with the old ones. Clients are told to look again. */
   replace(members: readonly Member[], steps: readonly Step[]): void {
     this.#set(members, steps);
-    for (const [listener, unwatch] of this.#watchers) {
+    for (const [listener, { watcher, unwatch }] of this.#watchers) {
+      // In this order, so that no server that stays takes the client for gone.
+      this.#watchers.set(listener, { watcher, unwatch: this.#watchRouter(listener, watcher) });
       unwatch();
-      this.#watchers.set(listener, this.#watchRouter(listener));
       for (const kind of ['tools', 'prompts', 'resources'] as const) listener({ kind });
     }
   }
@@ -47,8 +49,8 @@ export class View implements Target {
     return this.#router.instructions;
   }
 
-  ready(): Promise<void> {
-    return this.#router.ready();
+  ready(opening?: Opening): Promise<void> {
+    return this.#router.ready(opening);
   }
 
   capabilities(client: ClientView): ServerCapabilities {
@@ -59,10 +61,18 @@ export class View implements Target {
     return this.#router.inputSchema(tool, client);
   }
 
-  watch(listener: (change: Change) => void): () => void {
-    this.#watchers.set(listener, this.#watchRouter(listener));
+  async subscribe(uri: string, client: ClientView): Promise<void> {
+    await this.handle(new QuietExchange('resources/subscribe', { uri }, client));
+  }
+
+  notify(notification: NotificationMessage, client: ClientView): void {
+    this.#router.notify(notification, client);
+  }
+
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    this.#watchers.set(listener, { watcher, unwatch: this.#watchRouter(listener, watcher) });
     return () => {
-      this.#watchers.get(listener)?.();
+      this.#watchers.get(listener)?.unwatch();
       this.#watchers.delete(listener);
     };
   }
@@ -75,11 +85,11 @@ export class View implements Target {
   }
 
   /** Changes travel back like answers: the innermost step hears of them first. */
-  #watchRouter(listener: (change: Change) => void): () => void {
+  #watchRouter(listener: (change: Change) => void, watcher: Watcher | undefined): () => void {
     return this.#router.watch((change) => {
       let told: Change | undefined = change;
       for (const step of this.#steps.toReversed()) if (told && step.onChange) told = step.onChange(told);
       if (told) listener(told);
-    });
+    }, watcher);
   }
 }

@@ -1,5 +1,10 @@
 // A server as we call it: who it is, and one call to it, in neutral words.
-import type { ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
+import type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  ServerCapabilities,
+} from '@modelcontextprotocol/client';
 import type { Ask, LogEntry, Progress, TraceContext } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { Change } from './target.ts';

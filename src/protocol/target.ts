@@ -1,7 +1,7 @@
 // What a request can be handed to: a server written with Parley, an upstream, a set of flows, or a chain of steps before them.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange, LogEntry } from './exchange.ts';
-import type { JsonObject } from './message.ts';
+import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
+import type { JsonObject, NotificationMessage } from './message.ts';
 
 export interface Target {
   readonly info: Implementation;
@@ -14,12 +14,31 @@ export interface Target {
    * `{ value, description }`. Failures are thrown as GatewayError or ProtocolError.
    */
   handle(exchange: Exchange): Promise<JsonObject> | JsonObject;
-  /** Resolves when `capabilities` tells the truth, as far as it ever will; never rejects. Absent: it always does. */
-  ready?(): Promise<void>;
-  /** Calls back on every change until the returned function is called. */
-  watch(listener: (change: Change) => void): () => void;
+  /**
+   * Resolves when `capabilities` tells the truth, as far as it ever will; never rejects. Absent: it always does. What is
+   * known of the client that waits for it helps to open just the connection that it will need.
+   */
+  ready?(opening?: Opening): Promise<void>;
+  /** Calls back on every change until the returned function is called. `watcher` is the client that wants to know. */
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void;
+  /**
+   * Makes sure that a resource is told of, where a server has to be asked for that; ends with the client's watch. Rejects
+   * where it cannot be. Absent: all are.
+   */
+  subscribe?(uri: string, client: ClientView): Promise<void>;
+  /** Something a client says without wanting an answer, such as that its roots have changed. */
+  notify?(notification: NotificationMessage, client: ClientView): void;
   /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */
   inputSchema?(tool: string, client: ClientView): JsonObject | undefined;
+}
+
+/** What a client says of itself before it is a client. */
+export type Opening = Pick<ClientView, 'dialect' | 'capabilities'>;
+
+export interface Watcher {
+  readonly client: ClientView;
+  /** Puts a question that belongs to no request of the client; absent where the client's era knows none such. */
+  ask?(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
 }
 
 /** Something a client may have to be told though it has not asked just now. */

@@ -6,7 +6,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { readMessage, toIncoming } from '../codec/json-rpc.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
-import { isStatelessMessage } from '../dialect/detect.ts';
+import { isStatelessMessage, openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { plainError } from '../dialect/plain-error.ts';
@@ -31,6 +31,9 @@ export class Connection {
   #running = new Map<RequestId, Running>();
   #onIdle: (() => void) | undefined;
   #closed = false;
+  /** The client has said something. */
+  #isHeard = false;
+  #ready: Promise<void> | undefined;
   /** What came before the target knew what it offers. */
   #early: Incoming[] | undefined;
 
@@ -48,7 +51,6 @@ export class Connection {
     this.#conversation = new Conversation(front, channel.principals.handshake, this.#outlet, {
       onExit: (status) => channel.exit(status),
     });
-    if (front.target.ready) this.#awaitTarget(front.target.ready());
   }
 
   receive(text: string): void {
@@ -66,7 +68,7 @@ export class Connection {
 
   /** No more input: resolves when everything in flight has been answered. Open questions can no longer be. */
   async drain(): Promise<void> {
-    if (this.#early) await this.#front.target.ready?.();
+    await this.#ready;
     this.#conversation.endInput();
     this.#endListens();
     if (this.#isIdle()) return;
@@ -81,9 +83,13 @@ export class Connection {
     this.#onIdle?.();
   }
 
-  #awaitTarget(ready: Promise<void>): void {
+  /** The first words of the client say what it will need of the target. */
+  #awaitTarget(first: Incoming): void {
+    this.#isHeard = true;
+    const ready = this.#front.target.ready?.(first.kind === 'message' ? openingOf(first.message) : undefined);
+    if (!ready) return;
     this.#early = [];
-    void ready.then(() => {
+    this.#ready = ready.then(() => {
       const early = this.#early ?? [];
       this.#early = undefined;
       for (const incoming of early) this.#take(incoming);
@@ -92,6 +98,7 @@ export class Connection {
 
   #take(incoming: Incoming): void {
     if (this.#closed) return;
+    if (!this.#isHeard) this.#awaitTarget(incoming);
     if (this.#early) {
       if (this.#early.length < this.#front.limits.maxInFlight) this.#early.push(incoming);
       return;

@@ -5,6 +5,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { readMessage, writeMessage } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
+import { openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { answerError, answerJson } from './answer.ts';
@@ -49,7 +50,8 @@ export class LegacySse {
       response.writeHead(202).end();
       const incoming = readMessage(body, this.#front.limits);
       const take = (): void => receiveIn(session.conversation, incoming, session.outlet);
-      const ready = session.conversation.wording ? undefined : this.#front.target.ready?.();
+      const opening = incoming.kind === 'message' ? openingOf(incoming.message) : undefined;
+      const ready = session.conversation.wording ? undefined : this.#front.target.ready?.(opening);
       if (ready) void ready.then(take);
       else take();
     });

@@ -7,7 +7,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { readMessage } from '../codec/json-rpc.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
-import { isStatelessMessage } from '../dialect/detect.ts';
+import { isStatelessMessage, openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
 import { checkOpeningVersion, checkSessionVersion } from '../dialect/session-version.ts';
 import { isEndless, serveStateless } from '../dialect/stateless/serve.ts';
@@ -62,7 +62,8 @@ export class StreamableHttp {
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
       const incoming = readMessage(body, this.#front.limits);
-      const ready = asksWhatIsOffered(incoming) ? this.#front.target.ready?.() : undefined;
+      const opening = asksWhatIsOffered(incoming);
+      const ready = opening && this.#front.target.ready?.(openingOf(opening));
       if (ready) void ready.then(() => this.#answer(visit, incoming, accepted));
       else this.#answer(visit, incoming, accepted);
     });
@@ -179,9 +180,10 @@ function idOf(incoming: Incoming): RequestId | null {
 }
 
 /** The opening of either era: its answer says what the target can do. */
-function asksWhatIsOffered(incoming: Incoming): boolean {
-  if (incoming.kind !== 'message' || !isRequest(incoming.message)) return false;
-  return incoming.message.method === 'initialize' || incoming.message.method === 'server/discover';
+function asksWhatIsOffered(incoming: Incoming): Message | undefined {
+  if (incoming.kind !== 'message' || !isRequest(incoming.message)) return undefined;
+  const { method } = incoming.message;
+  return method === 'initialize' || method === 'server/discover' ? incoming.message : undefined;
 }
 
 export function isJson(contentType: string | undefined): boolean {

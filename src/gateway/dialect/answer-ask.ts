@@ -31,11 +31,15 @@ export async function answerAsk(
 export function toAsk(method: string, params: JsonObject | undefined): Ask {
   if (!params) return { method };
   const { _meta, ...rest } = params;
-  const key = isObject(_meta) ? _meta[META.key] : undefined;
+  const { [META.key]: key, [META.relatedTask]: relatedTask } = isObject(_meta) ? _meta : {};
   const elicits = method === 'elicitation/create' && rest.mode === undefined;
   return {
     method,
-    params: elicits ? { mode: 'form', ...rest } : rest,
+    params: {
+      ...(elicits && { mode: 'form' }),
+      ...rest,
+      ...(relatedTask !== undefined && { _meta: { [META.relatedTask]: relatedTask } }),
+    },
     ...(typeof key === 'string' && { key }),
   };
 }

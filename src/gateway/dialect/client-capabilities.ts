@@ -1,6 +1,8 @@
 // What our side declares that it can be asked, as each revision knows it.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { TASKS_EXTENSION } from './meta.ts';
 import { featuresOf, isStateless } from './revisions.ts';
 
 /** `capabilities` in the newest handshake spelling. */
@@ -17,6 +19,25 @@ export function toClientCapabilities(capabilities: ClientCapabilities, revision:
     ...(sampling ? { sampling: {} } : undefined),
     ...(elicitation && structured ? { elicitation: {} } : undefined),
   };
+}
+
+/**
+ * What a server of the stateless era is told of the client that a call is made for: just what it declared, so far as its
+ * revision knows how to answer it. Tasks of older clients are another thing under the same name.
+ */
+export function toCallCapabilities({ dialect, revision, capabilities }: ClientView): ClientCapabilities {
+  if (dialect === 'stateless') return capabilities;
+  if (dialect === 'draft') return {};
+  const { roots, sampling, elicitation, tasks, extensions, ...rest } = capabilities as JsonObject;
+  const { structured, icons } = featuresOf(revision);
+  const { [TASKS_EXTENSION]: _tasks, ...others } = (extensions ?? {}) as JsonObject;
+  return {
+    ...rest,
+    ...(roots ? { roots: {} } : undefined),
+    ...(sampling ? { sampling: icons ? sampling : {} } : undefined),
+    ...(elicitation && structured ? { elicitation: icons ? elicitation : {} } : undefined),
+    ...(Object.keys(others).length > 0 && { extensions: others }),
+  } as ClientCapabilities;
 }
 
 function present(fields: JsonObject): JsonObject {

@@ -45,6 +45,8 @@ export class Conversation {
   #inFlight = new Map<RequestId, ServedExchange>();
   #asks = new PendingAsks();
   #unwatch: (() => void) | undefined;
+  /** Stands for the client where no request of it does. */
+  #unrelated: ServedExchange | undefined;
   #shutDown = false;
   #closed = false;
 
@@ -136,7 +138,11 @@ export class Conversation {
     try {
       const { wording, result } = greet(request, this);
       this.wording = wording;
-      this.#unwatch = this.front.target.watch((change) => this.#change(change));
+      const watcher = {
+        client: wording.client,
+        ask: (ask: Ask, signal?: AbortSignal) => this.#askUnrelated(ask, signal),
+      };
+      this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
       outlet.end(toResult(request.id, result));
     } catch (thrown) {
       outlet.end(toErrorMessage(request.id, plainError(toError(thrown))));
@@ -192,6 +198,9 @@ export class Conversation {
     const id = this.wording?.cancelledId(notification);
     const exchange = id === undefined ? undefined : this.#inFlight.get(id as RequestId);
     if (exchange?.cancel()) this.#callOff(exchange);
+    else if (this.wording && id === undefined && method !== 'notifications/progress') {
+      this.front.target.notify?.(notification, this.wording.client);
+    }
   }
 
   /** The handler may take its time to notice; the client is not kept waiting for it. */
@@ -200,6 +209,22 @@ export class Conversation {
     exchange.end();
     this.#inFlight.delete(exchange.request.id);
     exchange.outlet.end(answer);
+  }
+
+  /** A question that belongs to no request goes where everything else does that the client did not ask for. */
+  #askUnrelated(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const { wording } = this;
+    if (!wording || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
+    this.#unrelated ??= this.#toUnrelated(wording);
+    return this.putAsk(ask, this.#unrelated, signal);
+  }
+
+  #toUnrelated({ client }: Wording): ServedExchange {
+    const outlet = { send: (message: Message) => this.#back.send(message), end: () => {}, release: () => {} };
+    const split = { params: {}, progressToken: undefined, trace: undefined };
+    const exchange = new ConversationExchange({ jsonrpc: '2.0', id: '', method: '' }, split, client, outlet);
+    exchange.conversation = this;
+    return exchange;
   }
 
   #response(response: ResponseMessage): void {

@@ -1,6 +1,7 @@
 // Which era a message belongs to. The body decides, except that a live session or a handshake version header wins over
 // it: some clients negotiate 2025-11-25 and send the stateless `_meta` keys all the same (matrix §2.14).
 import type { Message } from '../../protocol/message.ts';
+import type { Opening } from '../../protocol/target.ts';
 import { isObject } from '../../protocol/message.ts';
 import { META } from './meta.ts';
 import { isHandshake, isStateless } from './revisions.ts';
@@ -20,6 +21,18 @@ export function isStatelessMessage(message: Message, evidence: Evidence): boolea
   const claimed = claimedVersion(message.params);
   if (claimed === undefined) return false;
   return message.method === 'initialize' ? isStateless(claimed) : true;
+}
+
+/** What the first words of a client say of it; undefined when they say nothing. */
+export function openingOf(message: Message): Opening | undefined {
+  if (!('method' in message) || !isObject(message.params)) return undefined;
+  const { params } = message;
+  if (message.method === 'initialize' && typeof params.protocolVersion === 'string') {
+    return { dialect: 'handshake', capabilities: isObject(params.capabilities) ? params.capabilities : {} };
+  }
+  const meta = isObject(params._meta) ? params._meta : {};
+  const capabilities = meta[META.clientCapabilities];
+  return isObject(capabilities) ? { dialect: 'stateless', capabilities } : undefined;
 }
 
 /** What the envelope names, whatever it is: an unknown version must be refused in the words of the stateless era. */

@@ -13,6 +13,8 @@ export const META = {
   relatedTask: 'io.modelcontextprotocol/related-task',
   /** Ours: the name of a question in a handshake request, for whoever bridges it into the stateless era. */
   key: 'mcp-parley/key',
+  /** Ours: what a client would have had to declare, in a handshake result that failed for want of it. */
+  required: 'mcp-parley/required-capabilities',
 } as const;
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -47,9 +49,8 @@ function foreignKeys(meta: JsonObject): JsonObject | undefined {
 }
 
 function isReserved(key: string): boolean {
-  if (key === 'progressToken' || key === '__proto__') return true;
-  if (TRACE_KEYS.includes(key as 'baggage')) return true;
-  return key.startsWith('io.modelcontextprotocol/') && key !== META.relatedTask;
+  if (key.startsWith('io.modelcontextprotocol/')) return key !== META.relatedTask;
+  return key === 'progressToken' || key === '__proto__' || TRACE_KEYS.includes(key as 'baggage');
 }
 
 function toToken(value: unknown): string | number | undefined {

@@ -1,6 +1,8 @@
 // Checked by tsc: what must not compile is marked, and a mark on a line that does compile is an error.
 import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../protocol/exchange.ts';
 import type { Outcome, Step, StepFunction } from '../../protocol/step.ts';
+import type { ChainExchange } from './chain-exchange.ts';
 import { respond } from './outcome.ts';
 
 const returned: StepFunction = (_, next) => next();
@@ -32,9 +34,13 @@ const step: Step = {
   handle: async (_, next) => void (await next()),
 };
 
+/** Also what is optional in an exchange has to reach the target through the chain. */
+const forgottenParts: Exclude<keyof Exchange, keyof ChainExchange>[] = [];
+const noneForgotten: never[] = forgottenParts;
+
 describe('the type of an outcome', () => {
   it('makes a forgotten return a type error', () => {
     const all = [returned, awaited, answered, forgotten, forgottenSometimes, passed, bare, byHand, step];
-    expect(all).not.toContain(undefined);
+    expect([...all, noneForgotten]).not.toContain(undefined);
   });
 });

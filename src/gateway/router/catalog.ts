@@ -48,9 +48,10 @@ export class Catalog {
     this.#log = log;
   }
 
-  list(area: Area, client: ClientView): Promise<Listed> {
-    if (!this.#offers(area, client)) return Promise.resolve(this.#lastGood.get(keyOf(area, client)) ?? NOTHING);
+  async list(area: Area, client: ClientView): Promise<Listed> {
+    await this.#member.target.ready?.(); // one that was added later has not been asked yet what it offers
     const key = keyOf(area, client);
+    if (!this.#offers(area, client)) return this.#lastGood.get(key) ?? NOTHING;
     const kept = this.#kept.get(key);
     if (kept && this.#clock.now() < kept.until) return kept.listed;
     const listed = this.#fetch(area, client, key);

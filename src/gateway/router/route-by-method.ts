@@ -4,23 +4,25 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Sealer } from '../../shared/seal.ts';
 import { LIST_METHODS } from './catalog.ts';
 import type { Area } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import { routeResource } from './route-resource.ts';
-import { routeTask, withSealedTask } from './route-task.ts';
+import { publishTask, routeTask } from './route-task.ts';
+import type { TaskIds } from './task-ids.ts';
 
 const AREA_OF = new Map(Object.entries(LIST_METHODS).map(([area, method]) => [method, area as Area]));
 
-export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, sealer: Sealer): Promise<JsonObject> {
+export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: TaskIds): Promise<JsonObject> {
   const { method, params, client } = exchange;
   const area = AREA_OF.get(method);
   if (area) return listPage(exchange, catalogs, area);
   switch (method) {
-    case 'tools/call':
-      return withSealedTask(exchange, sealer, await byName(exchange, catalogs, 'tools'));
+    case 'tools/call': {
+      const { member, result } = await byName(exchange, catalogs, 'tools');
+      return publishTask(exchange, member, ids, result);
+    }
     case 'prompts/get':
       return (await byName(exchange, catalogs, 'prompts')).result;
     case 'resources/read':
@@ -33,7 +35,8 @@ export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, seal
     case 'tasks/result':
     case 'tasks/update':
     case 'tasks/cancel':
-      return routeTask(exchange, catalogs, sealer);
+    case 'tasks/list':
+      return routeTask(exchange, catalogs.members, ids);
     default:
       throw new GatewayError('METHOD_NOT_FOUND', { method, params: Object.keys(params), client: client.dialect });
   }

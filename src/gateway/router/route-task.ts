@@ -1,32 +1,64 @@
-// Ids of tasks: sealed with their server and bound to the principal, so that any node finds the server again and nobody else
-// can use them.
+// Requests about tasks, and answers that are tasks, under ids of our own.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Sealer } from '../../shared/seal.ts';
-import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
+import { TaskExchange } from './task-exchange.ts';
+import type { TaskIds } from './task-ids.ts';
 
-const PURPOSE = 'task';
+const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/update', 'tasks/cancel', 'tasks/list']);
 
-export function withSealedTask(
-  { client }: Exchange,
-  sealer: Sealer,
-  { member, result }: { member: Member; result: JsonObject },
-): JsonObject {
+export function isTaskMethod(method: string): boolean {
+  return TASK_METHODS.has(method);
+}
+
+/** The answer of a tool call, which may be a task. */
+export function publishTask({ client }: Exchange, member: Member, ids: TaskIds, result: JsonObject): JsonObject {
   if (!isObject(result.task)) return result;
-  const taskId = sealer.seal(PURPOSE, client.principal, { server: member.name, taskId: result.task.taskId });
+  const taskId = ids.publish(member.name, result.task.taskId, client.principal);
   return { ...result, task: { ...result.task, taskId } };
 }
 
-export async function routeTask(exchange: Exchange, catalogs: Catalogs, sealer: Sealer): Promise<JsonObject> {
+export async function routeTask(exchange: Exchange, members: readonly Member[], ids: TaskIds): Promise<JsonObject> {
+  if (exchange.method === 'tasks/list') return listTasks(exchange, members, ids);
   const { taskId } = exchange.params;
-  const opened = typeof taskId === 'string' ? sealer.open(PURPOSE, exchange.client.principal, taskId) : undefined;
-  const member = isObject(opened) ? catalogs.member(String(opened.server)) : undefined;
-  if (!member || !isObject(opened)) throw new GatewayError('TASK_NOT_FOUND', { taskId });
-  exchange.params = { ...exchange.params, taskId: opened.taskId };
-  const result = await handTo(member, exchange);
-  return 'taskId' in result ? { ...result, taskId } : result;
+  const opened = ids.open(taskId, exchange.client.principal);
+  const member = opened && members.find(({ name }) => name === opened.server);
+  if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
+  const own = new TaskExchange(exchange, opened.taskId);
+  try {
+    return own.published(await handTo(member, own));
+  } catch (thrown) {
+    const isUnknown = thrown instanceof GatewayError && thrown.code === 'TASK_NOT_FOUND';
+    throw isUnknown ? new GatewayError('TASK_NOT_FOUND', { taskId }) : thrown;
+  }
+}
+
+/** A task of a server, as the client it belongs to is told of it; undefined when it is nobody's. */
+export function publishChange(
+  change: Extract<Change, { kind: 'task' }>,
+  member: Member,
+  ids: TaskIds,
+): Change | undefined {
+  const known = ids.known(member.name, change.task.taskId);
+  if (known?.principal !== change.principal) return undefined;
+  return { ...change, task: { ...change.task, taskId: known.publicId } };
+}
+
+/** A server that many share knows tasks of all of them: only those that were issued to this client are listed. */
+async function listTasks(exchange: Exchange, members: readonly Member[], ids: TaskIds): Promise<JsonObject> {
+  const able = members.filter(({ target }) => target.capabilities(exchange.client).tasks);
+  if (able.length === 0) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
+  const lists = await Promise.all(able.map(async (member) => ({ member, list: await handTo(member, exchange) })));
+  const tasks = lists.flatMap(({ member, list }) =>
+    (Array.isArray(list.tasks) ? (list.tasks as JsonObject[]) : []).flatMap((task) => {
+      const known = ids.known(member.name, task.taskId);
+      return known?.principal === exchange.client.principal ? [{ ...task, taskId: known.publicId }] : [];
+    }),
+  );
+  const nextCursor = lists.length === 1 ? lists[0]!.list.nextCursor : undefined;
+  return { tasks, ...(nextCursor !== undefined && { nextCursor }) };
 }

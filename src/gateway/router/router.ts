@@ -2,8 +2,8 @@
 // the one target that owns what it names. With a single target behind it everything passes as it is, cursors too.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { Change, Target } from '../../protocol/target.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -14,30 +14,45 @@ import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import { routeByMethod } from './route-by-method.ts';
+import { isTaskMethod, publishChange, publishTask, routeTask } from './route-task.ts';
+import { TaskIds } from './task-ids.ts';
 
 export interface RouterOptions {
+  /** Who the router is; default: the only server behind it. */
   info: Implementation;
+  isNamed?: boolean | undefined;
   instructions?: string | undefined;
   /** Kept by whoever replaces one router by another. */
   names: NameBook;
   clock: Clock;
   log: Log;
   sealer: Sealer;
+  /** Kept where routers come and go. */
+  taskIds?: TaskIds | undefined;
   /** How long the first client may be kept waiting for servers that start. */
   startMs?: number | undefined;
 }
 
+/** What a target is called whose name is not known yet. */
+const UNKNOWN = 'unknown';
+
 export class Router implements Target {
-  readonly info: Implementation;
   readonly #options: RouterOptions;
   readonly #members: readonly Member[];
   readonly #catalogs: Catalogs;
+  readonly #taskIds: TaskIds;
 
   constructor(members: readonly Member[], options: RouterOptions) {
     this.#members = members;
     this.#options = options;
-    this.info = options.info;
     this.#catalogs = new Catalogs(members, options);
+    this.#taskIds = options.taskIds ?? new TaskIds(options.sealer);
+  }
+
+  get info(): Implementation {
+    const [only, ...others] = this.#options.isNamed ? [] : this.#members;
+    if (!only || others.length > 0 || only.target.info.name === UNKNOWN) return this.#options.info;
+    return only.target.info;
   }
 
   get instructions(): string | undefined {
@@ -50,8 +65,8 @@ export class Router implements Target {
   }
 
   /** A server that does not come up in time is told of later, by a changed list. */
-  async ready(): Promise<void> {
-    const all = Promise.all(this.#members.map(async ({ target }) => target.ready?.()));
+  async ready(opening?: Opening): Promise<void> {
+    const all = Promise.all(this.#members.map(async ({ target }) => target.ready?.(opening)));
     let stop = (): void => {};
     const late = new Promise<void>(
       (resolve) => (stop = this.#options.clock.after(this.#options.startMs ?? 10_000, resolve)),
@@ -64,14 +79,21 @@ export class Router implements Target {
     return mergeCapabilities(this.#members.map(({ target }) => target.capabilities(client)));
   }
 
-  watch(listener: (change: Change) => void): () => void {
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     const stops = this.#members.map((member) =>
       member.target.watch((change) => {
-        const told = this.#catalogs.onChange(member, change);
+        const told =
+          change.kind === 'task'
+            ? publishChange(change, member, this.#taskIds)
+            : this.#catalogs.onChange(member, change);
         if (told) listener(told);
-      }),
+      }, watcher),
     );
     return () => stops.forEach((stop) => stop());
+  }
+
+  notify(notification: NotificationMessage, client: ClientView): void {
+    for (const { target } of this.#members) target.notify?.(notification, client);
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
@@ -81,7 +103,11 @@ export class Router implements Target {
   handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
     const [only, ...others] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
-    if (others.length === 0) return handTo(only, exchange);
-    return routeByMethod(exchange, this.#catalogs, this.#options.sealer);
+    if (others.length > 0) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
+    if (isTaskMethod(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
+    const result = handTo(only, exchange);
+    // Whoever cannot have tasks has none to be renamed.
+    if (!exchange.task || exchange.method !== 'tools/call') return result;
+    return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
   }
 }

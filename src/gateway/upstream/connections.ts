@@ -1,70 +1,192 @@
 // Which connection to a server a call goes by.
-// 1. Calls of clients that cannot be asked share one connection and run side by side.
-// 2. A client that can be asked has connections of its own, on which just its capabilities are declared.
-// 3. Where one principal may be many clients (the stateless era), a connection carries one call at a time: on a channel that
-//    does not say which call asked, a question could else reach the wrong one.
+// 1. A server that is told with each call who calls, and answers on the call itself, has one connection for all.
+// 2. So have all clients that cannot be asked: their calls run side by side.
+// 3. A client that can be asked has a connection of its own, on which just its capabilities are declared: its calls, its
+//    lists and its changes are those of one server, as if there were no gateway.
+// 4. Where one principal may be many clients (the stateless era), the connection is the principal's, per set of
+//    capabilities. If the wire cannot say which call asked, a call that may ask has a connection for itself; there are a few
+//    of them, and whoever comes later waits.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
+import type { Opening } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { AskRouting } from './ask-routing.ts';
+import { TASKS_EXTENSION } from '../dialect/meta.ts';
+import { Connection } from './connection.ts';
 import type { Supervised } from './supervised.ts';
 
-export interface Connection {
-  readonly supervised: Supervised;
-  readonly asks: AskRouting;
-}
-
 export interface ConnectionsOptions {
-  open(capabilities: ClientCapabilities, asks: AskRouting, onGone: () => void): Supervised;
+  open(connection: Connection): Supervised;
   /** Every client has connections of its own, asked or not. */
   perClient: boolean;
+  clock: Clock;
+  /** How long a call waits for a connection of its own. */
+  waitMs: number;
 }
 
-/** Own connections of one client to one server. */
-const MAX_OWN = 16;
+/** Connections for calls of one principal that must be alone on theirs. */
+const MAX_POOL = 8;
+
+interface Pool {
+  connections: Connection[];
+  waiting: ((connection: Connection) => void)[];
+}
 
 export class Connections {
-  readonly shared: Connection;
   readonly #options: ConnectionsOptions;
-  readonly #own = new Map<string, Connection[]>();
+  /** By what their clients declare beside questions: extensions, for example. */
+  readonly #shared = new Map<string, Connection>();
+  /** The server needs no more than this one. */
+  #oneForAll: Connection | undefined;
+  readonly #own = new Map<ClientView, Connection>();
+  readonly #pools = new Map<string, Pool>();
+  /** Opened for a client that was about to come. */
+  #unclaimed: { opening: Opening; connection: Connection }[] = [];
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
-    this.shared = this.#create({}, () => {});
-  }
-
-  for(client: ClientView): Connection {
-    const asks = asksOf(client.capabilities);
-    if (Object.keys(asks).length === 0 && !this.#options.perClient) return this.shared;
-    const key = `${client.principal} ${JSON.stringify(asks)}`;
-    const own = this.#own.get(key) ?? [];
-    this.#own.set(key, own);
-    const usable = client.dialect === 'stateless' ? own.find((one) => one.asks.isFree) : own[0];
-    return usable ?? this.#add(key, own, asks);
   }
 
   get all(): Connection[] {
-    return [this.shared, ...[...this.#own.values()].flat()];
+    const pooled = [...this.#pools.values()].flatMap(({ connections }) => connections);
+    const unclaimed = this.#unclaimed.map(({ connection }) => connection);
+    return [...this.#shared.values(), ...this.#own.values(), ...pooled, ...unclaimed];
   }
 
-  #add(key: string, own: Connection[], capabilities: ClientCapabilities): Connection {
-    if (own.length >= MAX_OWN)
-      throw new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxParked' });
-    const connection = this.#create(capabilities, () => {
-      own.splice(own.indexOf(connection), 1);
-      if (own.length === 0) this.#own.delete(key);
-    });
-    own.push(connection);
+  /** The one to learn from what the server offers, while nothing is known of it. */
+  prepare(opening: Opening | undefined): Connection {
+    if (!opening || !this.#needsOwn(opening)) return this.#oneForAll ?? this.#share(opening);
+    const known = this.#unclaimed.find((one) => isSame(one.opening, opening));
+    if (known) return known.connection;
+    const connection = this.#create(declaredBy(opening), '', opening.dialect === 'handshake');
+    this.#unclaimed.push({ opening, connection });
     return connection;
   }
 
-  #create(capabilities: ClientCapabilities, onGone: () => void): Connection {
-    const asks = new AskRouting();
-    return { asks, supervised: this.#options.open(capabilities, asks, onGone) };
+  /** It has turned out what the server is. */
+  learn(connection: Connection, isOneForAll: boolean): void {
+    if (!isOneForAll || this.#oneForAll) return;
+    this.#oneForAll = connection;
+    connection.principal = undefined;
+    // Others that were about to be opened are closed once their calls have ended.
+    for (const one of this.all) if (one !== connection) void one.supervised.retire();
+    for (const kind of [this.#shared, this.#own, this.#pools]) kind.clear();
+    this.#unclaimed = [];
+    this.#shared.set('', connection);
+  }
+
+  /** The client's own, or the one that it shares: for all that cannot ask. */
+  home(client: ClientView): Connection {
+    return this.known(client) ?? this.#claim(client);
+  }
+
+  /** The same, if it is there already. */
+  known(client: ClientView): Connection | undefined {
+    if (this.#oneForAll) return this.#oneForAll;
+    if (!this.#needsOwn(client)) return this.#shared.get(signatureOf(client));
+    if (client.dialect !== 'stateless') return this.#own.get(client);
+    return this.#pools.get(keyOf(client))?.connections[0];
+  }
+
+  /** A connection for a call that may ask and must be alone on it; to be given back. */
+  async take(client: ClientView): Promise<Connection> {
+    const connection = this.home(client);
+    const pool = this.#pools.get(keyOf(client));
+    if (client.dialect !== 'stateless' || !pool?.connections.includes(connection)) return connection;
+    const free = pool.connections.find((one) => !one.isTaken) ?? this.#grow(pool, client);
+    if (!free) return this.#wait(pool);
+    free.isTaken = true;
+    return free;
+  }
+
+  giveBack(connection: Connection): void {
+    const pool = [...this.#pools.values()].find(({ connections }) => connections.includes(connection));
+    const next = pool?.waiting.shift();
+    if (next) next(connection);
+    else connection.isTaken = false;
+  }
+
+  /** The client is gone, and its own connection with it. */
+  drop(client: ClientView): Connection | undefined {
+    const connection = this.#own.get(client);
+    this.#own.delete(client);
+    return connection;
+  }
+
+  #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {
+    if (this.#oneForAll) return false;
+    return this.#options.perClient || Boolean(elicitation ?? sampling ?? roots);
+  }
+
+  #share(opening: Opening | undefined): Connection {
+    const key = opening ? signatureOf(opening) : '{}';
+    const known = this.#shared.get(key);
+    const connection = known ?? this.#create(opening ? declaredBy(opening) : {}, undefined, false);
+    this.#shared.set(key, connection);
+    return connection;
+  }
+
+  #claim(client: ClientView): Connection {
+    if (!this.#needsOwn(client)) return this.#share(client);
+    const index = this.#unclaimed.findIndex((one) => isSame(one.opening, client));
+    const [prepared] = index === -1 ? [] : this.#unclaimed.splice(index, 1);
+    const isHandshake = client.dialect === 'handshake';
+    const connection = prepared?.connection ?? this.#create(declaredBy(client), client.principal, isHandshake);
+    connection.principal = client.principal;
+    if (client.dialect === 'stateless') this.#pools.set(keyOf(client), { connections: [connection], waiting: [] });
+    else this.#own.set(client, connection);
+    return connection;
+  }
+
+  #grow({ connections }: Pool, client: ClientView): Connection | undefined {
+    if (connections.length >= MAX_POOL) return undefined;
+    const connection = this.#create(declaredBy(client), client.principal, false);
+    connections.push(connection);
+    return connection;
+  }
+
+  #wait(pool: Pool): Promise<Connection> {
+    const { clock, waitMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const stop = clock.after(waitMs, () => {
+        pool.waiting.splice(pool.waiting.indexOf(next), 1);
+        reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxParked' }));
+      });
+      const next = (connection: Connection): void => {
+        stop();
+        resolve(connection);
+      };
+      pool.waiting.push(next);
+    });
+  }
+
+  #create(capabilities: ClientCapabilities, principal: string | undefined, isExpecting: boolean): Connection {
+    return new Connection({ capabilities, principal, isExpecting }, (connection) => this.#options.open(connection));
   }
 }
 
-/** What of a client's capabilities makes it one that can be asked. */
-function asksOf({ elicitation, sampling, roots }: ClientCapabilities): ClientCapabilities {
-  return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots: {} }) };
+function keyOf(client: ClientView): string {
+  return `${client.principal} ${signatureOf(client)}`;
+}
+
+function isSame(one: Opening, other: Opening): boolean {
+  const sameKind = (one.dialect === 'stateless') === (other.dialect === 'stateless');
+  return sameKind && signatureOf(one) === signatureOf(other);
+}
+
+function signatureOf(opening: Opening): string {
+  return JSON.stringify(declaredBy(opening));
+}
+
+/** What of a client's capabilities a server is told of once for all calls. Roots of no session never change within it. */
+function declaredBy({ capabilities, dialect }: Opening): ClientCapabilities {
+  const { elicitation, sampling, roots, experimental, extensions } = capabilities;
+  const { [TASKS_EXTENSION]: _tasks, ...others } = extensions ?? {};
+  return {
+    ...(elicitation && { elicitation }),
+    ...(sampling && { sampling }),
+    ...(roots && { roots: dialect === 'stateless' ? {} : roots }),
+    ...(experimental && { experimental }),
+    ...(Object.keys(others).length > 0 && { extensions: others }),
+  };
 }

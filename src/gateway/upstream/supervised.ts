@@ -58,6 +58,17 @@ export class Supervised {
     }
   }
 
+  /** Keeps the connection from being closed as unused until the returned function is called. */
+  hold(): () => void {
+    this.#users++;
+    this.#stopIdle();
+    let held = true;
+    return () => {
+      if (held && --this.#users === 0) this.#unused();
+      held = false;
+    };
+  }
+
   async get(): Promise<Upstream> {
     if (this.#current) return this.#current;
     if (this.#closed) throw new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason: 'Parley is closing' });

@@ -4,10 +4,15 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
+const METHOD_NOT_FOUND = -32601;
+const INTERNAL_ERROR = -32603;
+const HEADER_MISMATCH = -32020;
+const MISSING_CAPABILITY = -32021;
+const UNSUPPORTED_VERSION = -32022;
 const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
 export function toTargetError(thrown: unknown, exchange: Exchange, server: string): unknown {
-  if (thrown instanceof ProtocolError) return toNotFound(thrown, exchange) ?? thrown;
+  if (thrown instanceof ProtocolError) return toNotFound(thrown, exchange) ?? toOwn(thrown, exchange, server) ?? thrown;
   if (!(thrown instanceof GatewayError)) return thrown;
   // The call could not be brought to an end: that is a matter of its own for tools (ledger X-06).
   const lost = thrown.code === 'UPSTREAM_CLOSED' || thrown.code === 'UPSTREAM_TIMEOUT';
@@ -15,6 +20,21 @@ export function toTargetError(thrown: unknown, exchange: Exchange, server: strin
     return new GatewayError('TOOL_UNREACHABLE', { reason: thrown.message, server }, { cause: thrown });
   }
   return thrown;
+}
+
+/** What a server says of our side of the connection, and what it says of the client that we call for. */
+function toOwn(error: ProtocolError, { method, client }: Exchange, server: string): GatewayError | undefined {
+  const { code, message, data } = error;
+  const origin = { origin: error };
+  const { requiredCapabilities } = isObject(data) ? data : {};
+  if (code === METHOD_NOT_FOUND) return new GatewayError('METHOD_NOT_FOUND', { method, ...origin });
+  // A handshake server of ours, too, says which capability it lacked.
+  const lacked = client.dialect === 'stateless' && code === INTERNAL_ERROR && isObject(requiredCapabilities);
+  if (code === MISSING_CAPABILITY || lacked) {
+    return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: message, requiredCapabilities, ...origin });
+  }
+  if (code !== HEADER_MISMATCH && code !== UNSUPPORTED_VERSION) return undefined;
+  return new GatewayError('UPSTREAM_INVALID', { server, reason: message }, { cause: error });
 }
 
 function toNotFound(error: ProtocolError, { method, params }: Exchange): GatewayError | undefined {

@@ -1,21 +1,31 @@
 // A server as something requests can be handed to: connected when it is needed, again when it was lost, and known by its
 // last words while it is away.
-import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
-import type { Change, Target } from '../../protocol/target.ts';
+import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Address } from './address.ts';
-import type { AskRouting } from './ask-routing.ts';
+import { Audience } from './audience.ts';
+import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
-import { toTargetError } from './target-errors.ts';
+import { Lender } from './lender.ts';
 import { Supervised } from './supervised.ts';
+import { toTargetError } from './target-errors.ts';
+import { TaskBridge, runsTasks } from './task-bridge.ts';
+import { TaskOwners } from './task-owners.ts';
+import { checkCapability } from './to-call.ts';
+import { ToolBook } from './tool-book.ts';
 import { openUpstream } from './upstream.ts';
+import type { Upstream } from './upstream.ts';
+import { withUrlsAsked } from './url-elicitation.ts';
 
 export interface UpstreamTargetOptions {
   /** The name in the configuration; for errors, logs and prefixes. */
@@ -35,6 +45,7 @@ export interface UpstreamTargetOptions {
 }
 
 const OWN_IDLE_MS = 5 * 60_000;
+const WAIT_MS = 60_000;
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 
 export class UpstreamTarget implements Target {
@@ -43,7 +54,11 @@ export class UpstreamTarget implements Target {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #connections: Connections;
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #lender: Lender;
+  readonly #audience: Audience;
+  readonly #tools = new ToolBook();
+  readonly #tasks: TaskBridge;
+  readonly #taskOwners = new TaskOwners();
   /** What was last known, also while the server is away. */
   #server: ServerView | undefined;
 
@@ -51,10 +66,21 @@ export class UpstreamTarget implements Target {
     this.name = options.name;
     this.#options = options;
     this.#log = (options.log ?? createLog()).child({ server: options.name });
-    this.#clock = options.clock ?? systemClock;
+    const clock = (this.#clock = options.clock ?? systemClock);
     this.#connections = new Connections({
       perClient: options.share === 'session',
-      open: (capabilities, asks, onGone) => this.#supervise(capabilities, asks, onGone),
+      clock,
+      waitMs: options.timeoutMs ?? WAIT_MS,
+      open: (connection) => this.#supervise(connection),
+    });
+    this.#audience = new Audience((client) => this.#connections.known(client));
+    this.#lender = new Lender(this.#connections, options.timeoutMs);
+    this.#tasks = new TaskBridge({
+      tools: this.#tools,
+      clock,
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      tell: (change) => this.#audience.tellAll(change),
+      lend: (exchange, ask) => this.#lender.lend(exchange, ask),
     });
   }
 
@@ -73,35 +99,58 @@ export class UpstreamTarget implements Target {
     transport: string | undefined;
     failure: string | undefined;
   } {
-    const { state, current, failure } = this.#shared;
+    const all = this.#connections.all.map(({ supervised }) => supervised);
+    const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
     return { state, server: this.#server, transport: current?.transport, failure: failure?.message };
   }
 
-  get #shared(): Supervised {
-    return this.#connections.shared.supervised;
-  }
-
-  /** Resolves when the server is connected, or has failed to be: `status` then says why. */
-  async ready(): Promise<void> {
-    await this.#shared.get().catch(() => {});
+  /** Resolves when the server is known, or has failed to be: `status` then says why. */
+  async ready(opening?: Opening): Promise<void> {
+    if (this.#server) return;
+    await this.#connections
+      .prepare(opening)
+      .supervised.get()
+      .catch(() => {}); // told by whatever needs the server next
   }
 
   capabilities(): ServerCapabilities {
-    return this.#server?.capabilities ?? {};
+    if (!this.#server) return {};
+    const { capabilities, dialect } = this.#server;
+    if (dialect !== 'stateless' || !runsTasks(this.#server)) return capabilities;
+    return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
   }
 
-  watch(listener: (change: Change) => void): () => void {
-    this.#listeners.add(listener);
-    this.#shared.current?.watch();
-    return () => void this.#listeners.delete(listener);
+  inputSchema(tool: string): JsonObject | undefined {
+    return this.#tools.inputSchema(tool);
+  }
+
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    const stop = this.#audience.add(listener, watcher?.client);
+    const home = watcher ? this.#connections.home(watcher.client) : this.#connections.prepare(undefined);
+    const release = home.isShared ? () => {} : home.supervised.hold();
+    if (watcher?.ask) home.asks.attend((ask, signal) => watcher.ask!(ask, signal));
+    if (home.supervised.current) home.supervised.current.watch();
+    else if (watcher?.client.dialect === 'stateless') void home.supervised.get().catch(() => {}); // as for `ready`
+    return () => {
+      stop();
+      release();
+      if (watcher && !this.#audience.has(watcher.client)) this.#leave(watcher.client, home);
+    };
+  }
+
+  async subscribe(uri: string, client: ClientView): Promise<void> {
+    await this.handle(new QuietExchange('resources/subscribe', { uri }, client));
+  }
+
+  notify(notification: NotificationMessage, client: ClientView): void {
+    const { current } = this.#connections.known(client)?.supervised ?? {};
+    if (!current || this.#server?.dialect !== 'handshake') return;
+    current.notify(notification.method, notification.params).catch(() => {}); // a server that is gone needs no notice
   }
 
   async handle(exchange: Exchange): Promise<JsonObject> {
-    const { method, params } = exchange;
     try {
-      if (method === 'resources/subscribe') return await this.#subscribe(params.uri as string, true);
-      if (method === 'resources/unsubscribe') return await this.#subscribe(params.uri as string, false);
-      return await this.#call(exchange);
+      return await this.#answer(exchange);
     } catch (thrown) {
       throw toTargetError(thrown, exchange, this.name);
     }
@@ -113,72 +162,104 @@ export class UpstreamTarget implements Target {
   }
 
   async close(): Promise<void> {
+    this.#tasks.close();
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
   }
 
-  async #call(exchange: Exchange): Promise<JsonObject> {
-    // A stateless server is told with each call who calls, and answers on the call itself: all may share its connection.
-    if (!this.#server) await this.#shared.get();
-    const stateless = this.#server?.dialect === 'stateless';
-    const { supervised, asks } = stateless ? this.#connections.shared : this.#connections.for(exchange.client);
-    const leave = asks.enter((ask) => exchange.ask(ask));
-    try {
-      return await supervised.use((upstream) => upstream.call(this.#toCall(exchange)));
-    } finally {
-      leave();
+  async #answer(exchange: Exchange): Promise<JsonObject> {
+    const { method, params, client } = exchange;
+    const server = this.#server ?? (await this.#connections.home(client).supervised.get()).server;
+    switch (method) {
+      case 'resources/subscribe':
+        await this.#connections.home(client).subscribe(params.uri as string, client);
+        return {};
+      case 'resources/unsubscribe':
+        await this.#connections.home(client).unsubscribe(params.uri as string, client);
+        return {};
+      case 'tools/list':
+        return this.#tasks.toList(await this.#list(exchange), exchange, server);
+      case 'tools/call':
+        return this.#taskOwners.note(await this.#callTool(exchange, server), client);
+      case 'tasks/get':
+      case 'tasks/list':
+      case 'tasks/update':
+      case 'tasks/cancel':
+      case 'tasks/result':
+        return this.#tasks.handle(exchange, server);
+      default:
+        return withUrlsAsked(exchange, () => this.#lender.send(exchange));
     }
   }
 
-  #toCall(exchange: Exchange) {
-    const { method, params, signal, trace, task } = exchange;
-    return {
-      method,
-      params,
-      signal,
-      trace,
-      task: task?.requested ? { ttl: task.ttl } : undefined,
-      timeoutMs: this.#options.timeoutMs,
-      onProgress: (progress: Parameters<Exchange['progress']>[0]) => exchange.progress(progress),
-      onNotify: (notification: { method: string; params?: JsonObject }) =>
-        exchange.notify(notification.method, notification.params),
-      ask: (ask: Ask) => exchange.ask(ask),
-    };
+  async #callTool(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+    const result = await withUrlsAsked(exchange, () => this.#tasks.callTool(exchange, server));
+    return checkCapability(result, exchange);
   }
 
-  /** Subscriptions are one for all: which client wants what is kept by its dialect. */
-  async #subscribe(uri: string, wanted: boolean): Promise<JsonObject> {
-    await this.#shared.use((upstream) => (wanted ? upstream.subscribe(uri) : upstream.unsubscribe(uri)));
-    return {};
+  async #list(exchange: Exchange): Promise<JsonObject> {
+    const result = await this.#lender.send(exchange);
+    this.#tools.learn(result, exchange.params.cursor === undefined);
+    return result;
   }
 
-  #supervise(capabilities: ClientCapabilities, asks: AskRouting, onGone: () => void): Supervised {
-    const isShared = Object.keys(capabilities).length === 0;
-    const { address, client, revision, timeoutMs, limits, idleMs = isShared ? undefined : OWN_IDLE_MS } = this.#options;
+  #leave(client: ClientView, home: Connection): void {
+    home.forget(client).catch(() => {}); // a server that is gone has forgotten it already
+    const own = this.#connections.drop(client);
+    own?.asks.dismiss();
+    void own?.supervised.retire();
+  }
+
+  #supervise(connection: Connection): Supervised {
+    const { address, client, revision, timeoutMs, limits } = this.#options;
+    const { idleMs = connection.isShared ? undefined : OWN_IDLE_MS } = this.#options;
+    let isAgain = false;
     return new Supervised({
       clock: this.#clock,
       idleMs,
       open: (onClose) =>
         openUpstream(address, {
           info: client,
-          capabilities,
-          events: { onAsk: (ask) => asks.put(ask), onChange: (change) => isShared && this.#tell(change) },
+          capabilities: connection.capabilities,
+          events: {
+            onAsk: (ask, signal) => connection.asks.put(ask, signal),
+            onChange: (change) => this.#onChange(connection, change),
+          },
           onClose,
           ...{ revision, timeoutMs, limits, log: this.#log, clock: this.#clock },
         }),
       onOpen: (upstream) => {
-        this.#server = upstream.server;
-        if (isShared && this.#listeners.size > 0) upstream.watch();
-        this.#log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');
+        this.#onOpen(connection, upstream, isAgain);
+        isAgain = true;
       },
-      onLost: (reason) => {
-        this.#log.warn({ reason }, 'upstream.lost');
-        onGone();
-      },
+      onLost: (reason) => this.#log.warn({ reason }, 'upstream.lost'),
     });
   }
 
-  #tell(change: Change): void {
-    if (change.kind === 'log') return; // whose it is cannot be said of a shared connection
-    for (const listener of this.#listeners) listener(change);
+  #onOpen(connection: Connection, upstream: Upstream, isAgain: boolean): void {
+    this.#server = upstream.server;
+    this.#connections.learn(connection, upstream.server.dialect !== 'handshake');
+    this.#log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');
+    if (!this.#audience.isEmpty) upstream.watch();
+    if (isAgain) this.#catchUp(connection, upstream);
+  }
+
+  /** What changed while the server was away was told to nobody. */
+  #catchUp(connection: Connection, upstream: Upstream): void {
+    void connection.repeatTo(upstream);
+    for (const kind of ['tools', 'prompts', 'resources'] as const) {
+      if (upstream.server.capabilities[kind]?.listChanged) this.#onChange(connection, { kind });
+    }
+    for (const uri of connection.uris) this.#onChange(connection, { kind: 'resource', uri });
+  }
+
+  #onChange(connection: Connection, change: Change): void {
+    if (change.kind === 'tools') this.#tools.outdate();
+    if (change.kind === 'task') {
+      const owned = this.#tasks.onTask(change.task) ? undefined : this.#taskOwners.address(change);
+      if (owned) this.#audience.tellAll(owned);
+      return;
+    }
+    const isProcess = connection.supervised.current?.transport === 'stdio';
+    this.#audience.tell(connection, change, isProcess);
   }
 }

@@ -1,8 +1,10 @@
 // Errors in the words of the handshake era. 2025-03-26 uses the numbers of the mcp-chain reference; every other
 // revision the official ones. From 2025-11-25 on bad arguments are a result the model can read and mend.
 import type { JsonObject, WireError } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
+import { META } from '../meta.ts';
 import { inOwnWords, plainError, toWire } from '../plain-error.ts';
 import type { Features } from '../revisions.ts';
 import type { ServedExchange } from '../served-exchange.ts';
@@ -21,8 +23,9 @@ export function toHandshakeError(
     return { error: toWire(-32602, 'Invalid params', { parameter: details.parameter, error: details.error }) };
   }
   if (code === 'CLIENT_CANNOT_BE_ASKED') {
-    if (exchange.method === 'tools/call') return asResult(error.message);
-    return { error: toWire(-32603, error.message) };
+    const required = details.requiredCapabilities;
+    if (exchange.method === 'tools/call') return asResult(error.message, required && { [META.required]: required });
+    return { error: toWire(-32603, error.message, required && { requiredCapabilities: required }) };
   }
   if (features.chainCodes) {
     const wire = chainError(error);
@@ -33,8 +36,9 @@ export function toHandshakeError(
   return { error: inOwnWords(error, wire) };
 }
 
-function asResult(text: string): Spelled {
-  return { result: { content: [{ type: 'text', text }], isError: true } };
+function asResult(text: string, meta?: unknown): Spelled {
+  const result = { content: [{ type: 'text', text }], isError: true };
+  return { result: isObject(meta) ? { ...result, _meta: meta } : result };
 }
 
 function chainError({ code, details }: GatewayError): WireError | undefined {

@@ -26,13 +26,24 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
   const id = exchange.request.id;
   const filter = honoured(front, exchange, wanted);
   const mark = (params: JsonObject = {}) => ({ ...params, _meta: { [META.subscriptionId]: id } });
-  exchange.outlet.send(
-    toNotification('notifications/subscriptions/acknowledged', mark({ notifications: named(filter) })),
+  let isAcknowledged = false;
+  const acknowledge = (): void => {
+    if (exchange.ended) return;
+    isAcknowledged = true;
+    exchange.outlet.send(
+      toNotification('notifications/subscriptions/acknowledged', mark({ notifications: named(filter) })),
+    );
+  };
+  const unwatch = front.target.watch(
+    (change) => {
+      const notification = isAcknowledged ? toListened(change, filter, exchange.client.principal) : undefined;
+      if (notification) exchange.outlet.send({ ...notification, params: mark(notification.params) });
+    },
+    { client: exchange.client },
   );
-  const unwatch = front.target.watch((change) => {
-    const notification = toListened(change, filter, exchange.client.principal);
-    if (notification) exchange.outlet.send({ ...notification, params: mark(notification.params) });
-  });
+  const subscribing = subscribeAll(front, exchange, filter);
+  if (subscribing) void subscribing.then(acknowledge);
+  else acknowledge();
   const stop = () => {
     unwatch();
     front.listens.delete(close);
@@ -47,6 +58,15 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
   };
   front.listens.add(close);
   return { endless: true, cancel: stop };
+}
+
+/** Leaves in the filter what a server agreed to tell of; undefined where none has to be asked. */
+function subscribeAll({ target }: Front, { client }: StatelessExchange, filter: Filter): Promise<unknown> | undefined {
+  const uris = filter.resourceSubscriptions;
+  if (uris.length === 0 || !target.subscribe) return undefined;
+  const refuse = (uri: string): void =>
+    void (filter.resourceSubscriptions = filter.resourceSubscriptions.filter((one) => one !== uri));
+  return Promise.all(uris.map((uri) => target.subscribe!(uri, client).catch(() => refuse(uri))));
 }
 
 function readFilter(notifications: unknown): Filter {

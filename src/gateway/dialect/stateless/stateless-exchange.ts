@@ -10,7 +10,9 @@ import { isObject, toNotification } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
+import type { Front } from '../front.ts';
 import { isAtLeast } from '../log-level.ts';
+import { META } from '../meta.ts';
 import { ServedExchange } from '../served-exchange.ts';
 import { MAY_ASK } from './retry.ts';
 
@@ -28,7 +30,8 @@ export class StatelessExchange extends ServedExchange {
   /** How often this call has asked so far. */
   round = 0;
   /** Called when a round of questions is complete and has to be sent. */
-  onAsked: ((questions: JsonObject) => void) | undefined;
+  onAsked: ((exchange: StatelessExchange, questions: JsonObject) => void) | undefined;
+  front: Front | undefined;
   /** The request at hand has been answered with questions; the next one brings another outlet. */
   parked = false;
   /** Made by the first question: most calls ask none. */
@@ -143,7 +146,7 @@ export class StatelessExchange extends ServedExchange {
     setImmediate(() => {
       this.#scheduled = false;
       const open = this.#open?.size && !this.ended && !this.cancelled && !this.parked;
-      if (open) this.onAsked?.(this.#questions());
+      if (open) this.onAsked?.(this, this.#questions());
     });
   }
 
@@ -165,10 +168,10 @@ export class StatelessExchange extends ServedExchange {
   }
 }
 
-/** Embedded requests have no `elicitationId` in this era: correlation belongs into the state. */
+/** Embedded requests have no `elicitationId` in this era, nor do they name tasks: correlation belongs into the state. */
 function toQuestion({ method, params }: Ask): JsonObject {
   if (params === undefined) return { method };
-  if (method !== 'elicitation/create') return { method, params };
-  const { elicitationId, ...rest } = params;
-  return { method, params: rest };
+  const { elicitationId, task, _meta, ...rest } = params;
+  const { [META.relatedTask]: _task, ...meta } = isObject(_meta) ? _meta : {};
+  return { method, params: Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest };
 }

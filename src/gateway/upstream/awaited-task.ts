@@ -1,0 +1,64 @@
+// A call that runs as a task of a handshake server, awaited to its end. Whoever waits for the result of a task is also asked its
+// questions, on the request that waits.
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { META } from '../dialect/meta.ts';
+import type { Send } from './lender.ts';
+
+export type Say = (statusMessage: string) => void;
+
+export class Awaited {
+  readonly #exchange: Exchange;
+  readonly #say: Say;
+  /** Where it is found by what the server tells of its tasks. */
+  readonly #followed: Map<string, Say>;
+  #taskId: string | undefined;
+  #send: Send | undefined;
+
+  constructor(exchange: Exchange, say: Say, followed: Map<string, Say>) {
+    this.#exchange = exchange;
+    this.#say = say;
+    this.#followed = followed;
+  }
+
+  async run(send: Send): Promise<JsonObject> {
+    this.#send = send;
+    const created = await send({ task: { ttl: this.#exchange.task?.ttl } });
+    if (!isObject(created.task)) return created;
+    const taskId = (this.#taskId = String(created.task.taskId));
+    this.#followed.set(taskId, this.#say);
+    try {
+      return withoutRelated(await send({ method: 'tasks/result', params: { taskId } }));
+    } catch (thrown) {
+      // It may just have ended: then there is nothing to call off.
+      if (this.#exchange.signal.aborted) {
+        await send({ method: 'tasks/cancel', params: { taskId }, signal: undefined }).catch(() => {});
+      }
+      throw thrown;
+    } finally {
+      this.#followed.delete(taskId);
+    }
+  }
+
+  /** Whether the task says of itself that it is on its way is known first: then its questions belong into the task. */
+  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const params = { taskId: this.#taskId };
+    const state = this.#taskId && (await this.#send?.({ method: 'tasks/get', params }).catch(() => undefined));
+    if (isObject(state) && typeof state.statusMessage === 'string') this.#say(state.statusMessage);
+    return this.#exchange.ask(withoutTask(ask), signal);
+  }
+}
+
+function withoutTask(ask: Ask): Ask {
+  if (!ask.params) return ask;
+  const { _meta, task, ...params } = ask.params;
+  return { ...ask, params };
+}
+
+function withoutRelated(result: JsonObject): JsonObject {
+  if (!isObject(result._meta) || !(META.relatedTask in result._meta)) return result;
+  const { [META.relatedTask]: _task, ...meta } = result._meta;
+  const { _meta, ...rest } = result;
+  return Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+}

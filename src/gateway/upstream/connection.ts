@@ -1,0 +1,91 @@
+// One connection to a server and what is wished of it: calls, subscriptions, a log level. A connection that was lost and is
+// opened anew is told of all that again, and whoever watches is told that something may have been missed.
+import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../protocol/exchange.ts';
+import { isAtLeast } from '../dialect/log-level.ts';
+import { AskRouting } from './ask-routing.ts';
+import type { Supervised } from './supervised.ts';
+import type { Upstream } from './upstream.ts';
+
+export class Connection {
+  /** What is declared on it, where that is done once for all calls. */
+  readonly capabilities: ClientCapabilities;
+  readonly asks: AskRouting;
+  /** Whose it is; undefined where it is shared, empty where its client is about to come. */
+  principal: string | undefined;
+  readonly supervised: Supervised;
+  /** Taken by a call that must be alone on it. */
+  isTaken = false;
+  readonly #wanted = new Map<string, Set<ClientView>>();
+  #level: LoggingLevel | undefined;
+
+  constructor(
+    { capabilities, principal, isExpecting }: ConnectionOptions,
+    supervise: (connection: Connection) => Supervised,
+  ) {
+    this.capabilities = capabilities;
+    this.principal = principal;
+    this.asks = new AskRouting(isExpecting);
+    this.supervised = supervise(this);
+  }
+
+  get isShared(): boolean {
+    return this.principal === undefined;
+  }
+
+  /** The resources that somebody is subscribed to. */
+  get uris(): string[] {
+    return [...this.#wanted.keys()];
+  }
+
+  /** The server is told of the first who wants it. */
+  async subscribe(uri: string, client: ClientView): Promise<void> {
+    const wanted = this.#wanted.get(uri);
+    if (wanted) return void wanted.add(client);
+    this.#wanted.set(uri, new Set([client]));
+    try {
+      await this.supervised.use((upstream) => upstream.subscribe(uri));
+    } catch (thrown) {
+      this.#wanted.delete(uri);
+      throw thrown;
+    }
+  }
+
+  /** And of the last who does not want it any more. */
+  async unsubscribe(uri: string, client: ClientView): Promise<void> {
+    const wanted = this.#wanted.get(uri);
+    if (!wanted?.delete(client) || wanted.size > 0) return;
+    this.#wanted.delete(uri);
+    if (this.supervised.current) await this.supervised.use((upstream) => upstream.unsubscribe(uri));
+  }
+
+  /** The client is gone. */
+  async forget(client: ClientView): Promise<void> {
+    await Promise.all(this.uris.map((uri) => this.unsubscribe(uri, client)));
+  }
+
+  /**
+   * Makes the server log from this level on. On a shared connection only ever more of it: each client is told what it wants
+   * of it. A server that knows no levels logs as it likes.
+   */
+  async setLevel(level: LoggingLevel): Promise<void> {
+    const known = this.#level;
+    if (known === level || (known !== undefined && this.isShared && isAtLeast(level, known))) return;
+    this.#level = level;
+    await this.supervised.use((upstream) => upstream.setLogLevel(level)).catch(() => {});
+  }
+
+  /** It was opened again: the new connection knows nothing of the old one's wishes. */
+  async repeatTo(upstream: Upstream): Promise<void> {
+    const told = this.uris.map((uri) => upstream.subscribe(uri));
+    if (this.#level !== undefined) told.push(upstream.setLogLevel(this.#level));
+    await Promise.allSettled(told);
+  }
+}
+
+export interface ConnectionOptions {
+  capabilities: ClientCapabilities;
+  principal: string | undefined;
+  /** A client will come that can be asked outside of calls. */
+  isExpecting: boolean;
+}

@@ -1,0 +1,73 @@
+// Lends connections to calls. What is asked on a connection while it is lent is asked of the client of the call.
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import type { Put } from './ask-routing.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
+import { toCall } from './to-call.ts';
+import type { Wanted } from './to-call.ts';
+
+export type Send = (wanted?: Wanted) => Promise<JsonObject>;
+
+export interface Lent {
+  send: Send;
+  /** To be called when it is not needed any more. */
+  end(): void;
+}
+
+/** What a handshake server may ask during. */
+const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/result']);
+
+export class Lender {
+  readonly #connections: Connections;
+  readonly #timeoutMs: number | undefined;
+
+  constructor(connections: Connections, timeoutMs: number | undefined) {
+    this.#connections = connections;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async send(exchange: Exchange): Promise<JsonObject> {
+    const { send, end } = await this.lend(exchange);
+    try {
+      return await send();
+    } finally {
+      end();
+    }
+  }
+
+  async lend(exchange: Exchange, ask: Put = (question, signal) => exchange.ask(question, signal)): Promise<Lent> {
+    const mayAsk = MAY_ASK.has(exchange.method);
+    const home = this.#connections.home(exchange.client);
+    const { transport } = home.supervised.current ?? (await home.supervised.get());
+    // On HTTP a question comes on the stream of its call.
+    const isAlone = mayAsk && transport !== 'streamable-http';
+    const connection = isAlone ? await this.#connections.take(exchange.client) : home;
+    const leave = mayAsk ? connection.asks.enter(ask) : () => {};
+    const release = connection.supervised.hold();
+    const end = (): void => {
+      leave();
+      release();
+      if (isAlone) this.#connections.giveBack(connection);
+    };
+    try {
+      const upstream = connection.supervised.current ?? (await connection.supervised.get());
+      await setLevel(connection, upstream.server, exchange);
+      const calling = { exchange, server: upstream.server, ask, timeoutMs: this.#timeoutMs };
+      return { end, send: (wanted) => upstream.call(toCall(calling, wanted)) };
+    } catch (thrown) {
+      end();
+      throw thrown;
+    }
+  }
+}
+
+/** Where the level is not said with each call. */
+async function setLevel(
+  connection: Connection,
+  { dialect, capabilities }: ServerView,
+  { logLevel }: Exchange,
+): Promise<void> {
+  if (logLevel && dialect === 'handshake' && capabilities.logging) await connection.setLevel(logLevel);
+}

@@ -1,0 +1,203 @@
+// Tasks between a client and a server that know different kinds of them (matrix §4.5). The client's task is kept here and
+// follows the call, which is a task of the server's kind, or none, or answers at once: the client need not know.
+// Where both know the same kind, tasks pass as they are.
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
+import type { Change, TaskState } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { Limits } from '../../shared/limits.ts';
+import { TASKS_EXTENSION } from '../dialect/meta.ts';
+import { featuresOf } from '../dialect/revisions.ts';
+import { followTask } from '../tasks/follow-task.ts';
+import { TaskStore } from '../tasks/task-store.ts';
+import { Tasks } from '../tasks/tasks.ts';
+import type { Put } from './ask-routing.ts';
+import type { Lent, Send } from './lender.ts';
+import { Awaited } from './awaited-task.ts';
+import type { Say } from './awaited-task.ts';
+import type { ToolBook } from './tool-book.ts';
+
+export interface TaskBridgeOptions {
+  tools: ToolBook;
+  clock: Clock;
+  limits: Limits;
+  tell(change: Change): void;
+  /** Lends a connection for calls that belong together; `ask` answers what is asked on it. */
+  lend(exchange: Exchange, ask?: Put): Promise<Lent>;
+}
+
+const MAX_PAGES = 100;
+
+export class TaskBridge {
+  readonly #options: TaskBridgeOptions;
+  readonly #store: TaskStore;
+  readonly #tasks: Tasks;
+  /** Who is told what a task of the server says of its state. */
+  readonly #followed = new Map<string, Say>();
+
+  constructor(options: TaskBridgeOptions) {
+    const { clock, limits, tell } = options;
+    this.#options = options;
+    this.#store = new TaskStore({ clock, limits, tell });
+    this.#tasks = new Tasks(this.#store, { clock });
+  }
+
+  async callTool(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+    const { client, task } = exchange;
+    if (server.dialect === 'stateless' && client.dialect !== 'stateless') return this.#toStateless(exchange, server);
+    if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange);
+    if (client.dialect !== 'stateless') return this.#toHandshake(exchange);
+    const support = await this.#supportOf(exchange);
+    if (support === undefined) return this.#send(exchange);
+    if (task) return this.#maybeStart(exchange, support === 'required');
+    if (support === 'required') throw new GatewayError('TASK_REQUIRED', { tool: exchange.params.name });
+    return this.#send(exchange);
+  }
+
+  /** One of the methods of tasks. */
+  async handle(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+    if (!isCrossing(exchange.client, server)) return this.#send(exchange);
+    switch (exchange.method) {
+      case 'tasks/get':
+        return this.#tasks.get(exchange);
+      case 'tasks/list':
+        return this.#tasks.list(exchange);
+      case 'tasks/update':
+        return this.#tasks.update(exchange);
+      case 'tasks/cancel':
+        return this.#tasks.cancel(exchange);
+      case 'tasks/result':
+        return this.#tasks.result(exchange);
+      default:
+        throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
+    }
+  }
+
+  /** A list of tools for a client that wants to know which of them run as tasks: here all may. */
+  toList(result: JsonObject, { client }: Exchange, server: ServerView): JsonObject {
+    if (client.dialect !== 'handshake' || server.dialect !== 'stateless' || !runsTasks(server)) return result;
+    if (!Array.isArray(result.tools)) return result;
+    const tools = (result.tools as JsonObject[]).map((tool) => ({ execution: { taskSupport: 'optional' }, ...tool }));
+    return { ...result, tools };
+  }
+
+  /** The server tells of a task; true when it is one that is followed here. */
+  onTask({ taskId, statusMessage }: TaskState): boolean {
+    const say = this.#followed.get(taskId);
+    if (say && statusMessage !== undefined) say(statusMessage);
+    return say !== undefined;
+  }
+
+  close(): void {
+    this.#store.clear();
+  }
+
+  #send(exchange: Exchange): Promise<JsonObject> {
+    return this.#with(exchange, (send) => send());
+  }
+
+  async #with(exchange: Exchange, work: (send: Send) => Promise<JsonObject>, ask?: Put): Promise<JsonObject> {
+    const { send, end } = await this.#options.lend(exchange, ask);
+    try {
+      return await work(send);
+    } finally {
+      end();
+    }
+  }
+
+  /** It counts how long the call takes, not how long the connection does: that is lent first. */
+  async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<JsonObject> {
+    let put: Put = (ask, signal) => exchange.ask(ask, signal);
+    const { send, end } = await this.#options.lend(exchange, (ask, signal) => put(ask, signal));
+    return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
+      const waiting = new Awaited(own, say, this.#followed);
+      put = (ask, signal) => waiting.ask(ask, signal);
+      try {
+        return await waiting.run(send);
+      } finally {
+        end();
+      }
+    });
+  }
+
+  /** Without the extension the server answers the plain way, with progress and all; where it cannot, it has not begun yet. */
+  async #toStateless(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+    if (exchange.task?.requested && runsTasks(server)) {
+      return this.#tasks.start(exchange, (own, say) => this.#follow(own, server, say));
+    }
+    try {
+      return await this.#send(exchange);
+    } catch (thrown) {
+      if (!needsTask(thrown)) throw thrown;
+      return this.#follow(exchange, server, () => {});
+    }
+  }
+
+  /** Clients whose revision has no tasks wait for the end of one. */
+  #toHandshake(exchange: Exchange): Promise<JsonObject> {
+    const isRequired = this.#options.tools.taskSupport(String(exchange.params.name)) === 'required';
+    const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
+    if (!isRequired || knowsTasks) return this.#send(exchange);
+    const waiting = new Awaited(exchange, () => {}, this.#followed);
+    return this.#with(
+      exchange,
+      (send) => waiting.run(send),
+      (ask, signal) => waiting.ask(ask, signal),
+    );
+  }
+
+  /** A call to a stateless server, as the task that it may become. */
+  #follow(exchange: Exchange, server: ServerView, say: Say): Promise<JsonObject> {
+    const { signal, trace } = exchange;
+    return this.#with(exchange, async (send) => {
+      const result = await send({ mayBecomeTask: true });
+      if (!isObject(result.task)) return result;
+      const host = {
+        server,
+        call: ({ method, params = {}, signal }: OutgoingCall) => send({ method, params, signal, mayBecomeTask: true }),
+      };
+      const onTask = ({ statusMessage }: TaskState): void => void (statusMessage !== undefined && say(statusMessage));
+      const answers = { answer: (ask: Parameters<Put>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
+      return followTask(host, answers, result.task as unknown as TaskState, { signal, trace, onTask });
+    });
+  }
+
+  async #supportOf(exchange: Exchange): Promise<'required' | 'optional' | undefined> {
+    const { tools } = this.#options;
+    const name = String(exchange.params.name);
+    let cursor: unknown;
+    for (let page = 0; tools.misses(name) && page < MAX_PAGES; page++) {
+      const list = new QuietExchange('tools/list', page === 0 ? {} : { cursor }, exchange.client, exchange.signal);
+      const result = await this.#send(list);
+      tools.learn(result, page === 0);
+      cursor = result.nextCursor;
+      if (cursor === undefined) break;
+    }
+    return tools.taskSupport(name);
+  }
+}
+
+/** What a server of either era says of tools that run as tasks. */
+export function runsTasks({ dialect, capabilities }: ServerView): boolean {
+  const { tasks, extensions } = capabilities as {
+    tasks?: { requests?: { tools?: { call?: unknown } } };
+    extensions?: JsonObject;
+  };
+  if (dialect === 'stateless') return isObject(extensions?.[TASKS_EXTENSION]);
+  return dialect === 'handshake' && tasks?.requests?.tools?.call !== undefined;
+}
+
+function isCrossing(client: ClientView, server: ServerView): boolean {
+  return (client.dialect === 'stateless') !== (server.dialect === 'stateless');
+}
+
+function needsTask(thrown: unknown): boolean {
+  if (!(thrown instanceof ProtocolError) || thrown.code !== -32021 || !isObject(thrown.data)) return false;
+  const { requiredCapabilities } = thrown.data;
+  const { extensions } = isObject(requiredCapabilities) ? requiredCapabilities : {};
+  return isObject(extensions) && TASKS_EXTENSION in extensions;
+}

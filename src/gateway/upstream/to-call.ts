@@ -1,0 +1,74 @@
+// An exchange as a call to a server: in the name of its client, with everything that travels back tied to it.
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toCallCapabilities } from '../dialect/client-capabilities.ts';
+import { META } from '../dialect/meta.ts';
+import { withTasks } from '../dialect/stateless/stateless-speaker.ts';
+import type { Put } from './ask-routing.ts';
+
+/** How a call goes out, where that is not how it came in. */
+export interface Wanted {
+  method?: string;
+  params?: JsonObject;
+  signal?: AbortSignal | undefined;
+  task?: { ttl?: number | undefined };
+  /** The call may become a task of the stateless era. */
+  mayBecomeTask?: boolean;
+}
+
+export interface Calling {
+  exchange: Exchange;
+  server: ServerView;
+  ask: Put;
+  timeoutMs: number | undefined;
+}
+
+export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wanted = {}): OutgoingCall {
+  const { method, trace, task } = exchange;
+  const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
+  return {
+    method: wanted.method ?? method,
+    params: wanted.params ?? paramsOf(exchange),
+    signal: 'signal' in wanted ? wanted.signal : exchange.signal,
+    trace,
+    timeoutMs,
+    task: wanted.task ?? asked,
+    onProgress: (progress) => exchange.progress(progress),
+    onNotify: (notification) => exchange.notify(notification.method, notification.params),
+    onLog: (entry) => exchange.log(entry),
+    onRelease: (retryMs) => exchange.releaseStream(retryMs),
+    ask,
+    ...(server.dialect === 'stateless' && identityOf(exchange, wanted)),
+  };
+}
+
+/** A stateless server is told with each call for whom it is. */
+function identityOf({ client, logLevel }: Exchange, { mayBecomeTask }: Wanted) {
+  const capabilities = toCallCapabilities(client);
+  // Until a handshake client sets a level, it is told what it would be told by a server of its own era.
+  const level = logLevel ?? (client.dialect === 'handshake' ? 'info' : undefined);
+  return {
+    info: client.info,
+    capabilities: mayBecomeTask ? withTasks(capabilities) : capabilities,
+    logLevel: level,
+  };
+}
+
+/** `task` in the params of a stateless call means nothing; to a handshake server it would. */
+function paramsOf({ method, params, client }: Exchange): JsonObject {
+  if (method !== 'tools/call' || client.dialect !== 'stateless' || !('task' in params)) return params;
+  const { task, ...rest } = params;
+  return rest;
+}
+
+/** A server of ours says in a failed result which capability it lacked; to a stateless client that is an error of its own. */
+export function checkCapability(result: JsonObject, { client }: Exchange): JsonObject {
+  if (client.dialect !== 'stateless' || result.isError !== true || !isObject(result._meta)) return result;
+  const requiredCapabilities = result._meta[META.required];
+  if (!isObject(requiredCapabilities)) return result;
+  const what = Object.keys(requiredCapabilities).join(', ');
+  throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what, requiredCapabilities });
+}

@@ -64,7 +64,7 @@ describe('a gateway before several servers', () => {
     const { client, gateway } = await clientOf({ servers: before }, '2025-11-25');
     await client.listTools();
     const told = new Promise((resolve) => client.on('tools', resolve));
-    await gateway.update({ servers: { two: before.two, three: speaking('three', 'late') } });
+    gateway.update({ servers: { two: before.two, three: speaking('three', 'late') } });
     await told;
     const tools = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['two__hello', 'late']);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -46,6 +47,7 @@ describe('timeout', () => {
     const exchange = new FakeExchange('tools/call');
     expect(await chainOf([timeout({ ms: 1000, clock })], () => ({ ok: true }))(exchange)).toEqual({ ok: true });
     expect(clock.waiting).toBe(0);
+    expect(getEventListeners(exchange.controller.signal, 'abort')).toEqual([]);
   });
 
   it('starts anew with progress, unless told otherwise', async () => {

@@ -10,21 +10,30 @@ import { misused, toStepError } from './step-error.ts';
 
 export type Run = (exchange: ChainExchange) => Promise<Outcome>;
 
-export async function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp: LookUp): Promise<Outcome> {
+export function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp: LookUp): Promise<Outcome> {
   const turn = new Turn(step, exchange, rest);
   exchange.step = step.name;
+  try {
+    const returned = step.handle!(exchange, turn.next, lookUp);
+    // A step that only lets pass has kept all rules: this is the shortest way.
+    return returned === turn.pending && !turn.misuse ? turn.pending : judge(step, turn, returned);
+  } catch (thrown) {
+    return Promise.reject(turn.misuse ?? toStepError(step.name, thrown));
+  }
+}
+
+async function judge({ name }: Step, turn: Turn, returned: unknown): Promise<Outcome> {
   let outcome: unknown;
   try {
-    outcome = await step.handle!(exchange, turn.next, lookUp);
+    outcome = await returned;
   } catch (thrown) {
-    throw turn.misuse ?? toStepError(step.name, thrown);
+    throw turn.misuse ?? toStepError(name, thrown);
   } finally {
     turn.over = true;
   }
   if (turn.misuse) throw turn.misuse;
-  if (!isOutcome(outcome))
-    throw misused(step.name, 'returned no outcome; write "return next()" or "return respond(…)"');
-  if (turn.running) throw misused(step.name, 'did not wait for next()');
+  if (!isOutcome(outcome)) throw misused(name, 'returned no outcome; write "return next()" or "return respond(…)"');
+  if (turn.running) throw misused(name, 'did not wait for next()');
   return outcome;
 }
 
@@ -36,6 +45,8 @@ class Turn {
   running = false;
   over = false;
   misuse: Error | undefined;
+  /** What next() has given, if it was called. */
+  pending: Promise<Outcome> | undefined;
 
   constructor(step: Step, exchange: ChainExchange, rest: Run) {
     this.#step = step;
@@ -45,7 +56,8 @@ class Turn {
 
   readonly next: Next = () => {
     const outcome = this.#proceed();
-    outcome.catch(() => {}); // who does not wait for it is told so; that must not end the process as well
+    outcome.catch(ignore); // who does not wait for it is told so; that must not end the process as well
+    this.pending ??= outcome;
     return outcome;
   };
 
@@ -78,3 +90,5 @@ class Turn {
     }
   }
 }
+
+function ignore(): void {}

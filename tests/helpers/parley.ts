@@ -25,6 +25,12 @@ export const PARLEY_DEMO: string[] = [process.execPath, ...NODE, MAIN, 'demo', '
 /** A folder for one test file: home, state, configuration and working folder of the commands it runs. */
 export class Home implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), 'parley-cli-'));
+  readonly #cwd: string;
+
+  /** `cwd`: another working folder. */
+  constructor(cwd?: string) {
+    this.#cwd = cwd ?? this.path;
+  }
 
   write(name: string, content: string | object): string {
     const path = join(this.path, name);
@@ -33,7 +39,7 @@ export class Home implements Disposable {
   }
 
   start(args: string[], env: Record<string, string> = {}): Parley {
-    return new Parley(args, { cwd: this.path, env: { ...this.#env, ...env } });
+    return new Parley(args, { cwd: this.#cwd, env: { ...this.#env, ...env } });
   }
 
   /** Runs it to its end with this input. */

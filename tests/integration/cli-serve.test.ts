@@ -191,7 +191,7 @@ describe('a gateway on stdio', () => {
     expect((await client.call('probe_fail')).result).toMatchObject({ isError: true });
     const [url] = await gateway.says(/http:\/\/\S+?\/mcp/);
     expect(gateway.stdout).not.toContain('http://');
-    expect(await ask(url!, 'get_weather', { location: 'Bern' })).toContain('Bern');
+    expect(await ask(url, 'get_weather', { location: 'Bern' })).toContain('Bern');
     gateway.child.stdin!.end();
     expect(await gateway.ended()).toBe(0);
   });

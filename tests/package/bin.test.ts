@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { ensureBuilt, parley, startDemo } from '../helpers/built.ts';
 import type { Demo } from '../helpers/built.ts';
-import { read } from '../helpers/files.ts';
+import { ROOT, read } from '../helpers/files.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const INITIALIZE = {
@@ -27,7 +28,9 @@ describe('parley', () => {
   it('helps', () => {
     const { status, stdout, stderr } = parley(['--help']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain('parley demo');
+    for (const name of ['wrap', 'serve', 'check', 'ls', 'call', 'status', 'demo', 'completion']) {
+      expect(stdout).toContain(`parley ${name}`);
+    }
   });
 
   it.each([
@@ -38,11 +41,32 @@ describe('parley', () => {
     [['demo', '--port', '123456'], '--port must be a number from 0 to 65535, not "123456".'],
     [['demo', '--stdio', '--port', '1'], '--stdio listens on no port'],
     [['demo', 'twice'], '"demo" takes no further words'],
+    [['wrap'], 'Give the command to wrap after "--", or a URL.'],
+    [['wrap', '--tango', '--', 'x'], "Unknown option '--tango'."],
+    [['serve', 'a.json', 'b.json'], '"serve" takes one word at most'],
+    [['call'], 'Name the tool to call.'],
+    [['status', '--url', 'here'], '"here" is no URL'],
+    [['completion', 'csh'], 'Name your shell: bash, zsh, fish.'],
   ])('says what is wrong with %j, and what to do', (args, reason) => {
     const { status, stdout, stderr } = parley(args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(reason);
     expect(stderr).toContain('--help"');
+  });
+});
+
+describe('parley wrap', () => {
+  it('answers with the server behind it, says what both speak, and ends with its input', () => {
+    const server = join(ROOT, 'tests', 'acceptance', 'external-server.mjs');
+    const { status, stdout, stderr } = parley(
+      ['wrap', '--', process.execPath, server],
+      `${JSON.stringify(INITIALIZE)}\n`,
+    );
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: 'client 2025-06-18 over stdio ⇄ server 2025-03-26 over stdio, same era\n',
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: 'external' } } });
   });
 });
 

@@ -1,0 +1,70 @@
+// What docs/cli.md shows is what the commands print: blocks marked `<!-- shell: parley … -->`. `UPDATE_DOCS=1 npx vitest run
+// --project integration cli-doc` renews them.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ensureBuilt } from '../helpers/built.ts';
+import { ROOT, read } from '../helpers/files.ts';
+import { Home } from '../helpers/parley.ts';
+import type { Parley } from '../helpers/parley.ts';
+
+const PAGE = 'docs/cli.md';
+const BLOCK = /<!-- shell: (.+?) -->\n```text\n([\s\S]*?)```/g;
+const blocks = [...read(PAGE).matchAll(BLOCK)].map(([, line, text]) => ({ line: line!, text: text! }));
+
+const aggregate = new Home(join(ROOT, 'examples', 'aggregate'));
+const demo = new Home();
+const broken = new Home();
+let gateways: Parley[] = [];
+
+/** Where a command is run, and what is typed, when it is not the gateway of the example. */
+const ELSEWHERE: Record<string, { home: Home; input?: string }> = {
+  'parley check broken.jsonc': { home: broken },
+  'parley call book_table --arg people=2': { home: demo, input: 'Ada\n2\n' },
+};
+
+beforeAll(async () => {
+  ensureBuilt(); // the servers of the example use the package
+  broken.write(
+    'broken.jsonc',
+    '{\n  "mcpServers": {\n    "files": { "comand": "npx" },\n    "web": { "url": "example.com" }\n  }\n}\n',
+  );
+  gateways = [aggregate.start(['serve', '--port', '0']), demo.start(['demo', '--port', '0'])];
+  for (const gateway of gateways) await gateway.url();
+  await aggregate.run(['ls']); // its servers start when somebody asks
+});
+
+afterAll(async () => {
+  for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
+  for (const home of [aggregate, demo, broken]) home[Symbol.dispose]();
+});
+
+it('shows every command', () => {
+  const shown = blocks.map(({ line }) => line).join('\n');
+  for (const name of ['wrap', 'serve', 'check', 'ls', 'call', 'status', 'demo', 'completion']) {
+    expect(shown).toContain(`parley ${name} --help`);
+  }
+});
+
+it.each(blocks)('$line', async ({ line, text }) => {
+  const { home, input = '' } = ELSEWHERE[line] ?? { home: aggregate };
+  const { stdout, stderr } = await home.run(line.split(' ').slice(1), input);
+  const wanted = `$ ${line}\n${settled(`${stderr}${stdout}`)}`;
+  if (process.env['UPDATE_DOCS'] === '1') renew(line, wanted);
+  else expect(text).toBe(wanted);
+});
+
+/** What is different in every run. */
+function settled(output: string): string {
+  return output
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8470')
+    .replaceAll(/process \d+, up \d+ \w+/g, 'process 4711, up 12 min')
+    .replaceAll(ROOT, '/path/to/parley');
+}
+
+function renew(line: string, wanted: string): void {
+  const renewed = read(PAGE).replaceAll(BLOCK, (block: string, found: string) =>
+    found === line ? `<!-- shell: ${line} -->\n\`\`\`text\n${wanted}\`\`\`` : block,
+  );
+  writeFileSync(join(ROOT, PAGE), renewed);
+}

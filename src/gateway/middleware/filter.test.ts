@@ -10,7 +10,7 @@ const named = serverOf({
   prompts: ['greet', 'delete_all'].map((name) => ({ name })),
 });
 const server: Last = (exchange) => {
-  const resources = ['file:///home/a', 'file:///etc/passwd'].map((uri) => ({ uri, name: uri }));
+  const resources = ['file:///data/a', 'file:///etc/passwd'].map((uri) => ({ uri, name: uri }));
   if (exchange.method === 'resources/list') return { resources, nextCursor: 'n' };
   if (exchange.method === 'resources/templates/list')
     return { resourceTemplates: [{ uriTemplate: 'file:///etc/{x}' }] };
@@ -50,7 +50,7 @@ describe('filter', () => {
   it('keeps resources and templates from lists, reads, subscriptions and completion', async () => {
     const call = through({ resources: { deny: ['file:///etc/*'] } });
     const listed = await call('resources/list');
-    expect(namesIn(listed, 'resources', 'uri')).toEqual(['file:///home/a']);
+    expect(namesIn(listed, 'resources', 'uri')).toEqual(['file:///data/a']);
     expect(listed.nextCursor).toBe('n');
     expect(namesIn(await call('resources/templates/list'), 'resourceTemplates')).toEqual([]);
     const uri = 'file:///etc/passwd';
@@ -59,20 +59,20 @@ describe('filter', () => {
     }
     const ref = { type: 'ref/resource', uri: 'file:///etc/{x}' };
     await expect(call('completion/complete', { ref })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
-    expect(await call('resources/read', { uri: 'file:///home/a' })).toMatchObject({ method: 'resources/read' });
+    expect(await call('resources/read', { uri: 'file:///data/a' })).toMatchObject({ method: 'resources/read' });
   });
 
   it.each([
-    'file:///home/../etc/passwd',
-    'file:///home/%2e%2e/etc/passwd',
-    'file:///home/..%2Fetc/passwd',
+    'file:///data/../etc/passwd',
+    'file:///data/%2e%2e/etc/passwd',
+    'file:///data/..%2Fetc/passwd',
     'file:///%65tc/passwd',
     'FILE:///etc/passwd',
     'file://localhost/etc/passwd',
   ])('sees through %s', async (uri) => {
     const denied = through({ resources: { deny: ['file:///etc/*'] } });
     await expect(denied('resources/read', { uri })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
-    const allowed = through({ resources: { allow: ['file:///home/*'] } });
+    const allowed = through({ resources: { allow: ['file:///data/*'] } });
     await expect(allowed('resources/read', { uri })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
   });
 

@@ -1,4 +1,4 @@
-// A URI can be written in many ways that a server takes for the same: `file:///home/../etc`, `file:///%65tc`. A rule on URIs
+// A URI can be written in many ways that a server takes for the same: `file:///data/../etc`, `file:///%65tc`. A rule on URIs
 // has to hold for all of them.
 export function uriForms(uri: string): string[] {
   const decoded = decode(uri);

@@ -141,7 +141,7 @@ describe('the approver', () => {
 });
 
 describe('roots', () => {
-  test.each(['https://example.com', '/home/me', 'file:/x', ''])('%j is refused when it is configured', (uri) => {
+  test.each(['https://example.com', '/srv/me', 'file:/x', ''])('%j is refused when it is configured', (uri) => {
     expect(() => make({ roots: [{ uri }] })).toThrow('file://');
     const answers = make({ roots: [] });
     expect(() => answers.setRoots([{ uri: 'file:///ok' }, { uri }])).toThrow('file://');

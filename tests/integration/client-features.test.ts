@@ -52,10 +52,10 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
         model: 'none',
         content: { type: 'text', text: `${systemPrompt}, ${messages.length}` },
       }),
-      roots: [{ uri: 'file:///home/me', name: 'Home' }],
+      roots: [{ uri: 'file:///srv/me', name: 'Home' }],
     });
     expect(await textOf(t.client, 'sample')).toBe('Be brief, 1');
-    expect(await textOf(t.client, 'roots')).toBe('file:///home/me');
+    expect(await textOf(t.client, 'roots')).toBe('file:///srv/me');
     await t.client.setRoots([{ uri: 'file:///tmp' }]);
     expect(await textOf(t.client, 'roots')).toBe('file:///tmp');
   });

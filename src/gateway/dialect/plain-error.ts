@@ -33,6 +33,7 @@ const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   RESOURCE_NOT_FOUND: ({ uri }) => ({ uri }),
   ACCESS_DENIED: ({ uri }) => ({ uri }),
   TOO_MANY: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
+  UPSTREAM_BUSY: ({ retryAfterMs }) => ({ retryAfterMs }),
   UNSUPPORTED_VERSION: ({ supported, requested }) => ({ supported, requested }),
   CLIENT_CANNOT_BE_ASKED: ({ requiredCapabilities }) => ({ requiredCapabilities }),
 };

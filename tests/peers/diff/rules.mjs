@@ -1,0 +1,59 @@
+// What the gateway changes by rule, applied to what was said directly.
+const LISTS = {
+  'tools/list': 'tools',
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+};
+
+/** Joined with others, a server is not asked for what nobody has, and lists are those of all. */
+export function joinedCalls(calls) {
+  return calls.filter(({ alone }) => !alone);
+}
+
+/** What is expected of the joined servers: each list is all the lists in order, as they are at the start for the others. */
+export function joinedLists(calls, server, direct) {
+  const { answers } = direct.get(server);
+  const kept = calls.map((call, index) => ({ call, answer: answers[index] })).filter(({ call }) => !call.alone);
+  return {
+    hello: undefined,
+    answers: kept.map(({ call: { method }, answer }) => {
+      const area = LISTS[method];
+      if (!area) return answer;
+      const entries = [...direct].flatMap(([one, { answers: said }]) =>
+        one === server ? answer.result[area] : firstList(one, said, method, area),
+      );
+      return { result: { [area]: entries } };
+    }),
+  };
+}
+
+function firstList(server, answers, method, area) {
+  const index = server.calls('').findIndex((call) => call.method === method);
+  return answers[index]?.result?.[area] ?? [];
+}
+
+/** The words of the client's revision for what a server does not have, whatever words the server had for it. */
+export function worded({ hello, answers }) {
+  return { hello, answers: answers.map((answer) => (isNoResource(answer) ? NO_RESOURCE : answer)) };
+}
+
+const NO_RESOURCE = { error: 'the resource does not exist' };
+
+function isNoResource({ error }) {
+  return (error?.code === -32602 || error?.code === -32002) && /resource .*not found/i.test(error.message);
+}
+
+/** Spoken in the newest era through the gateway, and in an older one directly: what only one of them has words for. */
+export function bridged({ hello, answers }) {
+  const { tasks: _tasks, extensions: _extensions, ...capabilities } = hello?.capabilities ?? {};
+  return { hello: hello && { ...hello, capabilities }, answers: answers.map(bridgedAnswer) };
+}
+
+function bridgedAnswer({ result, ...answer }) {
+  if (!result) return answer;
+  const { ttlMs: _ttl, cacheScope: _scope, resultType: _type, ...said } = result;
+  // How a tool runs as a task is told by the extension, not by the tool.
+  if (said.tools) said.tools = said.tools.map(({ execution: _, ...tool }) => tool);
+  return { ...answer, result: said };
+}

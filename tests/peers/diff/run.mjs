@@ -1,0 +1,87 @@
+// The same calls made directly and through the gateway, to servers that others wrote: the answers must be equal.
+//
+//   node tests/peers/diff/run.mjs [--only TEXT]
+//
+// A row is a client and a server. `alone`: the gateway has this server behind it and nothing else; `part`: it has all of
+// them, and the client asks for this one at /mcp/<server>; `joined`: all of them, at /mcp.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { installPeers } from '../harness/install.mjs';
+
+installPeers();
+const { CLIENTS, interview } = await import('./clients.mjs');
+const { SERVERS, prepareFolder } = await import('./servers.mjs');
+const { differences, plain } = await import('./compare.mjs');
+const { bridged, joinedCalls, joinedLists, worded } = await import('./rules.mjs');
+const { createLog, dist } = await import('../harness/parley.mjs');
+const { createGateway } = await import(pathToFileURL(join(dist, '_entries/index.js')).href);
+
+const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values;
+const folder = join(mkdtempSync(join(tmpdir(), 'parley-diff-')), 'files');
+const count = { passed: 0, failed: 0 };
+
+console.log(`\n${'answers, directly and through the gateway'.padEnd(46)} ${'alone'.padStart(9)} part joined`);
+for (const client of CLIENTS) {
+  const direct = new Map();
+  for (const server of SERVERS) direct.set(server, await ask(client, server, server.start(folder)));
+  for (const server of SERVERS) await compareRow(client, server, direct);
+}
+rmSync(join(folder, '..'), { recursive: true, force: true });
+console.log(`\n${count.passed} passed, ${count.failed} failed, 0 skipped`);
+process.exit(count.failed > 0 || count.passed === 0 ? 1 : 0);
+
+async function compareRow(client, server, direct) {
+  const row = `${client.name} → ${server.name}`;
+  if (!row.includes(only)) return;
+  const wanted = direct.get(server);
+  const alone = await through({ [server.name]: server.start(folder) }, (url) => ask(client, server, { url }));
+  const all = Object.fromEntries(SERVERS.map((one) => [one.name, one.start(folder)]));
+  const part = await through(all, (url) => ask(client, server, { url: `${url}/${server.name}` }));
+  const calls = joinedCalls(server.calls(folder));
+  const joined = await through(all, (url) => ask(client, { ...server, calls: () => calls }, { url }));
+  const found = [
+    judge(client, wanted, alone),
+    judge(client, { ...wanted, hello: undefined }, { ...part, hello: undefined }),
+    judge(client, joinedLists(server.calls(folder), server, direct), { ...joined, hello: undefined }),
+  ];
+  const cells = found.map((list) => (list.length === 0 ? '✓' : `✗ ${list.length}`));
+  const asked = String(wanted.answers.length).padStart(3);
+  console.log(`${row.padEnd(46)} ${asked} ${cells[0].padStart(5)} ${cells[1].padStart(4)} ${cells[2].padStart(6)}`);
+  ['alone', 'part', 'joined'].forEach((place, index) => tell(place, found[index], server.calls(folder), calls));
+}
+
+/** Starts from the same files each time. */
+function ask({ open }, server, way) {
+  prepareFolder(folder);
+  return interview(open, way, server.calls(folder));
+}
+
+async function through(servers, work) {
+  const gateway = createGateway({ servers, log: createLog({ level: 'silent' }) });
+  const { port } = await gateway.listen({ port: 0 });
+  try {
+    return await work(`http://127.0.0.1:${port}/mcp`);
+  } finally {
+    await gateway.close();
+  }
+}
+
+function judge({ isBridged }, direct, found) {
+  const toWords = (spoken) => plain(isBridged ? bridged(worded(spoken)) : worded(spoken));
+  const differing = differences(toWords(direct), toWords(found));
+  if (differing.length > 0) count.failed++;
+  else count.passed++;
+  return differing;
+}
+
+function tell(place, found, calls, joined) {
+  for (const { at, direct, through: came } of found) {
+    const [, index] = /^\/answers\/(\d+)/.exec(at) ?? [];
+    const { method, params } = (place === 'joined' ? joined : calls)[index] ?? { method: 'handshake' };
+    const named = params?.name ?? params?.uri ?? '';
+    console.log(`    ${place}: ${method} ${named} ${JSON.stringify({ at, direct, through: came })}`.slice(0, 1000));
+  }
+}

@@ -9,11 +9,14 @@ import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
 import { Doors } from './accept/doors.ts';
 import type { ListenOptions } from './accept/doors.ts';
+import { isLoopback } from './accept/guard.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
+import { Observer } from './observe/observer.ts';
+import type { Observed, ObserveOptions } from './observe/observer.ts';
 import { createNameBook } from './router/catalogs.ts';
 import type { NameBook } from './router/catalogs.ts';
 import type { Member } from './router/member.ts';
@@ -44,6 +47,8 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions {
   groups?: Record<string, string[]> | undefined;
   names?: Naming | undefined;
   startMs?: number | undefined;
+  /** Counters and spans; the pages /healthz and /readyz are always there. */
+  observe?: ObserveOptions | undefined;
 }
 
 export function createGateway(options: GatewayOptions): Gateway {
@@ -52,6 +57,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 export class Gateway {
   readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
+  readonly #observer: Observer;
+  readonly #front: Front;
   readonly #doors: Doors;
   readonly #names: NameBook;
   readonly #taskIds: TaskIds;
@@ -64,14 +71,15 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
     this.#options = { ...options, log, clock, sealer };
+    this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
     this.#steps = (options.steps ?? []).map(toStep);
     this.#names = createNameBook(options.names);
     this.#taskIds = new TaskIds(sealer);
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
     this.#whole = this.#viewOf(this.#members);
-    const front = createFront(this.#whole, this.#options);
-    this.#doors = new Doors(front, { ...options, part: (name) => this.#part(name).front });
+    this.#front = createFront(this.#observer.front(this.#whole), this.#options);
+    this.#doors = new Doors(this.#front, { ...options, part: (name) => this.#part(name).front });
   }
 
   /**
@@ -89,8 +97,8 @@ export class Gateway {
         return known?.entry === entry ? known : this.#toMember(name, entry);
       });
     }
-    this.#whole.replace(this.#members, this.#steps);
-    for (const [name, { view }] of this.#parts) view.replace(this.#membersOf(name), this.#steps);
+    this.#whole.replace(this.#seen(this.#members), this.#steps);
+    for (const [name, { view }] of this.#parts) view.replace(this.#seen(this.#membersOf(name)), this.#steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
     for (const { target } of gone) if (target instanceof UpstreamTarget) void target.retire();
   }
@@ -104,7 +112,9 @@ export class Gateway {
   listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
   listen(options: HttpListenOptions): Promise<HttpListening>;
   listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
-    return this.#doors.listen(options);
+    if ('stdio' in options) return this.#doors.listen(options);
+    const isPrivate = isLoopback(options.host ?? this.#options.host ?? '127.0.0.1');
+    return this.#doors.listen({ ...options, pages: this.#pages(options, isPrivate) });
   }
 
   connect(transport: Transport): Promise<{ close(): Promise<void> }> {
@@ -112,12 +122,31 @@ export class Gateway {
   }
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
-    return this.#doors.endpoint(options);
+    return this.#doors.endpoint({ ...options, pages: this.#pages(options, false) });
   }
 
   async close(): Promise<void> {
     await this.#doors.close();
     await Promise.all(this.#members.map(async ({ target }) => target instanceof UpstreamTarget && target.close()));
+  }
+
+  #seen(members: readonly Member[]): Member[] {
+    return members.map((member) => this.#observer.member(member));
+  }
+
+  #pages({ pages }: EndpointOptions, isPrivate: boolean): EndpointOptions['pages'] {
+    return { ...this.#observer.pages(isPrivate), ...this.#options.pages, ...pages };
+  }
+
+  get #observed(): Observed {
+    const fronts = [this.#front, ...[...this.#parts.values()].map(({ front }) => front)];
+    const servers = this.#members.map(({ name, target, entry }) => ({
+      name,
+      target,
+      state: target instanceof UpstreamTarget ? target.status.state : ('ready' as const),
+      isEager: (entry as ServerSettings).start === 'eager',
+    }));
+    return { servers, parked: fronts.reduce((sum, { parked }) => sum + parked.size, 0) };
   }
 
   get #info(): Implementation {
@@ -132,7 +161,7 @@ export class Gateway {
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
     const view = this.#viewOf(members);
-    const part = { view, front: createFront(view, this.#options) };
+    const part = { view, front: createFront(this.#observer.front(view), this.#options) };
     this.#parts.set(name, part);
     return part;
   }
@@ -146,14 +175,15 @@ export class Gateway {
     const { log, clock, sealer, instructions, startMs, name } = this.#options;
     const who = { info: this.#info, isNamed: name !== undefined, instructions };
     const routing = { ...who, names: this.#names, taskIds: this.#taskIds, log, clock, sealer, startMs };
-    return new View(members, this.#steps, routing);
+    return new View(this.#seen(members), this.#steps, routing);
   }
 
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
     const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
     const { log, clock, limits } = this.#options;
-    const target = new UpstreamTarget({ name, address: server, client: this.#info, limits, log, clock, ...settings });
+    const told = { log: this.#observer.log(log, name), clock, limits };
+    const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings });
     if (start === 'eager') void target.ready();
     return { name, entry, target };
   }

@@ -12,6 +12,7 @@ const STAGES: Record<string, string[]> = {
   codec: [],
   dialect: [],
   middleware: [],
+  observe: [],
   router: [],
   tasks: [],
   upstream: ['codec', 'dialect', 'tasks'],

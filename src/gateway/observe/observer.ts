@@ -1,0 +1,127 @@
+// What is seen of a gateway from outside: counters, spans, and whether it is well. Stands around the steps (for what clients
+// ask) and around each server (for what that leads to). What is switched off is not there at all.
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import type { Target, Watcher } from '../../protocol/target.ts';
+import type { Log } from '../../shared/log.ts';
+import { answerPage, createReadyPage, healthPage } from './health.ts';
+import type { Page, ServerHealth } from './health.ts';
+import { Metrics } from './metrics.ts';
+import { ObservedTarget } from './observed-target.ts';
+import type { Answer, Handle } from './observed-target.ts';
+import { Tracing, hasTracing } from './tracing.ts';
+import { UpstreamEvents } from './upstream-events.ts';
+
+export interface ObserveOptions {
+  /** Counters at /metrics. Default: on ports that are open to this machine alone. */
+  metrics?: boolean | undefined;
+  /** OpenTelemetry spans. Default: when an SDK has been registered in this process before the gateway is made. */
+  tracing?: boolean | undefined;
+}
+
+/** What a gateway tells of itself. */
+export interface Observed {
+  readonly servers: readonly (ServerHealth & { target: Target })[];
+  /** Calls that wait for an answer of their user. */
+  readonly parked: number;
+}
+
+export class Observer {
+  readonly #options: ObserveOptions;
+  readonly #observed: () => Observed;
+  readonly #upstreams = new UpstreamEvents();
+  readonly #watching = { sessions: 0, listens: 0 };
+  readonly #waking = new Set<Target>();
+  readonly #tracing: Tracing | undefined;
+  #metrics: Metrics | undefined;
+
+  constructor(options: ObserveOptions, observed: () => Observed) {
+    this.#options = options;
+    this.#observed = observed;
+    this.#tracing = (options.tracing ?? hasTracing()) ? new Tracing() : undefined;
+    if (options.metrics) this.#startMetrics();
+  }
+
+  /** Steps and servers as one target, seen from the side of the clients. */
+  front(target: Target): Target {
+    if (this.#options.metrics === false && !this.#tracing) return target;
+    return new ObservedTarget(
+      target,
+      (exchange, handle) => this.#serve(exchange, handle),
+      (watcher) => this.#attend(watcher),
+    );
+  }
+
+  /** A server, seen from our side. */
+  member<M extends { readonly name: string; readonly target: Target }>(member: M): M {
+    const tracing = this.#tracing;
+    if (!tracing) return member;
+    const around = (exchange: Exchange, handle: Handle) => tracing.call(member.name, exchange, handle);
+    return { ...member, target: new ObservedTarget(member.target, around) };
+  }
+
+  log(log: Log, server: string): Log {
+    return this.#options.metrics === false ? log : this.#upstreams.hear(log, server);
+  }
+
+  /** The pages of a port, or of an endpoint in somebody else's server. */
+  pages(isPrivate: boolean): Record<string, Page> {
+    const ready = createReadyPage(
+      () => this.#observed().servers,
+      (name) => this.#wake(name),
+    );
+    const pages = { '/healthz': healthPage, '/readyz': ready };
+    if (!(this.#options.metrics ?? isPrivate)) return pages;
+    const metrics = this.#startMetrics();
+    return { ...pages, '/metrics': (request, response) => answerMetrics(metrics, request, response) };
+  }
+
+  #serve(exchange: Exchange, handle: Handle): Answer {
+    const tracing = this.#tracing;
+    const traced: Handle = tracing ? (one) => tracing.serve(one, handle) : handle;
+    return this.#metrics ? this.#metrics.around(exchange, traced) : traced(exchange);
+  }
+
+  #startMetrics(): Metrics {
+    this.#metrics ??= new Metrics(() => ({
+      ...this.#observed(),
+      ...this.#watching,
+      upstreams: this.#upstreams.counts,
+    }));
+    return this.#metrics;
+  }
+
+  #attend({ client }: Watcher): () => void {
+    const kind = client.dialect === 'stateless' ? 'listens' : 'sessions';
+    this.#watching[kind]++;
+    let isThere = true;
+    return () => {
+      if (isThere) this.#watching[kind]--;
+      isThere = false;
+    };
+  }
+
+  /** Any request makes a server be tried again, if its pause is over. */
+  #wake(name: string): void {
+    const { target } = this.#observed().servers.find((server) => server.name === name) ?? {};
+    if (!target || this.#waking.has(target)) return;
+    this.#waking.add(target);
+    const answer = Promise.resolve(target.handle(new QuietExchange('ping', {}, PROBE)));
+    answer.catch(() => {}).finally(() => this.#waking.delete(target)); // the next look at its state tells how it went
+  }
+}
+
+const PROBE: ClientView = {
+  dialect: 'stateless',
+  revision: 'probe',
+  info: { name: 'parley-readyz', version: '0' },
+  capabilities: {},
+  principal: 'local',
+};
+
+const answerMetrics = (metrics: Metrics, ...[request, response]: Parameters<Page>): void => {
+  metrics.text().then(
+    ({ type, body }) => answerPage(request, response, { status: 200, type, body }),
+    () => answerPage(request, response, { status: 500, type: 'text/plain', body: 'the counters cannot be told\n' }),
+  );
+};

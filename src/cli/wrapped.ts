@@ -2,8 +2,8 @@
 // there, whoever asks what is offered is told why, instead of being shown a server that offers nothing.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import type { Change, Target } from '../protocol/target.ts';
+import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
+import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
 import { ProtocolError } from '../shared/errors.ts';
 import type { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
 
@@ -36,15 +36,20 @@ export class Wrapped implements Target {
     return this.#target.info;
   }
 
+  /** Somebody asked for the server, and it was not there. */
+  get hasFailed(): boolean {
+    return this.#told !== undefined;
+  }
+
   get instructions(): string | undefined {
     return this.#target.instructions;
   }
 
   /** Resolves when the server is there, has failed, or has taken too long. */
-  async ready(): Promise<void> {
+  async ready(opening?: Opening): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.#options.startMs)));
-    await Promise.race([this.#target.ready(), late]);
+    await Promise.race([this.#target.ready(opening), late]);
     clearTimeout(timer);
     const problem = this.#problem();
     if (problem !== undefined && problem !== this.#told) this.#options.onFailure(problem);
@@ -54,15 +59,27 @@ export class Wrapped implements Target {
   capabilities(client: ClientView): ServerCapabilities {
     const problem = this.#problem();
     if (problem !== undefined) {
-      void this.#target.ready(); // whoever asks again may have more luck
+      void this.#target.ready(client); // whoever asks again may have more luck
       throw new ProtocolError(INTERNAL_ERROR, problem);
     }
     this.#meet(client);
     return this.#target.capabilities();
   }
 
-  watch(listener: (change: Change) => void): () => void {
-    return this.#target.watch(listener);
+  inputSchema(tool: string): JsonObject | undefined {
+    return this.#target.inputSchema(tool);
+  }
+
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    return this.#target.watch(listener, watcher);
+  }
+
+  subscribe(uri: string, client: ClientView): Promise<void> {
+    return this.#target.subscribe(uri, client);
+  }
+
+  notify(notification: NotificationMessage, client: ClientView): void {
+    this.#target.notify(notification, client);
   }
 
   handle(exchange: Exchange): Promise<JsonObject> {

@@ -39,12 +39,13 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
     http: (options) => listenHttp(front, options),
     close: () => target.close(),
   };
-  void wrapped.ready(); // by the time the client says its first word, the server may be there
+  // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.
+  if (port !== undefined) void wrapped.ready();
   const onOpen = (opened: Opened): void => toWelcome(command, opened, print).forEach((line) => print.line(line));
   const status = await (port === undefined
     ? serveStdio(served, print)
     : serveHttp(served, { wanted: { port, host }, onOpen }, print));
-  return target.status.server ? status : 1;
+  return wrapped.hasFailed ? 1 : status;
 }
 
 function toLine(client: ClientView, target: UpstreamTarget, over: string): string {

@@ -4,7 +4,7 @@
 // 2. Before initialize only ping, capabilities and initialize are served; a second initialize is refused.
 // 3. Nothing is sent to the client after close().
 import type { LoggingLevel } from '@modelcontextprotocol/client';
-import type { Ask, LogEntry, Progress } from '../../protocol/exchange.ts';
+import type { Ask } from '../../protocol/exchange.ts';
 import type {
   JsonObject,
   NotificationMessage,
@@ -18,14 +18,16 @@ import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import { cannotBeAsked, missingCapability } from './ask.ts';
+import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
 import type { Front } from './front.ts';
 import { greet } from './greet.ts';
 import { HandshakeWording } from './handshake/handshake-wording.ts';
+import { isWithin } from './is-within.ts';
 import { isAtLeast } from './log-level.ts';
 import type { Outlet } from './outlet.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { plainError } from './plain-error.ts';
-import { ServedExchange } from './served-exchange.ts';
+import type { ServedExchange } from './served-exchange.ts';
 import type { Wording } from './wording.ts';
 
 export interface ConversationEvents {
@@ -91,7 +93,9 @@ export class Conversation {
     if (!wording.canAsk(ask)) {
       return Promise.reject(cannotBeAsked(ask, missingCapability(ask, wording.client.capabilities)));
     }
-    return this.#asks.put(wording.toAsk(ask), exchange, signal);
+    const { fromAnswer, ...question } = wording.toAsk(ask);
+    const answer = this.#asks.put(question, exchange, signal);
+    return fromAnswer ? answer.then(fromAnswer) : answer;
   }
 
   get logLevel(): LoggingLevel {
@@ -215,26 +219,22 @@ export class Conversation {
   #askUnrelated(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { wording } = this;
     if (!wording || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
-    this.#unrelated ??= this.#toUnrelated(wording);
+    this.#unrelated ??= unrelatedExchange(this, wording.client, this.#back);
     return this.putAsk(ask, this.#unrelated, signal);
-  }
-
-  #toUnrelated({ client }: Wording): ServedExchange {
-    const outlet = { send: (message: Message) => this.#back.send(message), end: () => {}, release: () => {} };
-    const split = { params: {}, progressToken: undefined, trace: undefined };
-    const exchange = new ConversationExchange({ jsonrpc: '2.0', id: '', method: '' }, split, client, outlet);
-    exchange.conversation = this;
-    return exchange;
   }
 
   #response(response: ResponseMessage): void {
     if (!this.#asks.take(response)) this.front.log.warn({ id: response.id }, 'answer.unexpected');
   }
 
+  #isSubscribed(uri: string): boolean {
+    return this.subscriptions.has(uri) || [...this.subscriptions].some((whole) => isWithin(uri, whole));
+  }
+
   #change(change: Change): void {
     if (change.kind === 'log' && !isAtLeast(change.entry.level, this.logLevel)) return;
     if (change.kind === 'task' && change.principal !== this.principal) return;
-    const notification = this.wording?.toChange(change, (uri) => this.subscriptions.has(uri));
+    const notification = this.wording?.toChange(change, (uri) => this.#isSubscribed(uri));
     if (notification) this.#back.send(notification);
   }
 }
@@ -243,27 +243,3 @@ export class Conversation {
 const OPEN_METHODS = new Set(['ping', 'capabilities', 'initialize']);
 /** From here on the client may be asked. */
 const INITIALIZED = new Set(['notifications/initialized', 'initialized']);
-
-class ConversationExchange extends ServedExchange {
-  conversation!: Conversation;
-
-  progress(progress: Progress): void {
-    this.tell(this.conversation.wording?.toProgress(progress, this));
-  }
-
-  log(entry: LogEntry): void {
-    if (isAtLeast(entry.level, this.conversation.logLevel)) this.tell(this.conversation.wording?.toLog(entry));
-  }
-
-  get logLevel(): LoggingLevel | undefined {
-    return this.conversation.chosenLevel;
-  }
-
-  canAsk(ask: Ask): boolean {
-    return this.conversation.wording?.canAsk(ask) ?? false;
-  }
-
-  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    return this.conversation.putAsk(ask, this, signal);
-  }
-}

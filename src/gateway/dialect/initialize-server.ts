@@ -1,5 +1,5 @@
 // Opens a conversation with a server of the handshake era or the draft dialect.
-import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { isObject, toNotification } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
@@ -74,12 +74,19 @@ function openHandshake(wire: Wire, result: unknown, intro: Introduction, events:
       dialect: 'handshake',
       revision: protocolVersion,
       info: (isObject(serverInfo) ? serverInfo : { name: 'unknown', version: '0' }) as Implementation,
-      capabilities: isObject(capabilities) ? capabilities : {},
+      capabilities: toServerCapabilities(isObject(capabilities) ? capabilities : {}, protocolVersion),
       instructions: typeof instructions === 'string' ? instructions : undefined,
     },
     events,
   );
   return { speaker, headers, ready: toNotification('notifications/initialized') };
+}
+
+/** The oldest revision has completion without a flag for it: whoever has something to complete may have it. */
+function toServerCapabilities(capabilities: ServerCapabilities, revision: string): ServerCapabilities {
+  const { prompts, resources, completions } = capabilities;
+  if (featuresOf(revision).completionsFlag || completions || !(prompts ?? resources)) return capabilities;
+  return { ...capabilities, completions: {} };
 }
 
 function initializeDraft(wire: Wire, { timeoutMs }: Introduction): Promise<unknown> {

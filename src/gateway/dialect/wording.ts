@@ -27,6 +27,6 @@ export interface Wording {
   toProgress(progress: Progress, exchange: ServedExchange): NotificationMessage | undefined;
   toLog(entry: LogEntry): NotificationMessage | undefined;
   canAsk(ask: Ask): boolean;
-  /** Method and params of a request to the client. */
-  toAsk(ask: Ask): { method: string; params?: JsonObject };
+  /** Method and params of a request to the client, and how to read its answer where that is not as it stands. */
+  toAsk(ask: Ask): { method: string; params?: JsonObject; fromAnswer?: (answer: JsonObject) => JsonObject };
 }

@@ -8,7 +8,7 @@ import type { Change } from '../../protocol/target.ts';
 import type { Connection } from './connection.ts';
 
 interface Listening {
-  listener(change: Change): void;
+  listener: (change: Change) => void;
   client: ClientView | undefined;
 }
 

@@ -2,7 +2,9 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Put } from './ask-routing.ts';
+import { coalesce } from './coalesce.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { toCall } from './to-call.ts';
@@ -13,7 +15,7 @@ export type Send = (wanted?: Wanted) => Promise<JsonObject>;
 export interface Lent {
   send: Send;
   /** To be called when it is not needed any more. */
-  end(): void;
+  end: () => void;
 }
 
 /** What a handshake server may ask during. */
@@ -21,11 +23,11 @@ const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/r
 
 export class Lender {
   readonly #connections: Connections;
-  readonly #timeoutMs: number | undefined;
+  readonly #options: { clock: Clock; timeoutMs: number | undefined };
 
-  constructor(connections: Connections, timeoutMs: number | undefined) {
+  constructor(connections: Connections, options: { clock: Clock; timeoutMs: number | undefined }) {
     this.#connections = connections;
-    this.#timeoutMs = timeoutMs;
+    this.#options = options;
   }
 
   async send(exchange: Exchange): Promise<JsonObject> {
@@ -37,14 +39,18 @@ export class Lender {
     }
   }
 
-  async lend(exchange: Exchange, ask: Put = (question, signal) => exchange.ask(question, signal)): Promise<Lent> {
+  /** `put` answers what is asked on it; default: the client of the exchange. */
+  async lend(exchange: Exchange, put: Put = (ask, signal) => exchange.ask(ask, signal)): Promise<Lent> {
+    const { clock, timeoutMs } = this.#options;
     const mayAsk = MAY_ASK.has(exchange.method);
     const home = this.#connections.home(exchange.client);
-    const { transport } = home.supervised.current ?? (await home.supervised.get());
-    // On HTTP a question comes on the stream of its call.
-    const isAlone = mayAsk && transport !== 'streamable-http';
+    const { transport, server } = home.supervised.current ?? (await home.supervised.get());
+    const inRounds = exchange.client.dialect === 'stateless' && server.dialect === 'handshake';
+    const ask = inRounds ? coalesce(put, clock) : put;
+    // On HTTP a question comes on the stream of its call, unless the server is one that does not care.
+    const isAlone = mayAsk && (transport !== 'streamable-http' || home.asks.areUnnamed);
     const connection = isAlone ? await this.#connections.take(exchange.client) : home;
-    const leave = mayAsk ? connection.asks.enter(ask) : () => {};
+    const leave = mayAsk ? connection.asks.enter(ask, exchange.client) : () => {};
     const release = connection.supervised.hold();
     const end = (): void => {
       leave();
@@ -54,7 +60,7 @@ export class Lender {
     try {
       const upstream = connection.supervised.current ?? (await connection.supervised.get());
       await setLevel(connection, upstream.server, exchange);
-      const calling = { exchange, server: upstream.server, ask, timeoutMs: this.#timeoutMs };
+      const calling = { exchange, server: upstream.server, ask, timeoutMs };
       return { end, send: (wanted) => upstream.call(toCall(calling, wanted)) };
     } catch (thrown) {
       end();

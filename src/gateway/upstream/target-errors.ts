@@ -31,7 +31,8 @@ function toOwn(error: ProtocolError, { method, client }: Exchange, server: strin
   // A handshake server of ours, too, says which capability it lacked.
   const lacked = client.dialect === 'stateless' && code === INTERNAL_ERROR && isObject(requiredCapabilities);
   if (code === MISSING_CAPABILITY || lacked) {
-    return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: message, requiredCapabilities, ...origin });
+    const what = Object.keys(isObject(requiredCapabilities) ? requiredCapabilities : {}).join(', ');
+    return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: what || message, requiredCapabilities, ...origin });
   }
   if (code !== HEADER_MISMATCH && code !== UNSUPPORTED_VERSION) return undefined;
   return new GatewayError('UPSTREAM_INVALID', { server, reason: message }, { cause: error });

@@ -25,12 +25,14 @@ export interface TaskBridgeOptions {
   tools: ToolBook;
   clock: Clock;
   limits: Limits;
-  tell(change: Change): void;
+  tell: (change: Change) => void;
   /** Lends a connection for calls that belong together; `ask` answers what is asked on it. */
   lend(exchange: Exchange, ask?: Put): Promise<Lent>;
 }
 
 const MAX_PAGES = 100;
+/** How long a call to another process is a plain one; a question or a word of its state mostly comes long before. */
+const GRACE_MS = 1000;
 
 export class TaskBridge {
   readonly #options: TaskBridgeOptions;
@@ -43,7 +45,7 @@ export class TaskBridge {
     const { clock, limits, tell } = options;
     this.#options = options;
     this.#store = new TaskStore({ clock, limits, tell });
-    this.#tasks = new Tasks(this.#store, { clock });
+    this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
   }
 
   async callTool(exchange: Exchange, server: ServerView): Promise<JsonObject> {

@@ -1,7 +1,7 @@
 // A server as something requests can be handed to: connected when it is needed, again when it was lost, and known by its
 // last words while it is away.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
@@ -17,13 +17,13 @@ import { Audience } from './audience.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { Lender } from './lender.ts';
-import { Supervised } from './supervised.ts';
+import { superviseUpstream } from './supervise-upstream.ts';
+import type { Supervised } from './supervised.ts';
 import { toTargetError } from './target-errors.ts';
 import { TaskBridge, runsTasks } from './task-bridge.ts';
 import { TaskOwners } from './task-owners.ts';
 import { checkCapability } from './to-call.ts';
 import { ToolBook } from './tool-book.ts';
-import { openUpstream } from './upstream.ts';
 import type { Upstream } from './upstream.ts';
 import { withUrlsAsked } from './url-elicitation.ts';
 
@@ -44,7 +44,6 @@ export interface UpstreamTargetOptions {
   clock?: Clock | undefined;
 }
 
-const OWN_IDLE_MS = 5 * 60_000;
 const WAIT_MS = 60_000;
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 
@@ -74,7 +73,7 @@ export class UpstreamTarget implements Target {
       open: (connection) => this.#supervise(connection),
     });
     this.#audience = new Audience((client) => this.#connections.known(client));
-    this.#lender = new Lender(this.#connections, options.timeoutMs);
+    this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs });
     this.#tasks = new TaskBridge({
       tools: this.#tools,
       clock,
@@ -210,35 +209,17 @@ export class UpstreamTarget implements Target {
   }
 
   #supervise(connection: Connection): Supervised {
-    const { address, client, revision, timeoutMs, limits } = this.#options;
-    const { idleMs = connection.isShared ? undefined : OWN_IDLE_MS } = this.#options;
-    let isAgain = false;
-    return new Supervised({
-      clock: this.#clock,
-      idleMs,
-      open: (onClose) =>
-        openUpstream(address, {
-          info: client,
-          capabilities: connection.capabilities,
-          events: {
-            onAsk: (ask, signal) => connection.asks.put(ask, signal),
-            onChange: (change) => this.#onChange(connection, change),
-          },
-          onClose,
-          ...{ revision, timeoutMs, limits, log: this.#log, clock: this.#clock },
-        }),
-      onOpen: (upstream) => {
-        this.#onOpen(connection, upstream, isAgain);
-        isAgain = true;
-      },
-      onLost: (reason) => this.#log.warn({ reason }, 'upstream.lost'),
-    });
+    const events = {
+      onAsk: (ask: Ask, signal: AbortSignal) => connection.asks.put(ask, signal),
+      onChange: (change: Change) => this.#onChange(connection, change),
+    };
+    const onOpen = (upstream: Upstream, isAgain: boolean): void => this.#onOpen(connection, upstream, isAgain);
+    return superviseUpstream(connection, this.#options, { events, onOpen, log: this.#log, clock: this.#clock });
   }
 
   #onOpen(connection: Connection, upstream: Upstream, isAgain: boolean): void {
     this.#server = upstream.server;
     this.#connections.learn(connection, upstream.server.dialect !== 'handshake');
-    this.#log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');
     if (!this.#audience.isEmpty) upstream.watch();
     if (isAgain) this.#catchUp(connection, upstream);
   }

@@ -46,7 +46,9 @@ export function strayEntries({ leg, revision, scenarios, baseline }) {
 
 /** What was found, check by check, without how often: for comparing two runs. */
 function findings(checks) {
-  return [...new Set(checks.map(({ id, status }) => `${id} ${status}`))].toSorted();
+  return [...new Set(checks.map(({ id, status }) => `${id} ${status}`))].toSorted((one, other) =>
+    one < other ? -1 : 1,
+  );
 }
 
 function hasFailed({ status }) {

@@ -7,7 +7,9 @@ export function toRow(direct, runs) {
   const cells = runs.map(({ upstream, server, rows }) => {
     const through = rows.find((row) => row.scenario === scenario && row.revision === revision);
     const differences = through ? differencesOf(direct, through) : ['it was not run'];
-    const expected = EXPECTED_DIFFERENCES.find((entry) => fits(entry, { scenario, client: revision, server, upstream }));
+    const expected = EXPECTED_DIFFERENCES.find((entry) =>
+      fits(entry, { scenario, client: revision, server, upstream }),
+    );
     return { upstream, server, through, differences, expected, result: judge(differences, expected) };
   });
   return { scenario, revision, scored, direct, cells };

@@ -21,7 +21,9 @@ export function renewPage(rows, runs) {
 /** True when the page shows what came out. */
 export function comparePage(rows, runs) {
   if (blockIn(readPage()) === toBlock(rows, runs)) return true;
-  console.log('✗ docs/conformance.md is not what this run gives: node tests/conformance/through.mjs --write renews it\n');
+  console.log(
+    '✗ docs/conformance.md is not what this run gives: node tests/conformance/through.mjs --write renews it\n',
+  );
   return false;
 }
 
@@ -34,7 +36,11 @@ function toBlock(rows, runs) {
 
 function toTable(client, rows, runs) {
   const own = rows.filter(({ revision }) => revision === client);
-  const head = [`**client ${client}**`, 'direct', ...runs.map(({ upstream, server }) => `${server}, ${named(upstream)}`)];
+  const head = [
+    `**client ${client}**`,
+    'direct',
+    ...runs.map(({ upstream, server }) => `${server}, ${named(upstream)}`),
+  ];
   const lines = own.map((row) => [nameOf(row), signOf(row.direct), ...row.cells.map((cell) => cellOf(cell, rows))]);
   return [head, head.map((_, column) => (column === 0 ? '---' : ':-:')), ...lines]
     .map((line) => `| ${line.join(' | ')} |`)
@@ -71,7 +77,7 @@ function reasonsOf(rows) {
 }
 
 function superscript(number) {
-  return [...String(number)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit]).join('');
+  return String(number).replaceAll(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit]);
 }
 
 function readPage() {

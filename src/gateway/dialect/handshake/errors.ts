@@ -23,9 +23,10 @@ export function toHandshakeError(
     return { error: toWire(-32602, 'Invalid params', { parameter: details.parameter, error: details.error }) };
   }
   if (code === 'CLIENT_CANNOT_BE_ASKED') {
-    const required = details.requiredCapabilities;
-    if (exchange.method === 'tools/call') return asResult(error.message, required && { [META.required]: required });
-    return { error: toWire(-32603, error.message, required && { requiredCapabilities: required }) };
+    const { requiredCapabilities: required, origin } = details;
+    const message = origin instanceof ProtocolError ? origin.message : error.message;
+    if (exchange.method === 'tools/call') return asResult(message, required && { [META.required]: required });
+    return { error: toWire(-32603, message, required && { requiredCapabilities: required }) };
   }
   if (features.chainCodes) {
     const wire = chainError(error);

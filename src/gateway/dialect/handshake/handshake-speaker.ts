@@ -50,15 +50,23 @@ export class HandshakeSpeaker implements Speaker {
     const meta = isObject(params?._meta) ? params._meta : {};
     const withToken = (progressToken: number) => ({ ...params, _meta: { ...meta, ...trace, progressToken } });
     const traced = trace ? { ...params, _meta: { ...meta, ...trace } } : params;
-    const result = await this.#wire.call({
+    const sent = this.#wire.call({
       ...call,
       params: traced,
       withToken: onProgress && withToken,
       onNotify: (notification) => this.#onRelated(notification, call),
     });
+    const result = await (method === 'completion/complete' ? sent.catch((thrown) => this.#noCompletion(thrown)) : sent);
     if (isObject(result)) return fromResult(method, result);
     const reason = `${method} answered without a result object`;
     throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
+  }
+
+  /** Of the oldest revision it cannot be known beforehand whether a server completes. */
+  #noCompletion(thrown: unknown): JsonObject {
+    const unknown = thrown instanceof ProtocolError && thrown.code === -32601;
+    if (!unknown || featuresOf(this.server.revision).completionsFlag) throw thrown;
+    return { completion: { values: [] } };
   }
 
   /** A question that came on the stream of a call is for whoever made the call. */

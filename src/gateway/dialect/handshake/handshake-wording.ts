@@ -16,6 +16,8 @@ import type { ServedExchange } from '../served-exchange.ts';
 import type { Wording } from '../wording.ts';
 import { toHandshakeCapabilities } from './capabilities.ts';
 import { toHandshakeError } from './errors.ts';
+import { toOlderAsk } from './older-asks.ts';
+import type { SpelledAsk } from './older-asks.ts';
 import { toTask, toHandshakeResult } from './results.ts';
 
 /** Methods that only other dialects have. */
@@ -142,14 +144,11 @@ export class HandshakeWording implements Wording {
     return missingCapability(ask, this.client.capabilities) === undefined;
   }
 
-  toAsk({ method, params, key }: Ask): { method: string; params?: JsonObject } {
-    let spelled = params;
-    if (method === 'elicitation/create' && !this.#features.icons && params?.mode === 'form') {
-      const { mode, ...rest } = params;
-      spelled = rest;
-    }
-    if (key !== undefined) spelled = { ...spelled, _meta: { ...(spelled?._meta as JsonObject), [META.key]: key } };
-    return spelled === undefined ? { method } : { method, params: spelled };
+  toAsk(ask: Ask): SpelledAsk {
+    const spelled = toOlderAsk(ask, this.#features);
+    if (ask.key === undefined) return spelled;
+    const { params } = spelled;
+    return { ...spelled, params: { ...params, _meta: { ...(params?._meta as JsonObject), [META.key]: ask.key } } };
   }
 
   #setLevel(exchange: Exchange, target: Target): JsonObject {

@@ -5,6 +5,7 @@ import { isObject, toNotification, toResult } from '../../../protocol/message.ts
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Front } from '../front.ts';
+import { isWithin } from '../is-within.ts';
 import { META } from '../meta.ts';
 import type { Running } from './serve.ts';
 import { stamp } from './results.ts';
@@ -119,7 +120,7 @@ function toListened(change: Change, filter: Filter, principal: string): Notifica
     case 'resources':
       return filter.resourcesListChanged ? toNotification('notifications/resources/list_changed') : undefined;
     case 'resource':
-      if (!filter.resourceSubscriptions.includes(change.uri)) return undefined;
+      if (!filter.resourceSubscriptions.some((whole) => isWithin(change.uri, whole))) return undefined;
       return toNotification('notifications/resources/updated', { uri: change.uri });
     case 'task':
       if (change.principal !== principal || !filter.taskIds.includes(change.task.taskId)) return undefined;

@@ -1,0 +1,92 @@
+// Questions in the words of a client's revision (matrix §4.4, §4.6). Where the answer has to be put back into newer words, the
+// way back comes along.
+import type { Ask } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { randomId } from '../../../shared/ids.ts';
+import type { Features } from '../revisions.ts';
+
+export interface SpelledAsk {
+  method: string;
+  params?: JsonObject;
+  fromAnswer?: (answer: JsonObject) => JsonObject;
+}
+
+export function toOlderAsk({ method, params }: Ask, features: Features): SpelledAsk {
+  if (params === undefined) return { method };
+  if (method === 'elicitation/create') return toElicitation(params, features);
+  if (method === 'sampling/createMessage' && !features.icons) return { method, params: toSampling(params) };
+  return { method, params };
+}
+
+function toElicitation(params: JsonObject, features: Features): SpelledAsk {
+  const method = 'elicitation/create';
+  // The stateless era names no elicitation: there it is told apart by the call that asks.
+  if (params.mode === 'url')
+    return { method, params: { ...params, elicitationId: params.elicitationId ?? randomId() } };
+  if (features.icons) return { method, params };
+  const { mode, requestedSchema, ...rest } = params;
+  if (!isObject(requestedSchema)) return { method, params: rest };
+  const { schema, fromContent } = toForm(requestedSchema);
+  return {
+    method,
+    params: { ...rest, requestedSchema: schema },
+    ...(fromContent && {
+      fromAnswer: (answer) => (isObject(answer.content) ? { ...answer, content: fromContent(answer.content) } : answer),
+    }),
+  };
+}
+
+/** 2025-06-18 knows no titles of choices, no choice of several, and no defaults but of booleans. */
+function toForm({ $schema, properties, required, ...rest }: JsonObject) {
+  const fields: JsonObject = {};
+  const several = new Map<string, { key: string; value: string }[]>();
+  for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
+    const choices = isObject(field) && field.type === 'array' ? choicesOf(field.items) : undefined;
+    if (!choices || !isObject(field)) fields[name] = isObject(field) ? toField(field) : field;
+    else {
+      const options = choices.map(({ value, title }) => ({ key: `${name}: ${value}`, value, title }));
+      for (const { key, title } of options) fields[key] = { type: 'boolean', title, default: false };
+      several.set(name, options);
+    }
+  }
+  const needed = Array.isArray(required) ? required.filter((name) => !several.has(String(name))) : undefined;
+  const schema = { ...rest, properties: fields, ...(needed && { required: needed }) };
+  return { schema, fromContent: several.size > 0 ? (content: JsonObject) => gathered(content, several) : undefined };
+}
+
+function toField({ oneOf, default: value, ...field }: JsonObject): JsonObject {
+  const choices = choicesOf({ oneOf });
+  return {
+    ...field,
+    ...(choices && { enum: choices.map((one) => one.value), enumNames: choices.map((one) => one.title) }),
+    ...(field.type === 'boolean' && value !== undefined && { default: value }),
+  };
+}
+
+function choicesOf(items: unknown): { value: string; title: string }[] | undefined {
+  if (!isObject(items)) return undefined;
+  if (Array.isArray(items.enum)) return items.enum.map((value) => ({ value: String(value), title: String(value) }));
+  const titled = items.anyOf ?? items.oneOf;
+  if (!Array.isArray(titled)) return undefined;
+  return titled.filter(isObject).map((one) => ({ value: String(one.const), title: String(one.title ?? one.const) }));
+}
+
+function gathered(content: JsonObject, several: Map<string, { key: string; value: string }[]>): JsonObject {
+  const rest = { ...content };
+  for (const [name, options] of several) {
+    rest[name] = options.filter(({ key }) => content[key] === true).map(({ value }) => value);
+    for (const { key } of options) delete rest[key];
+  }
+  return rest;
+}
+
+/** Before 2025-11-25 a message holds one block; tools came with it. */
+function toSampling({ messages, tools, toolChoice, ...rest }: JsonObject): JsonObject {
+  if (!Array.isArray(messages)) return { ...rest, messages };
+  const split = messages.flatMap((message: unknown) => {
+    if (!isObject(message) || !Array.isArray(message.content)) return [message];
+    return message.content.map((content: unknown) => ({ ...message, content }));
+  });
+  return { ...rest, messages: split };
+}

@@ -1,0 +1,6 @@
+// Whether a resource is the one that somebody is subscribed to, or a part of it: a server may tell of either.
+
+export function isWithin(uri: string, whole: string): boolean {
+  if (uri === whole) return true;
+  return uri.startsWith(whole) && (whole.endsWith('/') || /[/?#]/.test(uri[whole.length]!));
+}

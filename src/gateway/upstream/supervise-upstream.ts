@@ -1,0 +1,46 @@
+// A connection of a target, supervised: how it is opened, what it tells, and how long it stays unused.
+import type { Clock } from '../../shared/clock.ts';
+import type { Log } from '../../shared/log.ts';
+import type { ServerEvents } from '../../protocol/server-view.ts';
+import type { Connection } from './connection.ts';
+import { Supervised } from './supervised.ts';
+import { openUpstream } from './upstream.ts';
+import type { Upstream } from './upstream.ts';
+import type { UpstreamTargetOptions } from './upstream-target.ts';
+
+export interface Supervision {
+  events: ServerEvents;
+  /** `isAgain`: it was open before, and lost. */
+  onOpen(upstream: Upstream, isAgain: boolean): void;
+  log: Log;
+  clock: Clock;
+}
+
+const OWN_IDLE_MS = 5 * 60_000;
+
+export function superviseUpstream(
+  connection: Connection,
+  options: UpstreamTargetOptions,
+  supervision: Supervision,
+): Supervised {
+  const { address, client, revision, timeoutMs, limits } = options;
+  const { idleMs = connection.isShared ? undefined : OWN_IDLE_MS } = options;
+  const { events, log, clock } = supervision;
+  let isAgain = false;
+  return new Supervised({
+    clock,
+    idleMs,
+    open: (onClose) =>
+      openUpstream(address, {
+        info: client,
+        capabilities: connection.capabilities,
+        ...{ events, onClose, revision, timeoutMs, limits, log, clock },
+      }),
+    onOpen: (upstream) => {
+      log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');
+      supervision.onOpen(upstream, isAgain);
+      isAgain = true;
+    },
+    onLost: (reason) => log.warn({ reason }, 'upstream.lost'),
+  });
+}

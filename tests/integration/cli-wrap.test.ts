@@ -1,7 +1,7 @@
 // `parley wrap` as a client runs it: real servers behind it, and some that are none.
 import { afterAll, describe, expect, it } from 'vitest';
 import { stdioWire } from '../helpers/line-wire.ts';
-import { MODERN, modern, openSession } from '../helpers/mcp-http.ts';
+import { MODERN, modern, openSession, rpc } from '../helpers/mcp-http.ts';
 import { DEMO_FIXTURE, EXTERNAL, Home, PARLEY_DEMO, isAlive } from '../helpers/parley.ts';
 import { startDemoFixture } from '../helpers/server-process.ts';
 import { until } from '../helpers/until.ts';
@@ -44,6 +44,21 @@ describe('a server that is a command', () => {
     client.write(body);
     expect((await client.answerTo(body.id)).result!.content![0]!.text).toContain('Rome');
     await parley.says(`client ${MODERN} over stdio ⇄ server 2025-03-26 over stdio, bridged`);
+  });
+
+  it('is one process, also for a client that can be asked', async () => {
+    const program = `console.error("started"); import(${JSON.stringify(`file://${EXTERNAL[1]!}`)})`;
+    await using parley = home.start(['wrap', '--', process.execPath, '-e', program]);
+    const client = stdioWire(parley.child);
+    await client.initialize('2025-11-25', { elicitation: {}, roots: {}, sampling: {} });
+    expect((await client.call('get_weather', { location: 'Oslo' })).result).toMatchObject({ isError: false });
+    parley.child.stdin!.end();
+    expect(await parley.ended()).toBe(0);
+    expect(parley.stderr.match(/started/g)).toHaveLength(1);
+  });
+
+  it('is not started for a client that says nothing', async () => {
+    expect(await home.run(['wrap', '--', 'no-such-command-here'])).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
   it('has the environment of the client, what --env gives, and its own stderr', async () => {
@@ -141,6 +156,7 @@ describe('the end', () => {
 
   it('by a second signal does not wait for a server that will not go, and leaves none behind', async () => {
     await using parley = home.start(['wrap', '--', process.execPath, '-e', HANG]);
+    stdioWire(parley.child).write(rpc('initialize', { protocolVersion: '2025-06-18' }));
     const pid = Number((await parley.says(/pid (\d+)/))[1]);
     parley.child.kill('SIGINT');
     const again = setInterval(() => parley.child.kill('SIGINT'), 50);

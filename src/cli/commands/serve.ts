@@ -1,15 +1,13 @@
 // `parley serve`: the servers of a configuration behind one URL, for all clients; on stdio, too, where it is wished. While it
 // runs it follows its file: what has changed there is started anew, and a file with errors changes nothing.
 import { applyConfig } from '../../config/apply.ts';
-import type { UpdatableGateway } from '../../config/apply.ts';
 import { buildGateway, buildListens } from '../../config/build.ts';
 import { watchConfig } from '../../config/reload.ts';
 import type { ConfigChange } from '../../config/reload.ts';
-import type { BuiltSteps } from '../../config/steps.ts';
+import type { BuiltSteps, StepOptions } from '../../config/steps.ts';
 import type { HttpListenOptions } from '../../gateway/accept/listen-http.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { Log } from '../../shared/log.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { ServeCommand } from '../command.ts';
 import { configured, problemLines, shown } from '../configured.ts';
@@ -28,12 +26,14 @@ export async function serve(command: ServeCommand, print: Printer): Promise<numb
   const found = configured(command.config, print);
   if (!found) return 1;
   const log = createCliLog(command.log ?? found.config.log.level);
-  const built = await tryTo(print, () => buildGateway(found.config, { log, stepLog: log }));
+  // A step that is loaded anew may show other lists: clients are told to look again.
+  const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
+  const built = await tryTo(print, () => buildGateway(found.config, making));
   const listens = await tryTo(print, () => buildListens(found.config));
   if (!built || !listens) return 1;
   const pages = { '/status': createStatusPage(() => gateway) };
   const gateway = createGateway({ ...built.options, version: version(), pages });
-  const following = follow(found, { gateway, steps: built.steps, log, print });
+  const following = follow(found, { gateway, steps: built.steps, making, print });
   const served: Served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options) => gateway.listen(options),
@@ -77,21 +77,17 @@ function serveAs(command: ServeCommand, { found, served, listens }: Ready, print
 interface Following {
   gateway: Gateway;
   steps: BuiltSteps;
-  log: Log;
+  making: StepOptions;
   print: Printer;
 }
 
-function follow(found: Configured, { gateway, steps, log, print }: Following): { close(): void } {
+function follow(found: Configured, { gateway, steps, making, print }: Following): { close(): void } {
   let running = steps;
   const watch = watchConfig(found, {
     ...surroundings(),
     async onChange(change) {
       const { previous, next } = change;
-      running = await applyConfig(
-        updatable(gateway, running),
-        { previous, next, steps: running },
-        { log, stepLog: log },
-      );
+      running = await applyConfig(gateway, { previous, next, steps: running }, making);
       for (const line of told(change)) print.problem(line);
     },
     onProblems(problems) {
@@ -105,11 +101,6 @@ function follow(found: Configured, { gateway, steps, log, print }: Following): {
       running.close();
     },
   };
-}
-
-/** An update that says nothing of steps leaves them as they are. */
-function updatable(gateway: Gateway, { steps }: BuiltSteps): UpdatableGateway {
-  return { update: (update) => gateway.update({ steps, ...update }) };
 }
 
 function told({ difference, loaded }: ConfigChange): string[] {

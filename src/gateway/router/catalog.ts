@@ -1,14 +1,22 @@
-// What one member offers, fetched when it is asked for and kept until it changes. A member that is away keeps the lists it was
-// last known by, each entry marked; one that was never there offers nothing.
+// What one member offers, as each client is told it.
+// 1. A list is fetched when a client asks for it. It is kept while the member would tell that client of a change, and for as
+//    long as the member says; to find out who owns a name, a list may be a little older.
+// 2. A member that is away, or slow, keeps nobody waiting for long: it has the lists it was last known by, each entry marked.
+//    One that was never there offers nothing; `onLate` tells when a list that nobody waited for has come.
+// 3. Clients may be offered different things, so lists are kept by client; those of the stateless era, who have no sessions,
+//    by what they say of themselves.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import type { Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
+import { Shelves } from './kept-lists.ts';
 import type { Member } from './member.ts';
 
 export type Area = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
+export type Kind = Exclude<Area, 'resourceTemplates'>;
 
 export interface Listed {
   entries: JsonObject[];
@@ -16,9 +24,12 @@ export interface Listed {
   isPrivate: boolean;
 }
 
-interface Kept {
-  listed: Promise<Listed>;
-  until: number;
+export interface CatalogOptions {
+  clock: Clock;
+  log: Log;
+  /** How long clients may be kept waiting for a member that starts, or is slow to list. */
+  startMs: number;
+  onLate(kind: Kind): void;
 }
 
 export const LIST_METHODS: Record<Area, string> = {
@@ -30,54 +41,64 @@ export const LIST_METHODS: Record<Area, string> = {
 
 const NOTHING: Listed = { entries: [], ttlMs: 0, isPrivate: false };
 const MAX_PAGES = 1000;
-/** For members that do not tell when their lists change. */
-const UNTOLD_MS = 10_000;
 /** Set on the entries of a member that is away. */
 export const UNAVAILABLE = 'mcp-parley/unavailable';
 
 export class Catalog {
   readonly #member: Member;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #kept = new Map<string, Kept>();
+  readonly #options: CatalogOptions;
+  readonly #shelves: Shelves;
   readonly #lastGood = new Map<string, Listed>();
+  /** From then on nobody waits for the member to start. */
+  #waitUntil: number | undefined;
 
-  constructor(member: Member, clock: Clock, log: Log) {
+  constructor(member: Member, options: CatalogOptions) {
     this.#member = member;
-    this.#clock = clock;
-    this.#log = log;
+    this.#options = options;
+    this.#shelves = new Shelves(options.clock);
   }
 
-  async list(area: Area, client: ClientView): Promise<Listed> {
-    await this.#member.target.ready?.(); // one that was added later has not been asked yet what it offers
-    const key = keyOf(area, client);
-    if (!this.#offers(area, client)) return this.#lastGood.get(key) ?? NOTHING;
-    const kept = this.#kept.get(key);
-    if (kept && this.#clock.now() < kept.until) return kept.listed;
-    const listed = this.#fetch(area, client, key);
-    this.#kept.set(key, { listed, until: this.#clock.now() + this.#keepMs(area, client) });
-    return listed;
+  /** Whether it is known what the member offers, or why that is not known; false when it is still starting. */
+  async ready(opening?: Opening): Promise<boolean> {
+    const { clock, startMs } = this.#options;
+    this.#waitUntil ??= clock.now() + startMs;
+    const isKnown = Promise.resolve(this.#member.target.ready?.(opening)).then(() => true);
+    const isInTime = (await this.#patiently(isKnown, this.#waitUntil - clock.now())) ?? false;
+    if (isInTime) this.#waitUntil = undefined;
+    return isInTime;
+  }
+
+  /** `isLookup`: to find an owner, not to be shown. */
+  async list(area: Area, client: ClientView, isLookup = false): Promise<Listed> {
+    if (!(await this.ready())) return this.#lastKnown(area, client, 'it is still starting');
+    const capability = this.#member.target.capabilities(client)[kindOf(area)];
+    if (!capability) return this.#lastGood.get(keyOf(area, client)) ?? NOTHING;
+    const shelf = this.#shelves.of(client);
+    const isAway = this.#member.target.status?.state === 'failing';
+    const kept = isAway ? undefined : shelf.get(area, isLookup);
+    if (kept) return this.#inTime(area, client, kept);
+    const isTold = capability.listChanged === true && client.dialect !== 'stateless';
+    const listed = this.#fetch(area, client);
+    shelf.keep(area, listed, isTold);
+    return this.#inTime(area, client, listed);
   }
 
   /** Something of this kind has changed. */
-  forget(kind: 'tools' | 'prompts' | 'resources'): void {
-    for (const key of this.#kept.keys())
-      if (areasOf(kind).some((area) => key.startsWith(`${area} `))) this.#kept.delete(key);
+  forget(kind: Kind): void {
+    this.#shelves.outdate(kind);
   }
 
-  async #fetch(area: Area, client: ClientView, key: string): Promise<Listed> {
-    try {
-      const listed = await this.#fetchPages(area, client);
-      this.#lastGood.set(key, listed);
-      return listed;
-    } catch (error) {
-      this.#kept.delete(key);
-      this.#log.warn({ server: this.#member.name, area, error }, 'list.failed');
-      return marked(this.#lastGood.get(key) ?? NOTHING, error);
-    }
+  async #inTime(area: Area, client: ClientView, fetching: Promise<Listed>): Promise<Listed> {
+    const listed = await this.#patiently(fetching, this.#options.startMs).catch((error: unknown) => {
+      this.#options.log.warn({ server: this.#member.name, area, error }, 'list.failed');
+      return this.#lastKnown(area, client, error instanceof Error ? error.message : String(error));
+    });
+    if (listed) return listed;
+    fetching.then(() => this.#options.onLate(kindOf(area))).catch(() => {}); // told by the next list
+    return this.#lastKnown(area, client, `it did not answer ${LIST_METHODS[area]} in time`);
   }
 
-  async #fetchPages(area: Area, client: ClientView): Promise<Listed> {
+  async #fetch(area: Area, client: ClientView): Promise<Listed> {
     const entries: JsonObject[] = [];
     const seen = new Set<unknown>();
     let cursor: unknown;
@@ -89,17 +110,27 @@ export class Catalog {
       if (Array.isArray(page[area])) entries.push(...(page[area] as unknown[]).filter(isObject));
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
-    return { entries, ttlMs: Number(page.ttlMs ?? 0), isPrivate: page.cacheScope !== 'public' };
+    const listed = { entries, ttlMs: Number(page.ttlMs ?? 0), isPrivate: page.cacheScope !== 'public' };
+    this.#lastGood.set(keyOf(area, client), listed);
+    return listed;
   }
 
-  #offers(area: Area, client: ClientView): boolean {
-    const capabilities = this.#member.target.capabilities(client);
-    return capabilities[area === 'resourceTemplates' ? 'resources' : area] !== undefined;
+  #lastKnown(area: Area, client: ClientView, reason: string): Listed {
+    const listed = this.#lastGood.get(keyOf(area, client)) ?? NOTHING;
+    const entries = listed.entries.map((entry) => ({
+      ...entry,
+      _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE]: reason },
+    }));
+    return { ...listed, ttlMs: 0, entries };
   }
 
-  #keepMs(area: Area, client: ClientView): number {
-    const capability = this.#member.target.capabilities(client)[area === 'resourceTemplates' ? 'resources' : area];
-    return capability?.listChanged ? Infinity : UNTOLD_MS;
+  /** Undefined when it takes longer. */
+  async #patiently<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+    let stop = (): void => {};
+    const late = new Promise<undefined>((resolve) => {
+      stop = this.#options.clock.after(Math.max(0, ms), () => resolve(undefined));
+    });
+    return Promise.race([promise, late]).finally(() => stop());
   }
 }
 
@@ -108,15 +139,6 @@ function keyOf(area: Area, { dialect, revision }: ClientView): string {
   return `${area} ${dialect} ${revision}`;
 }
 
-function areasOf(kind: 'tools' | 'prompts' | 'resources'): Area[] {
-  return kind === 'resources' ? ['resources', 'resourceTemplates'] : [kind];
-}
-
-function marked(listed: Listed, error: unknown): Listed {
-  const reason = error instanceof Error ? error.message : String(error);
-  const entries = listed.entries.map((entry) => ({
-    ...entry,
-    _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE]: reason },
-  }));
-  return { ...listed, entries };
+export function kindOf(area: Area): Kind {
+  return area === 'resourceTemplates' ? 'resources' : area;
 }

@@ -2,11 +2,11 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { Change } from '../../protocol/target.ts';
+import type { Change, Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import { Catalog } from './catalog.ts';
-import type { Area, Listed } from './catalog.ts';
+import type { Area, Kind, Listed } from './catalog.ts';
 import type { Member } from './member.ts';
 import { Names } from './names.ts';
 import type { Naming, Owner } from './names.ts';
@@ -25,7 +25,11 @@ export interface CatalogsOptions {
   names: NameBook;
   clock: Clock;
   log: Log;
+  /** How long clients may be kept waiting for servers that start. */
+  startMs?: number | undefined;
 }
+
+const START_MS = 10_000;
 
 export class Catalogs {
   readonly members: readonly Member[];
@@ -33,22 +37,41 @@ export class Catalogs {
   readonly #tools: Names;
   readonly #prompts: Names;
   readonly #schemas = new Map<string, JsonObject>();
+  readonly #listeners = new Set<(change: Change) => void>();
 
   constructor(members: readonly Member[], options: CatalogsOptions) {
     this.members = members;
     this.#tools = options.names.tools;
     this.#prompts = options.names.prompts;
-    for (const member of members) this.#catalogs.set(member.name, new Catalog(member, options.clock, options.log));
+    const { clock, log, startMs = START_MS } = options;
+    const onLate = (kind: Kind): void => this.#listeners.forEach((listener) => listener({ kind }));
+    for (const member of members) {
+      this.#catalogs.set(member.name, new Catalog(member, { clock, log, startMs, onLate }));
+    }
   }
 
   member(name: string): Member | undefined {
     return this.members.find((member) => member.name === name);
   }
 
+  /** One that does not come up in time is told of later, by a changed list. */
+  async ready(opening?: Opening): Promise<void> {
+    await Promise.all([...this.#catalogs.values()].map((catalog) => catalog.ready(opening)));
+  }
+
+  /** Calls back when a list has come that clients were not kept waiting for. */
+  watchLate(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
   /** All entries of an area under their public names, in the order of the configuration. */
   async list(area: Area, client: ClientView): Promise<Listed> {
     const lists = await Promise.all(
-      this.members.map(async (member) => ({ member, listed: await this.listOf(member, area, client) })),
+      this.members.map(async (member) => ({
+        member,
+        listed: await this.#catalogs.get(member.name)!.list(area, client),
+      })),
     );
     const named = area === 'tools' || area === 'prompts';
     const entries = lists.flatMap(({ member, listed }) =>
@@ -61,8 +84,9 @@ export class Catalogs {
     };
   }
 
+  /** What a member has, to see whether it owns something. */
   listOf(member: Member, area: Area, client: ClientView): Promise<Listed> {
-    return this.#catalogs.get(member.name)!.list(area, client);
+    return this.#catalogs.get(member.name)!.list(area, client, true);
   }
 
   /** Who is called by this public name, or by its own name where only one has it. Lists are fetched when it is unknown. */

@@ -5,7 +5,8 @@ import type { Target } from '../../protocol/target.ts';
 
 export interface Member {
   readonly name: string;
-  readonly target: Target;
+  /** `status` where it may be away. */
+  readonly target: Target & { readonly status?: { readonly state: string } | undefined };
   /** What it was made from, to see whether it is still wanted. */
   readonly entry?: unknown;
 }

@@ -33,9 +33,6 @@ export interface RouterOptions {
   startMs?: number | undefined;
 }
 
-/** What a target is called whose name is not known yet. */
-const UNKNOWN = 'unknown';
-
 export class Router implements Target {
   readonly #options: RouterOptions;
   readonly #members: readonly Member[];
@@ -51,7 +48,7 @@ export class Router implements Target {
 
   get info(): Implementation {
     const [only, ...others] = this.#options.isNamed ? [] : this.#members;
-    if (!only || others.length > 0 || only.target.info.name === UNKNOWN) return this.#options.info;
+    if (!only || others.length > 0 || isUnknown(only)) return this.#options.info;
     return only.target.info;
   }
 
@@ -65,18 +62,13 @@ export class Router implements Target {
   }
 
   /** A server that does not come up in time is told of later, by a changed list. */
-  async ready(opening?: Opening): Promise<void> {
-    const all = Promise.all(this.#members.map(async ({ target }) => target.ready?.(opening)));
-    let stop = (): void => {};
-    const late = new Promise<void>(
-      (resolve) => (stop = this.#options.clock.after(this.#options.startMs ?? 10_000, resolve)),
-    );
-    await Promise.race([all, late]);
-    stop();
+  ready(opening?: Opening): Promise<void> {
+    return this.#catalogs.ready(opening);
   }
 
   capabilities(client: ClientView): ServerCapabilities {
-    return mergeCapabilities(this.#members.map(({ target }) => target.capabilities(client)));
+    const merged = mergeCapabilities(this.#members.map(({ target }) => target.capabilities(client)));
+    return this.#members.length > 1 ? withChanges(merged, this.#members.some(isUnknown)) : merged;
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
@@ -89,6 +81,7 @@ export class Router implements Target {
         if (told) listener(told);
       }, watcher),
     );
+    stops.push(this.#catalogs.watchLate(listener));
     return () => stops.forEach((stop) => stop());
   }
 
@@ -110,4 +103,21 @@ export class Router implements Target {
     if (!exchange.task || exchange.method !== 'tools/call') return result;
     return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
   }
+}
+
+/** What a target is called whose name is not known yet. */
+function isUnknown({ target }: Member): boolean {
+  return target.info.name === 'unknown';
+}
+
+/** Of several servers some may come and go, and one that is not known yet may have anything. */
+function withChanges(capabilities: ServerCapabilities, isIncomplete: boolean): ServerCapabilities {
+  const { tools, prompts, resources } = capabilities;
+  const listChanged = { listChanged: true };
+  return {
+    ...capabilities,
+    ...((tools ?? isIncomplete) && { tools: { ...tools, ...listChanged } }),
+    ...((prompts ?? isIncomplete) && { prompts: { ...prompts, ...listChanged } }),
+    ...((resources ?? isIncomplete) && { resources: { ...resources, ...listChanged } }),
+  };
 }

@@ -1,5 +1,6 @@
 // One connection to a server, opened when it is needed and again when it was lost. While a server keeps failing, who calls is
-// told at once why, instead of waiting for it to fail again; between attempts lies a growing pause.
+// told at once why, instead of waiting for it to fail again; between attempts lies a growing pause. A server that was up and
+// is lost is started again at once, but one that does not stay up is failing, too.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
@@ -16,6 +17,11 @@ export interface SupervisedOptions {
   onLost?(reason: string): void;
 }
 
+/** Who has been up for so long may be lost once without being taken for failing. */
+const STABLE_MS = 10_000;
+/** How long a caller waits for another attempt with a server that failed before. */
+const RETRY_WAIT_MS = 5000;
+
 export class Supervised {
   readonly #options: SupervisedOptions;
   readonly #backoff = new Backoff();
@@ -23,6 +29,9 @@ export class Supervised {
   #current: Upstream | undefined;
   #failure: Error | undefined;
   #retryAt = 0;
+  #openedAt = 0;
+  /** Lost soon after it was opened, in a row. */
+  #earlyLosses = 0;
   #users = 0;
   #stopIdle: () => void = () => {};
   #closed = false;
@@ -74,7 +83,7 @@ export class Supervised {
     if (this.#closed) throw new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason: 'Parley is closing' });
     if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
-    return this.#opening;
+    return this.#failure ? this.#unlessLong(this.#opening, this.#failure) : this.#opening;
   }
 
   /** Closes when nobody works with the connection any more. */
@@ -95,7 +104,7 @@ export class Supervised {
       let upstream: Upstream | undefined;
       upstream = await this.#options.open((reason) => this.#lost(upstream, reason));
       this.#failure = undefined;
-      this.#backoff.reset();
+      this.#openedAt = this.#options.clock.now();
       if (this.#closed) await upstream.close();
       else this.#current = upstream;
       this.#options.onOpen?.(upstream);
@@ -110,7 +119,27 @@ export class Supervised {
     if (upstream !== undefined && upstream !== this.#current) return;
     this.#current = undefined;
     this.#stopIdle();
-    if (!this.#closed) this.#options.onLost?.(reason);
+    if (this.#closed) return;
+    if (upstream) this.#judge(reason); // otherwise whoever opens it is told
+    this.#options.onLost?.(reason);
+  }
+
+  #judge(reason: string): void {
+    if (this.#options.clock.now() - this.#openedAt >= STABLE_MS) {
+      this.#earlyLosses = 0;
+      this.#backoff.reset();
+    } else if (++this.#earlyLosses > 1) {
+      this.#failed(new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason }));
+    }
+  }
+
+  /** The attempt goes on, also when the caller is told of the last failure meanwhile. */
+  #unlessLong(opening: Promise<Upstream>, failure: Error): Promise<Upstream> {
+    let stop = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      stop = this.#options.clock.after(RETRY_WAIT_MS, () => reject(failure));
+    });
+    return Promise.race([opening, late]).finally(() => stop());
   }
 
   #failed(error: Error): void {

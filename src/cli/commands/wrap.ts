@@ -1,6 +1,5 @@
 // `parley wrap`: one server, whatever it speaks, for a client that starts us (stdio) or that is given a URL (--port).
 import type { ClientView } from '../../protocol/exchange.ts';
-import { listenHttp } from '../../gateway/accept/listen-http.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import { createFront } from '../../gateway/dialect/front.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
@@ -36,7 +35,8 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
   const front = createFront(wrapped, { log });
   const served: Served = {
     stdio: () => acceptStdio(front),
-    http: (options) => listenHttp(front, options),
+    // Loaded when it is needed: on stdio every file less is an earlier answer.
+    http: async (options) => (await import('../../gateway/accept/listen-http.ts')).listenHttp(front, options),
     close: () => target.close(),
   };
   // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.

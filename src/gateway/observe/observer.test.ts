@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { createServer } from '../../server/create-server.ts';
+import { createLog } from '../../shared/log.ts';
+import { Observer } from './observer.ts';
+
+const log = createLog({ level: 'silent' });
+const nothing = () => ({ servers: [], parked: 0 });
+
+describe('an observer with everything switched off', () => {
+  it('stands nowhere', () => {
+    const target = createServer({ name: 'one', version: '1', log });
+    const observer = new Observer({ metrics: false, tracing: false }, nothing);
+    const member = { name: 'one', target };
+    expect(observer.front(target)).toBe(target);
+    expect(observer.member(member)).toBe(member);
+    expect(observer.log(log, 'one')).toBe(log);
+    expect(Object.keys(observer.pages(true))).toEqual(['/healthz', '/readyz']);
+  });
+});
+
+describe('an observer that counts', () => {
+  it('stands around the steps, not around each server', () => {
+    const target = createServer({ name: 'one', version: '1', log });
+    const observer = new Observer({ metrics: true, tracing: false }, nothing);
+    const member = { name: 'one', target };
+    expect(observer.front(target)).not.toBe(target);
+    expect(observer.member(member)).toBe(member);
+  });
+});

@@ -74,6 +74,7 @@ export class Router implements Target {
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     const stops = this.#members.map((member) =>
       member.target.watch((change) => {
+        if (watcher && this.#isUndeclared(change, watcher.client)) return;
         const told =
           change.kind === 'task'
             ? publishChange(change, member, this.#taskIds)
@@ -83,6 +84,12 @@ export class Router implements Target {
     );
     stops.push(this.#catalogs.watchLate(listener));
     return () => stops.forEach((stop) => stop());
+  }
+
+  /** A server alone tells of changed lists only where it said that it would. */
+  #isUndeclared({ kind }: Change, client: ClientView): boolean {
+    if (this.#members.length > 1 || (kind !== 'tools' && kind !== 'prompts' && kind !== 'resources')) return false;
+    return !this.capabilities(client)[kind]?.listChanged;
   }
 
   notify(notification: NotificationMessage, client: ClientView): void {

@@ -1,6 +1,6 @@
 // One connection to a server, opened when it is needed and again when it was lost. While a server keeps failing, who calls is
 // told at once why, instead of waiting for it to fail again; between attempts lies a growing pause. A server that was up and
-// is lost is started again at once, but one that does not stay up is failing, too.
+// is lost is started again at once, but one that is lost again and again without having served anybody is failing, too.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
@@ -17,8 +17,6 @@ export interface SupervisedOptions {
   onLost?(reason: string): void;
 }
 
-/** Who has been up for so long may be lost once without being taken for failing. */
-const STABLE_MS = 10_000;
 /** How long a caller waits for another attempt with a server that failed before. */
 const RETRY_WAIT_MS = 5000;
 
@@ -29,9 +27,8 @@ export class Supervised {
   #current: Upstream | undefined;
   #failure: Error | undefined;
   #retryAt = 0;
-  #openedAt = 0;
-  /** Lost soon after it was opened, in a row. */
-  #earlyLosses = 0;
+  /** How often in a row it was lost before anybody was served. */
+  #losses = 0;
   #users = 0;
   #stopIdle: () => void = () => {};
   #closed = false;
@@ -63,7 +60,7 @@ export class Supervised {
     try {
       return await work(await this.get());
     } finally {
-      if (--this.#users === 0) this.#unused();
+      this.#release();
     }
   }
 
@@ -73,7 +70,7 @@ export class Supervised {
     this.#stopIdle();
     let held = true;
     return () => {
-      if (held && --this.#users === 0) this.#unused();
+      if (held) this.#release();
       held = false;
     };
   }
@@ -104,7 +101,6 @@ export class Supervised {
       let upstream: Upstream | undefined;
       upstream = await this.#options.open((reason) => this.#lost(upstream, reason));
       this.#failure = undefined;
-      this.#openedAt = this.#options.clock.now();
       if (this.#closed) await upstream.close();
       else this.#current = upstream;
       this.#options.onOpen?.(upstream);
@@ -125,12 +121,8 @@ export class Supervised {
   }
 
   #judge(reason: string): void {
-    if (this.#options.clock.now() - this.#openedAt >= STABLE_MS) {
-      this.#earlyLosses = 0;
-      this.#backoff.reset();
-    } else if (++this.#earlyLosses > 1) {
-      this.#failed(new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason }));
-    }
+    if (++this.#losses < 2) return;
+    this.#failed(new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason }));
   }
 
   /** The attempt goes on, also when the caller is told of the last failure meanwhile. */
@@ -145,6 +137,14 @@ export class Supervised {
   #failed(error: Error): void {
     this.#failure = error;
     this.#retryAt = this.#options.clock.now() + this.#backoff.nextMs();
+  }
+
+  #release(): void {
+    if (this.#current) {
+      this.#losses = 0;
+      this.#backoff.reset();
+    }
+    if (--this.#users === 0) this.#unused();
   }
 
   #unused(): void {

@@ -1,0 +1,146 @@
+// A gateway before several servers in real processes, one of which is ill: the others do not notice, its tools stay known and
+// say that they are unavailable, its calls fail with its last words, and once it is well nothing has to be restarted.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Client } from 'mcp-parley';
+import { childrenOfThis, fixture, startHttp, textOf } from '../helpers/fixture-server.ts';
+import { Moody, markOf, serving, stateOf, toolNames, untilWell, well } from '../helpers/moody.ts';
+import { until, within } from '../helpers/until.ts';
+
+const before = new Set(childrenOfThis());
+
+afterEach(() => until('every child process to be gone', () => childrenOfThis().every((pid) => before.has(pid))));
+
+/** The words of the error that a call fails with. */
+async function whyNot(client: Client, tool: string, args: Record<string, unknown> = {}): Promise<string> {
+  const outcome = await within(
+    `the call of ${tool} to fail`,
+    client.callTool(tool, args).then(
+      ({ content }) => ({ content }),
+      (error: Error & { data?: unknown }) => ({ error: `${error.message} ${JSON.stringify(error.data)}` }),
+    ),
+  );
+  if ('error' in outcome) return outcome.error;
+  throw new Error(`${tool} did not fail: ${JSON.stringify(outcome.content).slice(0, 200)}`);
+}
+
+/** A gateway before `ill` and two that are well. */
+async function threeServers(ill: Moody, startMs = 60_000) {
+  const servers = { one: well('one'), ill: ill.address, two: well('two') };
+  return serving({ servers, startMs });
+}
+
+async function othersAnswer(client: Client): Promise<void> {
+  expect(await textOf(client, 'one_echo', { text: '1' })).toBe('1');
+  expect(await textOf(client, 'two_echo', { text: '2' })).toBe('2');
+}
+
+describe('a server that is ill', () => {
+  test.each([
+    ['dies in a call', 'ill_crash', ['out of cheese', 'exit code 3']],
+    ['ends within an answer', 'ill_half', ['broken pipe', 'exit code 4']],
+  ])('and %s fails that call with its last words, and is there for the next', async (_, tool, words) => {
+    using ill = new Moody('ill');
+    await using gateway = await threeServers(ill);
+    const client = await gateway.client();
+    const all = await toolNames(client);
+    const open = Promise.all([textOf(client, 'one_echo', { text: 'a' }), textOf(client, 'two_echo', { text: 'b' })]);
+    const why = await whyNot(client, tool);
+    for (const word of words) expect(why).toContain(word);
+    expect(await open).toEqual(['a', 'b']);
+    await othersAnswer(client);
+    await untilWell(client, 'ill_echo');
+    expect(await toolNames(client)).toEqual(all);
+    expect(await markOf(client, 'ill')).toBeUndefined();
+  });
+
+  test('and cannot be started any more keeps its tools listed and marked, and says why until it is well', async () => {
+    using ill = new Moody('ill');
+    await using gateway = await threeServers(ill);
+    const client = await gateway.client();
+    const all = await toolNames(client);
+    ill.becomes('dies');
+    await whyNot(client, 'ill_crash');
+    expect(await whyNot(client, 'ill_echo')).toContain('cannot open the database');
+    const others = await gateway.client({ revision: '2026-07-28' });
+    expect(await toolNames(client)).toEqual(all);
+    expect(await markOf(client, 'ill')).toContain('cannot open the database');
+    expect(await markOf(client, 'one')).toBeUndefined();
+    await othersAnswer(client);
+    await othersAnswer(others);
+    ill.becomes('well');
+    await untilWell(client, 'ill_echo');
+    expect(await markOf(client, 'ill')).toBeUndefined();
+    expect(await textOf(client, 'ill_echo', { text: 'back' })).toBe('back');
+  });
+
+  test.each(['dies', 'dies-after-hello'] as const)('and %s every time costs the others nothing', async (mood) => {
+    using ill = new Moody('ill', mood);
+    await using gateway = await threeServers(ill);
+    const client = await gateway.client();
+    for (let round = 0; round < 10; round++) {
+      expect(await toolNames(client)).toEqual(expect.arrayContaining(['one_echo', 'two_echo']));
+      await othersAnswer(client);
+      await whyNot(client, 'ill_echo');
+    }
+    const told = new Promise((resolve) => client.on('tools', resolve));
+    ill.becomes('well');
+    await until('its tools to be listed', async () => (await toolNames(client)).includes('ill_echo'));
+    await within('the news of its tools', told);
+    await untilWell(client, 'ill_echo');
+  });
+
+  test('and hangs at its start is not waited for; its tools are told of when it has come', async () => {
+    using ill = new Moody('ill', 'hangs');
+    const hanging = { server: ill.address, timeoutMs: 3000 };
+    await using gateway = await serving({
+      servers: { one: well('one'), ill: hanging, two: well('two') },
+      startMs: 1000,
+    });
+    const client = await gateway.client();
+    const told = new Promise((resolve) => client.on('tools', resolve));
+    await until('the others to be up', async () => (await toolNames(client)).length === 14);
+    await othersAnswer(client);
+    await until('its failure to be known', () => stateOf(gateway, 'ill') === 'failing');
+    expect(await whyNot(client, 'ill_echo')).toContain('Unknown tool');
+    ill.becomes('well');
+    await until('its tools to be listed', async () => (await toolNames(client)).includes('ill_echo'));
+    await within('the news of its tools', told);
+    await untilWell(client, 'ill_echo');
+  });
+
+  test.each(['floods', 'garbage'] as const)('and %s, but answers, is heard', async (mood) => {
+    using ill = new Moody('ill');
+    await using gateway = await threeServers(ill);
+    const client = await gateway.client();
+    expect(await toolNames(client)).toHaveLength(21);
+    ill.becomes(mood);
+    const texts = await Promise.all(
+      ['one_echo', 'ill_echo', 'two_echo'].map((tool) => textOf(client, tool, { text: tool })),
+    );
+    expect(texts).toEqual(['one_echo', 'ill_echo', 'two_echo']);
+  });
+
+  test('and breaks off its streams fails those calls alone', async () => {
+    await using cutting = await startHttp(fixture('closes-mid-stream'));
+    await using gateway = await serving({ servers: { one: well('one'), cutting: cutting.url } });
+    const client = await gateway.client();
+    expect(await toolNames(client)).toContain('echo');
+    const part = await gateway.client({ part: 'cutting' }); // it lists only `echo`; alone, it is asked for the others as well
+    for (const tool of ['end', 'cut', 'half']) {
+      await whyNot(part, tool);
+      expect(await textOf(client, 'one_echo', { text: tool })).toBe(tool);
+      expect(await textOf(client, 'echo', { text: tool })).toBe(tool);
+    }
+  });
+});
+
+test('a server over HTTP that has forgotten its session is greeted anew, and the call is made again', async () => {
+  await using forgetful = await startHttp(fixture('forgets-sessions'));
+  await using gateway = await serving({ servers: { one: well('one'), forgetful: forgetful.url } });
+  const client = await gateway.client();
+  expect(await toolNames(client)).toContain('echo');
+  const part = await gateway.client({ part: 'forgetful' });
+  await textOf(part, 'forget');
+  expect(await textOf(client, 'echo', { text: 'again' })).toBe('again');
+  expect(await textOf(part, 'count')).toBe('2');
+});

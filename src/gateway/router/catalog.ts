@@ -48,7 +48,8 @@ export class Catalog {
   readonly #member: Member;
   readonly #options: CatalogOptions;
   readonly #shelves: Shelves;
-  readonly #lastGood = new Map<string, Listed>();
+  /** Whoever it was that was told: it is in neutral words. */
+  readonly #lastGood = new Map<Area, Listed>();
   /** From then on nobody waits for the member to start. */
   #waitUntil: number | undefined;
 
@@ -70,17 +71,17 @@ export class Catalog {
 
   /** `isLookup`: to find an owner, not to be shown. */
   async list(area: Area, client: ClientView, isLookup = false): Promise<Listed> {
-    if (!(await this.ready())) return this.#lastKnown(area, client, 'it is still starting');
+    if (!(await this.ready())) return this.#lastKnown(area, 'it is still starting');
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
-    if (!capability) return this.#lastGood.get(keyOf(area, client)) ?? NOTHING;
+    if (!capability) return this.#lastGood.get(area) ?? NOTHING;
     const shelf = this.#shelves.of(client);
     const isAway = this.#member.target.status?.state === 'failing';
     const kept = isAway ? undefined : shelf.get(area, isLookup);
-    if (kept) return this.#inTime(area, client, kept);
+    if (kept) return this.#inTime(area, kept);
     const isTold = capability.listChanged === true && client.dialect !== 'stateless';
     const listed = this.#fetch(area, client);
     shelf.keep(area, listed, isTold);
-    return this.#inTime(area, client, listed);
+    return this.#inTime(area, listed);
   }
 
   /** Something of this kind has changed. */
@@ -88,14 +89,14 @@ export class Catalog {
     this.#shelves.outdate(kind);
   }
 
-  async #inTime(area: Area, client: ClientView, fetching: Promise<Listed>): Promise<Listed> {
+  async #inTime(area: Area, fetching: Promise<Listed>): Promise<Listed> {
     const listed = await this.#patiently(fetching, this.#options.startMs).catch((error: unknown) => {
       this.#options.log.warn({ server: this.#member.name, area, error }, 'list.failed');
-      return this.#lastKnown(area, client, error instanceof Error ? error.message : String(error));
+      return this.#lastKnown(area, error instanceof Error ? error.message : String(error));
     });
     if (listed) return listed;
     fetching.then(() => this.#options.onLate(kindOf(area))).catch(() => {}); // told by the next list
-    return this.#lastKnown(area, client, `it did not answer ${LIST_METHODS[area]} in time`);
+    return this.#lastKnown(area, `it did not answer ${LIST_METHODS[area]} in time`);
   }
 
   async #fetch(area: Area, client: ClientView): Promise<Listed> {
@@ -111,12 +112,12 @@ export class Catalog {
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
     const listed = { entries, ttlMs: Number(page.ttlMs ?? 0), isPrivate: page.cacheScope !== 'public' };
-    this.#lastGood.set(keyOf(area, client), listed);
+    this.#lastGood.set(area, listed);
     return listed;
   }
 
-  #lastKnown(area: Area, client: ClientView, reason: string): Listed {
-    const listed = this.#lastGood.get(keyOf(area, client)) ?? NOTHING;
+  #lastKnown(area: Area, reason: string): Listed {
+    const listed = this.#lastGood.get(area) ?? NOTHING;
     const entries = listed.entries.map((entry) => ({
       ...entry,
       _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE]: reason },
@@ -134,11 +135,6 @@ export class Catalog {
   }
 }
 
-/** In-process members may offer different things to different dialects and revisions. */
-function keyOf(area: Area, { dialect, revision }: ClientView): string {
-  return `${area} ${dialect} ${revision}`;
-}
-
-export function kindOf(area: Area): Kind {
+function kindOf(area: Area): Kind {
   return area === 'resourceTemplates' ? 'resources' : area;
 }

@@ -6,7 +6,6 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Change } from '../../protocol/target.ts';
 import type { Connection } from './connection.ts';
-import type { Upstream } from './upstream.ts';
 
 interface Listening {
   listener: (change: Change) => void;
@@ -57,9 +56,4 @@ export class Audience {
 
 function isAlsoServed({ client }: Listening, { principal }: Connection): boolean {
   return client?.dialect === 'stateless' && (principal === undefined || principal === client.principal);
-}
-
-/** The lists that a server has. */
-export function listsOf({ server: { capabilities } }: Upstream): ('tools' | 'prompts' | 'resources')[] {
-  return (['tools', 'prompts', 'resources'] as const).filter((kind) => capabilities[kind]);
 }

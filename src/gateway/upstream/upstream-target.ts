@@ -13,7 +13,7 @@ import type { Limits } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Address } from './address.ts';
-import { Audience, listsOf } from './audience.ts';
+import { Audience } from './audience.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { Lender } from './lender.ts';
@@ -45,6 +45,7 @@ export interface UpstreamTargetOptions {
 }
 
 const WAIT_MS = 60_000;
+const LISTS = ['tools', 'prompts', 'resources'] as const;
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 
 export class UpstreamTarget implements Target {
@@ -224,13 +225,13 @@ export class UpstreamTarget implements Target {
     if (!this.#audience.isEmpty) upstream.watch();
     if (isAgain) this.#catchUp(connection, upstream);
     // Whoever is here already has been told nothing of what it offers.
-    else if (isNews) for (const kind of listsOf(upstream)) this.#audience.tellAll({ kind });
+    else if (isNews) LISTS.forEach((kind) => upstream.server.capabilities[kind] && this.#audience.tellAll({ kind }));
   }
 
   /** What changed while the server was away was told to nobody. */
   #catchUp(connection: Connection, upstream: Upstream): void {
     void connection.repeatTo(upstream);
-    for (const kind of listsOf(upstream)) this.#onChange(connection, { kind });
+    for (const kind of LISTS) if (upstream.server.capabilities[kind]) this.#onChange(connection, { kind });
     for (const uri of connection.uris) this.#onChange(connection, { kind: 'resource', uri });
   }
 

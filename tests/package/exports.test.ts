@@ -74,6 +74,7 @@ describe('the public surface', () => {
         "LogEntry",
         "Message",
         "Next",
+        "ObserveOptions",
         "Outcome",
         "ParleyServer",
         "Progress",

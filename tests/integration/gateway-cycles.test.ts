@@ -13,6 +13,7 @@ const ASKABLE: ConnectOptions = { onElicit: () => ({ action: 'decline' }) };
 
 interface Held {
   handles: string[];
+  timers: number;
   children: string[];
 }
 
@@ -37,7 +38,8 @@ async function untilBackTo(first: Held, held: () => Promise<Held>): Promise<void
   let last = first;
   await until('all that was held to be let go', async () => {
     last = await held();
-    return last.handles.length <= first.handles.length && last.children.length <= first.children.length;
+    const isLess = last.handles.length <= first.handles.length && last.timers <= first.timers;
+    return isLess && last.children.length <= first.children.length;
   }).catch((error: Error) => {
     throw new Error(`${error.message}: ${JSON.stringify(first)} became ${JSON.stringify(last)}`);
   });

@@ -8,9 +8,13 @@ type Details = GatewayError['details'];
 
 export function plainError(error: GatewayError | ProtocolError, exchangeId?: string): WireError {
   if (error instanceof ProtocolError) return toWire(error.code, error.message, error.data);
-  const data = DATA[error.code]?.(error.details);
-  if (error.code === 'INTERNAL') return toWire(error.row.code, error.message, exchangeId && { exchange: exchangeId });
+  const data = DATA[error.code]?.(error.details) ?? traceable(error, exchangeId);
   return toWire(error.row.code, error.message, data);
+}
+
+/** Where the fault is not the client's, the id leads an operator from the error to the log. */
+function traceable({ row }: GatewayError, exchange: string | undefined): { exchange: string } | undefined {
+  return exchange !== undefined && exchange !== '' && row.fault !== 'client' ? { exchange } : undefined;
 }
 
 /** What a server said itself, where our client would be told the same number anyway. */

@@ -29,7 +29,7 @@ export function toStatelessError(
     case 'INTERNAL':
       return { error: plainError(error, exchangeId), status: 200 };
     default:
-      return { error: inOwnWords(error, plainError(error)), status: row.status };
+      return { error: inOwnWords(error, plainError(error, exchangeId)), status: row.status };
   }
 }
 

@@ -1,5 +1,5 @@
 // To whom a question goes that came on a connection and names no call.
-// 1. Calls of one client all lead to the right person: the latest is taken, and another one if it ends before the answer.
+// 1. Calls of one client all lead to the right person: the latest is taken; if it ends before the answer it was another one.
 // 2. If there are calls of several clients, nobody is asked: who it is for would be guessed.
 // 3. Without a call in flight it is a question to the client itself, where its era knows such; a client that is about to come
 //    is waited for.
@@ -67,7 +67,8 @@ export class AskRouting {
       return await call(ask, signal);
     } catch (thrown) {
       const isCalledOff = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
-      if (!isCalledOff || this.#calls.has(call) || this.#calls.size === 0) throw thrown;
+      const isWrongCall = isCalledOff && !this.#calls.has(call);
+      if (!isWrongCall || (this.#calls.size === 0 && !this.#client)) throw thrown;
       return this.put(ask, signal);
     }
   }

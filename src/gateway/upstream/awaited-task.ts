@@ -3,32 +3,44 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { META } from '../dialect/meta.ts';
+import { lateAbort } from './late-abort.ts';
 import type { Send } from './lender.ts';
 
 export type Say = (statusMessage: string) => void;
 
+interface Following {
+  say: Say;
+  /** Where it is found by what the server tells of its tasks. */
+  followed: Map<string, Say>;
+  clock: Clock;
+}
+
 export class Awaited {
   readonly #exchange: Exchange;
   readonly #say: Say;
-  /** Where it is found by what the server tells of its tasks. */
   readonly #followed: Map<string, Say>;
+  readonly #clock: Clock;
   #taskId: string | undefined;
   #send: Send | undefined;
 
-  constructor(exchange: Exchange, say: Say, followed: Map<string, Say>) {
+  constructor(exchange: Exchange, { say, followed, clock }: Following) {
     this.#exchange = exchange;
     this.#say = say;
     this.#followed = followed;
+    this.#clock = clock;
   }
 
   async run(send: Send): Promise<JsonObject> {
     this.#send = send;
-    const created = await send({ task: { ttl: this.#exchange.task?.ttl } });
+    const created = await this.#create(send);
     if (!isObject(created.task)) return created;
     const taskId = (this.#taskId = String(created.task.taskId));
     this.#followed.set(taskId, this.#say);
     try {
+      if (this.#exchange.signal.aborted) throw new GatewayError('CANCELLED');
       return withoutRelated(await send({ method: 'tasks/result', params: { taskId } }));
     } catch (thrown) {
       // It may just have ended: then there is nothing to call off.
@@ -38,6 +50,15 @@ export class Awaited {
       throw thrown;
     } finally {
       this.#followed.delete(taskId);
+    }
+  }
+
+  async #create(send: Send): Promise<JsonObject> {
+    const { signal, end } = lateAbort(this.#exchange.signal, this.#clock);
+    try {
+      return await send({ task: { ttl: this.#exchange.task?.ttl }, signal });
+    } finally {
+      end();
     }
   }
 

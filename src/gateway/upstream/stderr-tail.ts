@@ -16,8 +16,16 @@ export class StderrTail {
     return text;
   }
 
-  /** Empty when nothing was written. */
+  /** Empty when nothing was written. Told to peers, so without stack traces and credentials in URLs. */
   text(): string {
-    return this.#tail.trimEnd().split('\n').slice(-MAX_LINES).join('\n').trim();
+    const lines = this.#tail
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !STACK_FRAME.test(line));
+    return lines.slice(-MAX_LINES).join('\n').trim().replace(CREDENTIALS, '$1[redacted]@');
   }
 }
+
+/** JavaScript and Python. */
+const STACK_FRAME = /^\s+at .+|^\s+File ".+", line \d+/;
+const CREDENTIALS = /(\b[a-z][\w+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi;

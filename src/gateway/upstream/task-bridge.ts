@@ -16,6 +16,7 @@ import { followTask } from '../tasks/follow-task.ts';
 import { TaskStore } from '../tasks/task-store.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { Put } from './ask-routing.ts';
+import { lateAbort } from './late-abort.ts';
 import type { Lent, Send } from './lender.ts';
 import { Awaited } from './awaited-task.ts';
 import type { Say } from './awaited-task.ts';
@@ -116,7 +117,7 @@ export class TaskBridge {
     let put: Put = (ask, signal) => exchange.ask(ask, signal);
     const { send, end } = await this.#options.lend(exchange, (ask, signal) => put(ask, signal));
     return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
-      const waiting = new Awaited(own, say, this.#followed);
+      const waiting = this.#awaited(own, say);
       put = (ask, signal) => waiting.ask(ask, signal);
       try {
         return await waiting.run(send);
@@ -144,7 +145,7 @@ export class TaskBridge {
     const isRequired = this.#options.tools.taskSupport(String(exchange.params.name)) === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
     if (!isRequired || knowsTasks) return this.#send(exchange);
-    const waiting = new Awaited(exchange, () => {}, this.#followed);
+    const waiting = this.#awaited(exchange, () => {});
     return this.#with(
       exchange,
       (send) => waiting.run(send),
@@ -156,7 +157,8 @@ export class TaskBridge {
   #follow(exchange: Exchange, server: ServerView, say: Say): Promise<JsonObject> {
     const { signal, trace } = exchange;
     return this.#with(exchange, async (send) => {
-      const result = await send({ mayBecomeTask: true });
+      const { signal: late, end } = lateAbort(signal, this.#options.clock);
+      const result = await send({ mayBecomeTask: true, signal: late }).finally(end);
       if (!isObject(result.task)) return result;
       const host = {
         server,
@@ -166,6 +168,10 @@ export class TaskBridge {
       const answers = { answer: (ask: Parameters<Put>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
       return followTask(host, answers, result.task as unknown as TaskState, { signal, trace, onTask });
     });
+  }
+
+  #awaited(exchange: Exchange, say: Say): Awaited {
+    return new Awaited(exchange, { say, followed: this.#followed, clock: this.#options.clock });
   }
 
   async #supportOf(exchange: Exchange): Promise<'required' | 'optional' | undefined> {

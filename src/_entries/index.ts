@@ -15,6 +15,7 @@ export type { Address, CommandAddress, UrlAddress } from '../gateway/upstream/ad
 export type { ServerView } from '../protocol/server-view.ts';
 export type { ClientView, Exchange, Ask, Progress, LogEntry, TraceContext } from '../protocol/exchange.ts';
 export type { Change, Target, TaskState } from '../protocol/target.ts';
+export type { EventStore, StoredEvent } from '../protocol/event-store.ts';
 export type { JsonObject, Message, RequestId } from '../protocol/message.ts';
 export { ERRORS } from '../shared/error-table.ts';
 export type { ErrorCode, ErrorRow, Fault } from '../shared/error-table.ts';

@@ -18,6 +18,7 @@ const ABOUT: Record<keyof Limits, string> = {
   sessionIdleMs: 'How long a session may be idle',
   maxConnections: 'Connections of one port at once',
   maxListens: 'Open listen streams at once',
+  maxSubscriptions: 'Resources and tasks one client wants to be told of',
   maxParked: 'Calls waiting for an answer of the user, per principal',
   parkedMs: 'For how long they wait',
   maxRounds: 'Rounds of questions within one call',

@@ -20,6 +20,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientView, TraceContext } from '../protocol/exchange.ts';
+import type { EventStore } from '../protocol/event-store.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';
@@ -170,6 +171,8 @@ export interface ServerOptions extends Implementation {
     transport: string;
   }) => string | undefined;
   limits?: Partial<Limits>;
+  /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
+  events?: () => EventStore;
   /** How long a call that may become a task runs before it does, not counting the time it waits for answers. Default 100. */
   taskGraceMs?: number;
   log?: Log;

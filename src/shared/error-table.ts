@@ -46,7 +46,7 @@ export const ERRORS = {
   ACCESS_DENIED: row(-32602, 200, 'client', ['Access denied: {uri}', 'Ask for a resource that policy allows.']),
   INTERNAL: row(-32603, 500, 'parley', ['Internal error', 'See the log for the exchange id in `data`.']),
   TOOL_UNREACHABLE: row(-32603, 200, 'upstream', [
-    'Tool execution failed',
+    'Tool execution failed: {reason}',
     'The server that owns the tool could not bring the call to an end; try again.',
   ]),
   CANCELLED: row(-32603, 200, 'client', ['Request cancelled', 'Nothing to do: the client gave up on it.']),

@@ -19,6 +19,8 @@ export interface Limits {
   /** Connections of one port, and open listen streams, at once. */
   maxConnections: number;
   maxListens: number;
+  /** Resources and tasks one client wants to be told of. */
+  maxSubscriptions: number;
   /** Calls waiting for an answer of the user, per principal, and for how long. */
   maxParked: number;
   parkedMs: number;
@@ -49,6 +51,7 @@ export const DEFAULT_LIMITS: Limits = {
   sessionIdleMs: 30 * MINUTE,
   maxConnections: 10_000,
   maxListens: 1024,
+  maxSubscriptions: 10_000,
   maxParked: 256,
   parkedMs: 10 * MINUTE,
   maxRounds: 10,

@@ -11,7 +11,7 @@ export interface Log {
 type Level = 'debug' | 'info' | 'warn' | 'error';
 const LEVELS: Level[] = ['debug', 'info', 'warn', 'error'];
 const SECRET =
-  /authorization|cookie|token|secret|password|credential|api-?key|private-?key|session-?id|request-?state/i;
+  /authorization|cookie|token|secret|password|credential|api[-_]?key|private[-_]?key|session[-_]?id|request[-_]?state/i;
 
 export function createLog(options: { level?: Level | 'silent'; write?: (line: string) => void } = {}): Log {
   const { level = 'warn', write = (line) => process.stderr.write(line) } = options;

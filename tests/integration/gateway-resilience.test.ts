@@ -38,8 +38,7 @@ async function othersAnswer(client: Client): Promise<void> {
 }
 
 describe('a server that is ill', () => {
-  // Known: the row TOOL_UNREACHABLE of the error table has no place for the reason. Drop `.fails` with that.
-  test.fails.each(['2025-11-25', '2026-07-28'])('says why in its last words to a client of %s', async (revision) => {
+  test.each(['2025-11-25', '2026-07-28'])('says why in its last words to a client of %s', async (revision) => {
     using ill = new Moody('ill');
     await using gateway = await threeServers(ill);
     const client = await gateway.client({ revision });

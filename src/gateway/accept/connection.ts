@@ -99,11 +99,12 @@ export class Connection {
   #take(incoming: Incoming): void {
     if (this.#closed) return;
     if (!this.#isHeard) this.#awaitTarget(incoming);
-    if (this.#early) {
-      if (this.#early.length < this.#front.limits.maxInFlight) this.#early.push(incoming);
-      return;
-    }
     const message = incoming.kind === 'message' ? incoming.message : undefined;
+    if (this.#early) {
+      if (this.#early.length < this.#front.limits.maxInFlight) return void this.#early.push(incoming);
+      if (message && isRequest(message)) return this.#refuse(message, tooManyInFlight());
+      return this.#front.log.warn({ limit: 'maxInFlight' }, 'message.dropped');
+    }
     if (message && this.#isStateless(message)) return this.#stateless(message);
     if (message && isRequest(message) && this.#running.has(message.id))
       return this.#refuse(message, inFlight(message.id));
@@ -143,7 +144,7 @@ export class Connection {
   #refusal(id: RequestId): GatewayError | undefined {
     if (this.#running.has(id)) return inFlight(id);
     const full = this.#running.size >= this.#front.limits.maxInFlight;
-    return full ? new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' }) : undefined;
+    return full ? tooManyInFlight() : undefined;
   }
 
   /** Listen streams never end by themselves. */
@@ -196,4 +197,8 @@ class StatelessOutlet implements Outlet {
   }
 
   release(): void {}
+}
+
+function tooManyInFlight(): GatewayError {
+  return new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' });
 }

@@ -32,8 +32,13 @@ export class Doors {
   }
 
   async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
-    const connection = await acceptTransport(this.#front, transport, () => this.#open.delete(connection));
-    this.#open.add(connection);
+    let isGone = false;
+    let connection: { close(): Promise<void> } | undefined;
+    connection = await acceptTransport(this.#front, transport, () => {
+      isGone = true; // a transport may close while it starts
+      if (connection) this.#open.delete(connection);
+    });
+    if (!isGone) this.#open.add(connection);
     return connection;
   }
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createMemoryEvents } from './event-store.ts';
-import type { StoredEvent } from './event-store.ts';
+import type { StoredEvent } from '../../protocol/event-store.ts';
 
 const limits = { ...DEFAULT_LIMITS, maxEvents: 3, maxEventBytes: 100 };
 const event = (stream: string, sequence: number, text = '') => ({ stream, sequence, text });

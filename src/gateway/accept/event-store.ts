@@ -1,20 +1,7 @@
-// Events of a session's streams, kept so that a client whose connection broke can ask for what it missed. Bounded: the
-// oldest go first, and a client that asks for something older gets what is left.
+// The event store of a session, in memory. Bounded: the oldest go first, and a client that asks for something older gets
+// what is left.
+import type { EventStore, StoredEvent } from '../../protocol/event-store.ts';
 import type { Limits } from '../../shared/limits.ts';
-
-export interface StoredEvent {
-  stream: string;
-  /** Counts up within its stream. */
-  sequence: number;
-  text: string;
-}
-
-/** One per session. Another implementation may keep events outside the process. */
-export interface EventStore {
-  append(event: StoredEvent): void;
-  /** What a stream got after this event, in order. */
-  after(stream: string, sequence: number): Promise<StoredEvent[]> | StoredEvent[];
-}
 
 export function createMemoryEvents({ maxEvents, maxEventBytes }: Limits): EventStore {
   const events: StoredEvent[] = [];

@@ -63,7 +63,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       try {
         guard.check(request);
         allowOrigin(request, response);
-        if (request.method === 'OPTIONS') return answerPreflight(response, ALLOW[path] ?? 'GET');
+        if (request.method === 'OPTIONS') return answerPreflight(response, allowOf(path, front));
         route(path, { request, response, principal: identify(request, 'http') });
       } catch (thrown) {
         refuse(front, response, thrown, path);
@@ -75,8 +75,10 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
         guard.check(request);
         if (pathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         sockets.upgrade(request, socket, head, identify(request, 'websocket'));
-      } catch {
-        refuseUpgrade(socket, '403 Forbidden');
+      } catch (thrown) {
+        const isOurs = thrown instanceof GatewayError;
+        if (!isOurs) front.log.error({ cause: thrown }, 'upgrade.failed');
+        refuseUpgrade(socket, isOurs ? '403 Forbidden' : '500 Internal Server Error');
       }
     },
     close() {
@@ -96,6 +98,13 @@ function partOf(path: string, part: (name: string) => Front, parts: Map<string, 
   return streamable;
 }
 
+/** A server of the stateless era alone knows no sessions to GET or DELETE. */
+function allowOf(path: string, { handshake }: Front): string {
+  const known = path.startsWith('/mcp/') ? '/mcp' : path;
+  if (known === '/mcp' && !handshake) return 'POST';
+  return ALLOW[known] ?? 'GET';
+}
+
 function pathOf(request: IncomingMessage): string {
   const url = request.url!;
   const query = url.indexOf('?');
@@ -104,6 +113,6 @@ function pathOf(request: IncomingMessage): string {
 
 function refuse(front: Front, response: ServerResponse, thrown: unknown, path: string): void {
   const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
-  if (isMethod) response.setHeader('allow', ALLOW[path] ?? 'GET');
+  if (isMethod) response.setHeader('allow', allowOf(path, front));
   answerThrown(front, response, thrown);
 }

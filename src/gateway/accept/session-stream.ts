@@ -2,7 +2,7 @@
 // ids. An event id names its stream, so that a client that comes back gets the rest of that stream and of no other.
 // 1. Each event is written at most once to each carrier, in order.
 // 2. While a client catches up, new events are only kept: it gets them as part of what it missed.
-import type { EventStore } from './event-store.ts';
+import type { EventStore } from '../../protocol/event-store.ts';
 import type { SseResponse } from './sse-response.ts';
 
 export class SessionStream {

@@ -5,7 +5,7 @@ import type { FrontOptions } from '../dialect/front.ts';
 import { SessionStream, fromEventId } from './session-stream.ts';
 import { Session } from './session.ts';
 import type { SseResponse } from './sse-response.ts';
-import type { EventStore, StoredEvent } from './event-store.ts';
+import type { EventStore, StoredEvent } from '../../protocol/event-store.ts';
 
 class Carrier {
   readonly events: Partial<SseEvent>[] = [];

@@ -9,7 +9,7 @@ import { writeMessage } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
 import type { Front } from '../dialect/front.ts';
 import { createMemoryEvents } from './event-store.ts';
-import type { EventStore } from './event-store.ts';
+import type { EventStore } from '../../protocol/event-store.ts';
 import { SessionStream, fromEventId } from './session-stream.ts';
 import type { SseResponse } from './sse-response.ts';
 import { Waiting } from './waiting.ts';
@@ -36,7 +36,7 @@ export class Session {
     this.#front = front;
     this.owner = owner;
     this.lastSeen = front.clock.now();
-    this.#store = createMemoryEvents(front.limits);
+    this.#store = front.events?.() ?? createMemoryEvents(front.limits);
     this.#waiting = new Waiting(front);
     const principal = owner ?? `session:${this.id}`;
     this.conversation = new Conversation(front, principal, this, { onExit: () => onExit(this) });

@@ -44,8 +44,9 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
     connection.close();
     output.off('drain', resume).off('error', onError);
     output.on('error', () => {}); // the client may be gone before our last line is
-    if (output.writableLength > 0) output.once('drain', () => finish(status)).once('close', () => finish(status));
-    else finish(status);
+    if (output.destroyed || output.writableLength === 0) return finish(status);
+    output.once('close', () => finish(status));
+    output.write('', () => finish(status)); // called when all before it is written; 'drain' comes only after a full buffer
   };
   const resume = (): void => void input.resume();
   const onError = (): void => end(0);

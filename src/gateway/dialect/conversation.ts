@@ -22,7 +22,7 @@ import { ConversationExchange, unrelatedExchange } from './conversation-exchange
 import type { Front } from './front.ts';
 import { greet } from './greet.ts';
 import { HandshakeWording } from './handshake/handshake-wording.ts';
-import { isWithin } from './is-within.ts';
+import { isWithinAny } from './is-within.ts';
 import { isAtLeast } from './log-level.ts';
 import type { Outlet } from './outlet.ts';
 import { PendingAsks } from './pending-asks.ts';
@@ -227,15 +227,16 @@ export class Conversation {
     if (!this.#asks.take(response)) this.front.log.warn({ id: response.id }, 'answer.unexpected');
   }
 
-  #isSubscribed(uri: string): boolean {
-    return this.subscriptions.has(uri) || [...this.subscriptions].some((whole) => isWithin(uri, whole));
-  }
-
   #change(change: Change): void {
     if (change.kind === 'log' && !isAtLeast(change.entry.level, this.logLevel)) return;
     if (change.kind === 'task' && change.principal !== this.principal) return;
-    const notification = this.wording?.toChange(change, (uri) => this.#isSubscribed(uri));
-    if (notification) this.#back.send(notification);
+    const notification = this.wording?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions));
+    if (!notification) return;
+    try {
+      this.#back.send(notification);
+    } catch (error) {
+      this.front.log.error({ error, kind: change.kind }, 'change.untold'); // others still have to hear of it
+    }
   }
 }
 

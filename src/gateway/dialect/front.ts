@@ -1,4 +1,5 @@
 // What every dialect needs to serve clients of one target. One per listening server; shared by all its connections.
+import type { EventStore } from '../../protocol/event-store.ts';
 import type { Target } from '../../protocol/target.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -24,6 +25,8 @@ export interface Front {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly parked: ParkedCalls;
+  /** Makes the event store of a session; default: in memory. */
+  readonly events?: (() => EventStore) | undefined;
   /** Open listen streams of all connections. */
   readonly listens: Set<() => void>;
 }
@@ -34,6 +37,8 @@ export interface FrontOptions {
   log?: Log | undefined;
   clock?: Clock | undefined;
   keys?: readonly string[] | undefined;
+  /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
+  events?: (() => EventStore) | undefined;
   /** Instead of one made from `keys`. */
   sealer?: Sealer | undefined;
 }
@@ -48,6 +53,7 @@ export function createFront(target: Target, options: FrontOptions = {}): Front {
     stateless: revisions.some(isStateless),
     handshake: revisions.some((revision) => !isStateless(revision)),
     limits,
+    events: options.events,
     log: options.log ?? createLog(),
     clock,
     sealer: options.sealer ?? createSealer(options.keys),

@@ -84,6 +84,7 @@ export class HandshakeWording implements Wording {
   }
 
   serve(exchange: Exchange, target: Target): unknown {
+    if (exchange.method === 'resources/subscribe') this.#checkRoom();
     if (exchange.method === 'logging/setLevel') return this.#setLevel(exchange, target);
     const result = target.handle(exchange);
     if (result instanceof Promise) return result.then((value) => this.#shape(exchange, value));
@@ -162,6 +163,12 @@ export class HandshakeWording implements Wording {
     }
     this.#conversation.chosenLevel = level;
     return {};
+  }
+
+  #checkRoom(): void {
+    const { subscriptions, front } = this.#conversation;
+    if (subscriptions.size < front.limits.maxSubscriptions) return;
+    throw new GatewayError('TOO_MANY', { what: 'subscriptions', limit: 'maxSubscriptions' });
   }
 
   #shape(exchange: Exchange, result: JsonObject): JsonObject {

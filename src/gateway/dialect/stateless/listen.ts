@@ -24,6 +24,9 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
   if (front.listens.size >= front.limits.maxListens) {
     throw new GatewayError('TOO_MANY', { what: 'listen streams', limit: 'maxListens' });
   }
+  if (wanted.resourceSubscriptions.length + wanted.taskIds.length > front.limits.maxSubscriptions) {
+    throw new GatewayError('TOO_MANY', { what: 'subscriptions', limit: 'maxSubscriptions' });
+  }
   const id = exchange.request.id;
   const filter = honoured(front, exchange, wanted);
   const mark = (params: JsonObject = {}) => ({ ...params, _meta: { [META.subscriptionId]: id } });

@@ -75,12 +75,19 @@ export class StatelessExchange extends ServedExchange {
     this.#open ??= new Map();
     const open = this.#open;
     return new Promise((resolve, reject) => {
-      const asked: OpenAsk = { ask, resolve, reject };
-      open.set(key, asked);
-      signal?.addEventListener('abort', () => {
+      const giveUp = (): void => {
         if (open.get(key) === asked) open.delete(key);
         reject(new GatewayError('CANCELLED'));
-      });
+      };
+      const settled =
+        <T>(by: (value: T) => void) =>
+        (value: T) => {
+          signal?.removeEventListener('abort', giveUp);
+          by(value);
+        };
+      const asked: OpenAsk = { ask, resolve: settled(resolve), reject: settled(reject) };
+      open.set(key, asked);
+      signal?.addEventListener('abort', giveUp);
       this.#schedule();
     });
   }

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../protocol/exchange.ts';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
+import type { Connection } from './connection.ts';
+import { Connections } from './connections.ts';
+import type { Supervised } from './supervised.ts';
+
+const asked = { elicitation: {} };
+
+function client(
+  dialect: ClientView['dialect'],
+  capabilities: ClientCapabilities = {},
+  principal = 'alice',
+): ClientView {
+  return { dialect, revision: 'r', info: { name: 'c', version: '1' }, capabilities, principal };
+}
+
+function setUp({ perClient = false } = {}) {
+  const opened: Connection[] = [];
+  const retired: Connection[] = [];
+  const clock = new FakeClock();
+  const connections = new Connections({
+    perClient,
+    clock,
+    waitMs: 100,
+    open: (connection) => {
+      opened.push(connection);
+      return { retire: async () => void retired.push(connection) } as unknown as Supervised;
+    },
+  });
+  return { connections, opened, retired, clock };
+}
+
+describe('clients that cannot be asked', () => {
+  it('share a connection, whoever they are', () => {
+    const { connections, opened } = setUp();
+    const home = connections.home(client('handshake'));
+    expect(connections.home(client('stateless', {}, 'bob'))).toBe(home);
+    expect(connections.home(client('draft'))).toBe(home);
+    expect(home).toMatchObject({ isShared: true, capabilities: {} });
+    expect(opened).toEqual([home]);
+  });
+
+  it('but not with clients that declare other extensions', () => {
+    const { connections } = setUp();
+    const ui = { extensions: { 'io.modelcontextprotocol/ui': {} } };
+    const home = connections.home(client('handshake', ui));
+    expect(home).toMatchObject({ isShared: true, capabilities: ui });
+    expect(connections.home(client('handshake'))).not.toBe(home);
+    const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } }; // of the client's own era
+    expect(connections.home(client('stateless', tasks))).toBe(connections.home(client('handshake')));
+  });
+
+  it('have their own where that is wished', () => {
+    const { connections } = setUp({ perClient: true });
+    const one = client('handshake');
+    expect(connections.home(one)).toBe(connections.home(one));
+    expect(connections.home(client('handshake'))).not.toBe(connections.home(one));
+  });
+});
+
+describe('a handshake client that can be asked', () => {
+  it('has a connection of its own, with just its capabilities, until it is gone', () => {
+    const { connections } = setUp();
+    const one = client('handshake', { ...asked, roots: { listChanged: true }, tasks: { list: {} } });
+    const home = connections.home(one);
+    expect(home.capabilities).toEqual({ ...asked, roots: { listChanged: true } });
+    expect(connections.known(one)).toBe(home);
+    expect(connections.home(client('handshake', asked))).not.toBe(home);
+    expect(connections.drop(one)).toBe(home);
+    expect(connections.known(one)).toBeUndefined();
+  });
+
+  it('is not made to wait for one of its calls by another', async () => {
+    const { connections } = setUp();
+    const one = client('handshake', asked);
+    expect(await connections.take(one)).toBe(await connections.take(one));
+  });
+});
+
+describe('stateless clients that can be asked', () => {
+  it('have a connection per principal and set of capabilities', () => {
+    const { connections } = setUp();
+    const home = connections.home(client('stateless', { ...asked, roots: { listChanged: true } as object }));
+    expect(home.capabilities).toEqual({ ...asked, roots: {} }); // nobody could tell of changes
+    expect(connections.home(client('stateless', { ...asked, roots: {} }))).toBe(home);
+    expect(connections.home(client('stateless', asked))).not.toBe(home);
+    expect(connections.home(client('stateless', { ...asked, roots: {} }, 'bob'))).not.toBe(home);
+  });
+
+  it('take one for each call that must be alone, up to a number; later ones wait for it', async () => {
+    const { connections, opened } = setUp();
+    const caller = () => client('stateless', asked);
+    const taken = await Promise.all(Array.from({ length: 8 }, () => connections.take(caller())));
+    expect(new Set(taken).size).toBe(8);
+    expect(connections.home(caller())).toBe(taken[0]);
+    const waiting = connections.take(caller());
+    connections.giveBack(taken[3]!);
+    expect(await waiting).toBe(taken[3]);
+    connections.giveBack(taken[5]!);
+    expect(await connections.take(caller())).toBe(taken[5]);
+    expect(opened).toHaveLength(8);
+  });
+
+  it('do not wait for ever', async () => {
+    const { connections, clock } = setUp();
+    for (let count = 0; count < 8; count++) await connections.take(client('stateless', asked));
+    const late = connections.take(client('stateless', asked));
+    clock.advance(100);
+    await expect(late).rejects.toMatchObject({ code: 'TOO_MANY' });
+  });
+});
+
+describe('a connection that was prepared', () => {
+  it('is claimed by the first client of its kind', () => {
+    const { connections, opened } = setUp();
+    const prepared = connections.prepare({ dialect: 'handshake', capabilities: asked });
+    expect(connections.prepare({ dialect: 'handshake', capabilities: asked })).toBe(prepared);
+    expect(prepared).toMatchObject({ principal: '', isShared: false });
+    expect(connections.home(client('stateless', asked))).not.toBe(prepared);
+    const first = client('handshake', asked);
+    expect(connections.home(first)).toBe(prepared);
+    expect(prepared.principal).toBe('alice');
+    expect(connections.home(client('handshake', asked))).not.toBe(prepared);
+    expect(opened).toHaveLength(3);
+  });
+
+  it('is the one that is shared where the client cannot be asked, or is not known', () => {
+    const { connections } = setUp();
+    const prepared = connections.prepare(undefined);
+    expect(connections.prepare({ dialect: 'stateless', capabilities: {} })).toBe(prepared);
+    expect(connections.home(client('handshake'))).toBe(prepared);
+  });
+});
+
+describe('a server that is told with each call who calls', () => {
+  it('has one connection for all; others that were on their way are given up', () => {
+    const { connections, retired } = setUp();
+    const asking = client('handshake', asked);
+    const own = connections.home(asking);
+    const other = connections.prepare(undefined);
+    connections.learn(own, true);
+    expect(retired).toEqual([other]);
+    expect(connections.all).toEqual([own]);
+    expect(own.isShared).toBe(true);
+    for (const dialect of ['handshake', 'stateless', 'draft'] as const) {
+      expect(connections.home(client(dialect, asked))).toBe(own);
+      expect(connections.known(client(dialect))).toBe(own);
+    }
+    expect(connections.prepare({ dialect: 'handshake', capabilities: asked })).toBe(own);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import { withUrlsAsked } from './url-elicitation.ts';
+
+const page = { mode: 'url', elicitationId: 'e', url: 'https://example.com', message: 'Log in' };
+const required = () => new ProtocolError(-32042, 'Log in first', { elicitations: [page, page] });
+
+function exchange(answer: JsonObject = { action: 'accept' }, given: { method?: string; dialect?: string } = {}) {
+  const asked: unknown[] = [];
+  const made = {
+    method: given.method ?? 'tools/call',
+    client: { dialect: given.dialect ?? 'stateless' } as ClientView,
+    async ask(ask: unknown) {
+      asked.push(ask);
+      return answer;
+    },
+  } as unknown as Exchange;
+  return { made, asked };
+}
+
+describe('a call that needs its user to visit a page', () => {
+  it('asks for all pages in one round, and is made again', async () => {
+    const { made, asked } = exchange();
+    let calls = 0;
+    const call = async () => {
+      if (calls++ === 0) throw required();
+      return { content: [] };
+    };
+    expect(await withUrlsAsked(made, call)).toEqual({ content: [] });
+    expect(asked).toEqual(
+      ['url-1-0', 'url-1-1'].map((key) => ({ method: 'elicitation/create', params: page, key })),
+    );
+  });
+
+  it('is a failed call when the user does not, and is not made again', async () => {
+    let calls = 0;
+    const call = async () => {
+      calls++;
+      throw required();
+    };
+    expect(await withUrlsAsked(exchange({ action: 'decline' }).made, call)).toEqual({
+      content: [{ type: 'text', text: 'Log in first (decline)' }],
+      isError: true,
+    });
+    const reading = exchange({ action: 'cancel' }, { method: 'resources/read' });
+    await expect(withUrlsAsked(reading.made, call)).rejects.toMatchObject({ code: 'ASK_REFUSED' });
+    expect(calls).toBe(2);
+  });
+
+  it('is given up when it never ends', async () => {
+    const { made, asked } = exchange();
+    await expect(
+      withUrlsAsked(made, async () => {
+        throw required();
+      }),
+    ).rejects.toMatchObject({ code: -32042 });
+    expect(asked).toHaveLength(16);
+  });
+
+  it('is left to clients that know the error, and so are other errors', async () => {
+    const { made, asked } = exchange({}, { dialect: 'handshake' });
+    await expect(withUrlsAsked(made, () => Promise.reject(required()))).rejects.toMatchObject({ code: -32042 });
+    for (const error of [new ProtocolError(-32042, 'no data'), new ProtocolError(-1, 'other'), new Error('other')]) {
+      await expect(withUrlsAsked(exchange().made, () => Promise.reject(error))).rejects.toBe(error);
+    }
+    expect(asked).toEqual([]);
+  });
+});

@@ -76,9 +76,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
         if (pathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         sockets.upgrade(request, socket, head, identify(request, 'websocket'));
       } catch (thrown) {
-        const isOurs = thrown instanceof GatewayError;
-        if (!isOurs) front.log.error({ cause: thrown }, 'upgrade.failed');
-        refuseUpgrade(socket, isOurs ? '403 Forbidden' : '500 Internal Server Error');
+        failUpgrade(front, socket, thrown);
       }
     },
     close() {
@@ -96,6 +94,12 @@ function partOf(path: string, part: (name: string) => Front, parts: Map<string, 
   let streamable = parts.get(name);
   if (!streamable) parts.set(name, (streamable = new StreamableHttp(part(name))));
   return streamable;
+}
+
+function failUpgrade(front: Front, socket: Duplex, thrown: unknown): void {
+  if (thrown instanceof GatewayError) return refuseUpgrade(socket, '403 Forbidden');
+  front.log.error({ cause: thrown }, 'upgrade.failed');
+  refuseUpgrade(socket, '500 Internal Server Error');
 }
 
 /** A server of the stateless era alone knows no sessions to GET or DELETE. */

@@ -82,7 +82,7 @@ describe('a handshake client that can be asked', () => {
 describe('stateless clients that can be asked', () => {
   it('have a connection per principal and set of capabilities', () => {
     const { connections } = setUp();
-    const home = connections.home(client('stateless', { ...asked, roots: { listChanged: true } as object }));
+    const home = connections.home(client('stateless', { ...asked, roots: { listChanged: true } }));
     expect(home.capabilities).toEqual({ ...asked, roots: {} }); // nobody could tell of changes
     expect(connections.home(client('stateless', { ...asked, roots: {} }))).toBe(home);
     expect(connections.home(client('stateless', asked))).not.toBe(home);

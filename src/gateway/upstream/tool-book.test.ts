@@ -10,7 +10,12 @@ describe('the book of tools', () => {
     expect(book.misses('a')).toBe(true);
     book.learn({ tools: [tool('a', 'required'), tool('b', 'odd'), { name: 'c' }, 'nonsense'] }, true);
     expect(book.inputSchema('a')).toBe(schema);
-    expect(['a', 'b', 'c', 'd'].map((name) => book.taskSupport(name))).toEqual(['required', undefined, undefined, undefined]);
+    expect(['a', 'b', 'c', 'd'].map((name) => book.taskSupport(name))).toEqual([
+      'required',
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(book.inputSchema('c')).toBeUndefined();
     expect(book.misses('d')).toBe(false); // the list was whole: there is no such tool
   });

@@ -29,9 +29,7 @@ describe('a call that needs its user to visit a page', () => {
       return { content: [] };
     };
     expect(await withUrlsAsked(made, call)).toEqual({ content: [] });
-    expect(asked).toEqual(
-      ['url-1-0', 'url-1-1'].map((key) => ({ method: 'elicitation/create', params: page, key })),
-    );
+    expect(asked).toEqual(['url-1-0', 'url-1-1'].map((key) => ({ method: 'elicitation/create', params: page, key })));
   });
 
   it('is a failed call when the user does not, and is not made again', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Message } from '../../protocol/message.ts';
-import { isStatelessMessage } from './detect.ts';
+import { isStatelessMessage, openingOf } from './detect.ts';
 import { request } from './fake-front.contract.ts';
 import { META } from './meta.ts';
 import { isStateless, negotiate } from './revisions.ts';
@@ -85,5 +85,27 @@ describe('revisions', () => {
     expect(negotiate('DRAFT-2025-v3', spoken)).toBe('DRAFT-2025-v3');
     for (const offer of ['2025-11-25', '2026-07-28', 'draft', 'x']) expect(negotiate(offer, spoken)).toBe('2025-06-18');
     expect(negotiate('2025-11-25', ['2026-07-28', 'draft'])).toBeUndefined();
+  });
+});
+
+describe('the first words of a client', () => {
+  it('say what it can be asked', () => {
+    const capabilities = { sampling: {} };
+    const opening = (method: string, params?: JsonObject) => openingOf(request(1, method, params));
+    expect(opening('initialize', { protocolVersion: '2025-11-25', capabilities })).toEqual({
+      dialect: 'handshake',
+      capabilities,
+    });
+    expect(opening('initialize', { protocolVersion: '2025-11-25' })).toEqual({
+      dialect: 'handshake',
+      capabilities: {},
+    });
+    expect(opening('server/discover', { _meta: { [META.clientCapabilities]: capabilities } })).toEqual({
+      dialect: 'stateless',
+      capabilities,
+    });
+    expect(opening('initialize', { mcpVersion: '1' })).toBeUndefined();
+    expect(opening('ping')).toBeUndefined();
+    expect(openingOf({ jsonrpc: '2.0', id: 1, result: {} })).toBeUndefined();
   });
 });

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { featuresOf } from '../revisions.ts';
+import { toOlderAsk } from './older-asks.ts';
+
+const [november, june, march] = ['2025-11-25', '2025-06-18', '2025-03-26'].map(featuresOf) as [
+  ReturnType<typeof featuresOf>,
+  ReturnType<typeof featuresOf>,
+  ReturnType<typeof featuresOf>,
+];
+const form = (properties: object, more: object = {}) => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties, ...more } },
+});
+
+describe('a form', () => {
+  it('passes to the newest revision as it is', () => {
+    const ask = form({ a: { type: 'array', items: { enum: ['x'] } } });
+    expect(toOlderAsk(ask, november)).toEqual(ask);
+  });
+
+  it('has for an older one no mode, no titles of choices and no defaults but of booleans', () => {
+    const ask = form(
+      {
+        size: { type: 'string', title: 'Size', oneOf: [{ const: 's', title: 'Small' }, { const: 'l' }], default: 's' },
+        old: { type: 'string', enum: ['a'], enumNames: ['A'] },
+        sure: { type: 'boolean', default: true },
+        count: { type: 'integer', default: 3 },
+      },
+      { $schema: 'https://json-schema.org/draft/2020-12/schema', required: ['size'] },
+    );
+    expect(toOlderAsk(ask, june)).toEqual({
+      method: 'elicitation/create',
+      params: {
+        message: 'm',
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            size: { type: 'string', title: 'Size', enum: ['s', 'l'], enumNames: ['Small', 'l'] },
+            old: { type: 'string', enum: ['a'], enumNames: ['A'] },
+            sure: { type: 'boolean', default: true },
+            count: { type: 'integer' },
+          },
+          required: ['size'],
+        },
+      },
+    });
+  });
+
+  it('puts a choice of several as one question each, and the answers together again', () => {
+    const items = {
+      anyOf: [
+        { const: 'r', title: 'Red' },
+        { const: 'g', title: 'Green' },
+      ],
+    };
+    const ask = form(
+      { colours: { type: 'array', items }, plain: { type: 'array', items: { type: 'string', enum: ['x'] } }, name: {} },
+      { required: ['colours', 'name'] },
+    );
+    const { params, fromAnswer } = toOlderAsk(ask, june);
+    expect(params?.requestedSchema).toEqual({
+      type: 'object',
+      properties: {
+        'colours: r': { type: 'boolean', title: 'Red', default: false },
+        'colours: g': { type: 'boolean', title: 'Green', default: false },
+        'plain: x': { type: 'boolean', title: 'x', default: false },
+        name: {},
+      },
+      required: ['name'],
+    });
+    const content = { 'colours: r': true, 'colours: g': false, name: 'Ann' };
+    expect(fromAnswer!({ action: 'accept', content })).toEqual({
+      action: 'accept',
+      content: { colours: ['r'], plain: [], name: 'Ann' },
+    });
+    expect(fromAnswer!({ action: 'decline' })).toEqual({ action: 'decline' });
+  });
+});
+
+describe('a link', () => {
+  it('has an id, whoever asked it', () => {
+    const ask = (elicitationId?: string) => ({
+      method: 'elicitation/create',
+      params: { mode: 'url', url: 'https://example.com', message: 'm', ...(elicitationId && { elicitationId }) },
+    });
+    expect(toOlderAsk(ask('mine'), november).params?.elicitationId).toBe('mine');
+    expect(toOlderAsk(ask(), november).params?.elicitationId).toMatch(/./);
+  });
+});
+
+describe('a sampling', () => {
+  const block = (text: string) => ({ type: 'text', text });
+  const ask = {
+    method: 'sampling/createMessage',
+    params: {
+      messages: [
+        { role: 'user', content: [block('a'), block('b')] },
+        { role: 'assistant', content: block('c') },
+      ],
+      maxTokens: 5,
+      tools: [],
+      toolChoice: { mode: 'none' },
+    },
+  };
+
+  it('has for older clients one block per message and no tools', () => {
+    expect(toOlderAsk(ask, march).params).toEqual({
+      messages: [
+        { role: 'user', content: block('a') },
+        { role: 'user', content: block('b') },
+        { role: 'assistant', content: block('c') },
+      ],
+      maxTokens: 5,
+    });
+    expect(toOlderAsk(ask, november)).toEqual(ask);
+  });
+
+  it('without messages, and other questions, pass', () => {
+    expect(toOlderAsk({ method: 'sampling/createMessage', params: { odd: 1 } }, june).params).toEqual({ odd: 1 });
+    expect(toOlderAsk({ method: 'roots/list' }, june)).toEqual({ method: 'roots/list' });
+  });
+});

@@ -1,0 +1,84 @@
+// What passes between a handshake client and a target without belonging to any request.
+import { describe, expect, it } from 'vitest';
+import type { ClientView } from '../../protocol/exchange.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
+import type { Target, Watcher } from '../../protocol/target.ts';
+import { answerOf, converse } from './fake-conversation.contract.ts';
+import { settled } from './fake-front.contract.ts';
+
+const opening = { protocolVersion: '2025-11-25', capabilities: { roots: {}, elicitation: {} } };
+
+function watched(params: typeof opening = opening) {
+  const set = converse();
+  const watchers: Watcher[] = [];
+  const notified: [NotificationMessage, ClientView][] = [];
+  const target: Target = set.target;
+  const watch = target.watch.bind(target);
+  target.watch = (listener, watcher) => {
+    watchers.push(watcher!);
+    return watch(listener);
+  };
+  target.notify = (notification, client) => void notified.push([notification, client]);
+  const init = set.call('init', 'initialize', params);
+  expect(answerOf(init).result).toBeDefined();
+  return { ...set, watcher: watchers[0]!, notified };
+}
+
+describe('a question outside of any request', () => {
+  it('goes by the back channel, once the client is ready for it', async () => {
+    const { watcher, back, tell, put } = watched();
+    const answer = watcher.ask!({ method: 'roots/list' });
+    await settled();
+    expect(back).toEqual([]);
+    tell('notifications/initialized');
+    const [question] = back as RequestMessage[];
+    expect(question).toMatchObject({ method: 'roots/list' });
+    put({ jsonrpc: '2.0', id: question!.id, result: { roots: [] } });
+    expect(await answer).toEqual({ roots: [] });
+  });
+
+  it('is called off when whoever asked lost interest, or the client is gone', async () => {
+    const { watcher, back, tell, conversation } = watched();
+    tell('notifications/initialized');
+    const controller = new AbortController();
+    const lost = watcher.ask!({ method: 'roots/list' }, controller.signal);
+    controller.abort();
+    await expect(lost).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(back.at(-1)).toMatchObject({ method: 'notifications/cancelled' });
+    const gone = watcher.ask!({ method: 'roots/list' });
+    conversation.close();
+    await expect(gone).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(watcher.ask!({ method: 'roots/list' })).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('is refused where the client did not declare it', async () => {
+    const { watcher } = watched({ ...opening, capabilities: { roots: {}, elicitation: {} } });
+    await expect(watcher.ask!({ method: 'sampling/createMessage', params: {} })).rejects.toMatchObject({
+      code: 'CLIENT_CANNOT_BE_ASKED',
+    });
+  });
+});
+
+describe('what the client says by itself', () => {
+  it('reaches the target, except what is meant for us', () => {
+    const { tell, notified, watcher } = watched();
+    tell('notifications/initialized');
+    tell('notifications/progress', { progressToken: 1, progress: 1 });
+    tell('notifications/cancelled', { requestId: 77 });
+    tell('notifications/roots/list_changed');
+    tell('notifications/odd', { a: 1 });
+    expect(notified.map(([{ method }]) => method)).toEqual(['notifications/roots/list_changed', 'notifications/odd']);
+    expect(notified[0]![1]).toBe(watcher.client);
+  });
+});
+
+describe('parts of a resource', () => {
+  it('are told of to who is subscribed to the whole', async () => {
+    const { target, call, tell, back } = watched();
+    tell('notifications/initialized');
+    call(1, 'resources/subscribe', { uri: 'a://x' });
+    await settled();
+    for (const uri of ['a://x/part', 'a://xy', 'a://x']) target.tell({ kind: 'resource', uri });
+    expect(back.map((message) => (message as NotificationMessage).params?.uri)).toEqual(['a://x/part', 'a://x']);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { TaskState } from '../../protocol/target.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { createSealer } from '../../shared/seal.ts';
+import { FakeTarget } from '../dialect/fake-front.contract.ts';
+import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
+import { publishChange, publishTask, routeTask } from './route-task.ts';
+import { TaskIds } from './task-ids.ts';
+
+const RELATED = 'io.modelcontextprotocol/related-task';
+const state = (taskId: string): TaskState => ({
+  taskId,
+  status: 'working',
+  createdAt: '',
+  lastUpdatedAt: '',
+  ttlMs: 1,
+});
+
+function setUp(handle: (exchange: Exchange) => JsonObject | Promise<JsonObject> = () => ({})) {
+  const ids = new TaskIds(createSealer());
+  const target = new FakeTarget(handle);
+  target.offered = { tasks: {} };
+  const member = { name: 'srv', target };
+  const created = publishTask(new FakeExchange('tools/call'), member, ids, { task: state('t') });
+  const { taskId } = created.task as TaskState;
+  const send = (method: string, params: JsonObject = { taskId }, principal = 'alice') =>
+    routeTask(new FakeExchange(method, params, { principal }), [member], ids);
+  return { ids, target, member, taskId, send };
+}
+
+describe('a task', () => {
+  it('is known to its client by an id of ours, always the same', () => {
+    const { ids, member, taskId } = setUp();
+    expect(taskId).not.toContain('"t"');
+    expect(ids.open(taskId, 'alice')).toEqual({ server: 'srv', taskId: 't' });
+    expect(ids.publish('srv', 't', 'alice')).toBe(taskId);
+    const result = { content: [] };
+    expect(publishTask(new FakeExchange('tools/call'), member, ids, result)).toBe(result);
+  });
+
+  it('is asked for by the server’s id, and told of by ours, wherever it is named', async () => {
+    const { send, target, taskId } = setUp(({ params }) => ({
+      ...params,
+      status: 'working',
+      _meta: { [RELATED]: { taskId: 't' }, other: 1 },
+    }));
+    expect(await send('tasks/get')).toEqual({
+      taskId,
+      status: 'working',
+      _meta: { [RELATED]: { taskId }, other: 1 },
+    });
+    expect(target.seen[0]!.params).toEqual({ taskId: 't' });
+  });
+
+  it('asks its client by our id, too', async () => {
+    const params = { message: 'Sure?', _meta: { [RELATED]: { taskId: 't' } } };
+    const { ids, member, taskId } = setUp(async (exchange) => exchange.ask({ method: 'elicitation/create', params }));
+    const exchange = new FakeExchange('tasks/result', { taskId });
+    await routeTask(exchange, [member], ids);
+    expect((exchange.sent[0] as Ask).params).toEqual({ message: 'Sure?', _meta: { [RELATED]: { taskId } } });
+  });
+
+  it('is nobody else’s', async () => {
+    const { send, taskId, target } = setUp();
+    const unknown = { code: 'TASK_NOT_FOUND' };
+    await expect(send('tasks/get', { taskId }, 'bob')).rejects.toMatchObject(unknown);
+    await expect(send('tasks/get', { taskId: 't' })).rejects.toMatchObject(unknown);
+    await expect(send('tasks/cancel', { taskId: 7 })).rejects.toMatchObject(unknown);
+    await expect(send('tasks/update', {})).rejects.toMatchObject(unknown);
+    expect(target.seen).toEqual([]);
+  });
+
+  it('that the server has forgotten is unknown by our id', async () => {
+    const { send, taskId } = setUp(() => {
+      throw new GatewayError('TASK_NOT_FOUND', { taskId: 't' });
+    });
+    await expect(send('tasks/get')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND', details: { taskId } });
+  });
+
+  it('is listed to its client alone, though its server knows of more', async () => {
+    const { send, taskId } = setUp(() => ({ tasks: [state('t'), state('of another')], nextCursor: 'next' }));
+    expect(await send('tasks/list', {})).toEqual({ tasks: [state(taskId)], nextCursor: 'next' });
+    expect(await send('tasks/list', {}, 'bob')).toEqual({ tasks: [], nextCursor: 'next' });
+  });
+
+  it('cannot be listed where nobody has tasks', async () => {
+    const { send, target } = setUp();
+    target.offered = {};
+    await expect(send('tasks/list', {})).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND' });
+  });
+
+  it('that changes is told of to its client, by our id', () => {
+    const { ids, member, taskId } = setUp();
+    const change = { kind: 'task' as const, task: state('t'), principal: 'alice' };
+    expect(publishChange(change, member, ids)).toEqual({ ...change, task: state(taskId) });
+    expect(publishChange({ ...change, principal: 'bob' }, member, ids)).toBeUndefined();
+    expect(publishChange({ ...change, task: state('other') }, member, ids)).toBeUndefined();
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { toTargetError } from './target-errors.ts';
+
+const told = (thrown: unknown, method = 'tools/call', params: JsonObject = {}, dialect = 'stateless') =>
+  toTargetError(thrown, { method, params, client: { dialect } as ClientView } as Exchange, 'srv');
+
+describe('what a server says of its errors', () => {
+  it.each([
+    ['tools/call', { name: 'x' }, new ProtocolError(-32602, 'Unknown tool: x'), 'TOOL_NOT_FOUND'],
+    ['tools/call', { name: 'x' }, new ProtocolError(-32001, 'Tool not found'), 'TOOL_NOT_FOUND'],
+    ['prompts/get', { name: 'x' }, new ProtocolError(-32602, 'Prompt x not found'), 'PROMPT_NOT_FOUND'],
+    ['resources/read', { uri: 'a:' }, new ProtocolError(-32002, 'gone'), 'RESOURCE_NOT_FOUND'],
+    ['resources/read', { uri: 'a:' }, new ProtocolError(-32602, 'gone', { uri: 'a:' }), 'RESOURCE_NOT_FOUND'],
+    ['no/such', {}, new ProtocolError(-32601, 'Method not found'), 'METHOD_NOT_FOUND'],
+  ])('%s: “there is no such thing” is told to each client in its own words', (method, params, thrown, code) => {
+    expect(told(thrown, method, params)).toMatchObject({ code, details: { origin: thrown } });
+  });
+
+  it('a missing capability is about the client that we call for', () => {
+    const data = { requiredCapabilities: { sampling: {} } };
+    for (const thrown of [new ProtocolError(-32021, 'no', data), new ProtocolError(-32603, 'no', data)]) {
+      expect(told(thrown)).toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED', details: { ...data, what: 'sampling' } });
+    }
+    const passed = new ProtocolError(-32603, 'no', data);
+    expect(told(passed, 'prompts/get', {}, 'handshake')).toBe(passed);
+    expect(told(new ProtocolError(-32021, 'odd'))).toMatchObject({ message: 'The client cannot be asked: odd' });
+  });
+
+  it('a complaint about our own envelope or headers is not the client’s fault', () => {
+    for (const code of [-32020, -32022]) {
+      expect(told(new ProtocolError(code, 'wrong header'))).toMatchObject({
+        code: 'UPSTREAM_INVALID',
+        details: { server: 'srv', reason: 'wrong header' },
+      });
+    }
+  });
+
+  it('everything else passes unchanged', () => {
+    const own = new ProtocolError(-32050, 'Out of order', { since: 'today' });
+    expect(told(own)).toBe(own);
+    const bad = new ProtocolError(-32602, 'Bad argument: depth');
+    expect(told(bad)).toBe(bad);
+    const odd = new TypeError('odd');
+    expect(told(odd)).toBe(odd);
+    const mine = new GatewayError('UPSTREAM_BUSY', { server: 'srv', reason: 'x' });
+    expect(told(mine)).toBe(mine);
+  });
+
+  it('a call that could not be brought to its end is a matter of its own for tools', () => {
+    const lost = new GatewayError('UPSTREAM_CLOSED', { server: 'srv', reason: 'gone' });
+    expect(told(lost)).toMatchObject({ code: 'TOOL_UNREACHABLE', cause: lost });
+    expect(told(lost, 'tools/list')).toBe(lost);
+  });
+});

@@ -2,10 +2,14 @@
 // opened anew is told of all that again, and whoever watches is told that something may have been missed.
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { isAtLeast } from '../dialect/log-level.ts';
 import { AskRouting } from './ask-routing.ts';
 import type { Supervised } from './supervised.ts';
 import type { Upstream } from './upstream.ts';
+
+const FIRST_PAUSE_MS = 500;
+const LAST_PAUSE_MS = 60_000;
 
 export class Connection {
   /** What is declared on it, where that is done once for all calls. */
@@ -73,6 +77,15 @@ export class Connection {
     if (known === level || (known !== undefined && this.isShared && isAtLeast(level, known))) return;
     this.#level = level;
     await this.supervised.use((upstream) => upstream.setLogLevel(level)).catch(() => {});
+  }
+
+  /** It was lost while somebody waits for news of a resource: it is opened again before it is needed for a call. */
+  reopen(clock: Clock, pauseMs = FIRST_PAUSE_MS): void {
+    if (this.uris.length === 0) return;
+    clock.after(pauseMs, () => {
+      if (this.supervised.isClosed) return;
+      this.supervised.get().catch(() => this.reopen(clock, Math.min(2 * pauseMs, LAST_PAUSE_MS)));
+    });
   }
 
   /** It was opened again: the new connection knows nothing of the old one's wishes. */

@@ -103,6 +103,19 @@ describe('stateless clients that can be asked', () => {
     expect(opened).toHaveLength(8);
   });
 
+  it('that were not used for long are forgotten, unless somebody is about to', async () => {
+    const { connections, opened } = setUp();
+    const caller = client('stateless', asked);
+    const taken = await connections.take(caller);
+    connections.forget(taken);
+    expect(connections.known(caller)).toBe(taken);
+    connections.giveBack(taken);
+    connections.forget(taken);
+    expect(connections.all).toEqual([]);
+    expect(connections.home(caller)).not.toBe(taken);
+    expect(opened).toHaveLength(2);
+  });
+
   it('do not wait for ever', async () => {
     const { connections, clock } = setUp();
     for (let count = 0; count < 8; count++) await connections.take(client('stateless', asked));

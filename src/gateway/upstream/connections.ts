@@ -106,6 +106,15 @@ export class Connections {
     else connection.isTaken = false;
   }
 
+  /** Nobody has used it for long: of a principal that does not come back nothing is kept. */
+  forget(connection: Connection): void {
+    for (const [key, { connections, waiting }] of this.#pools) {
+      if (!connections.includes(connection) || connection.isTaken || waiting.length > 0) continue;
+      connections.splice(connections.indexOf(connection), 1);
+      if (connections.length === 0) this.#pools.delete(key);
+    }
+  }
+
   /** The client is gone, and its own connection with it. */
   drop(client: ClientView): Connection | undefined {
     const connection = this.#own.get(client);

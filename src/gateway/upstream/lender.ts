@@ -1,5 +1,6 @@
 // Lends connections to calls. What is asked on a connection while it is lent is asked of the client of the call.
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -9,6 +10,7 @@ import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { toCall } from './to-call.ts';
 import type { Wanted } from './to-call.ts';
+import type { Upstream } from './upstream.ts';
 
 export type Send = (wanted?: Wanted) => Promise<JsonObject>;
 
@@ -43,8 +45,8 @@ export class Lender {
   async lend(exchange: Exchange, put: Put = (ask, signal) => exchange.ask(ask, signal)): Promise<Lent> {
     const { clock, timeoutMs } = this.#options;
     const mayAsk = MAY_ASK.has(exchange.method);
-    const home = this.#connections.home(exchange.client);
-    const { transport, server } = home.supervised.current ?? (await home.supervised.get());
+    const { transport, server } = await this.#reach(exchange.client);
+    const home = this.#connections.home(exchange.client); // only now: the first words of a server may have changed it
     const inRounds = exchange.client.dialect === 'stateless' && server.dialect === 'handshake';
     const ask = inRounds ? coalesce(put, clock) : put;
     // On HTTP a question comes on the stream of its call, unless the server is one that does not care.
@@ -59,7 +61,7 @@ export class Lender {
     };
     try {
       const upstream = connection.supervised.current ?? (await connection.supervised.get());
-      await setLevel(connection, upstream.server, exchange);
+      if (exchange.logLevel) await setLevel(connection, upstream.server, exchange.logLevel);
       const calling = { exchange, server: upstream.server, ask, timeoutMs };
       return { end, send: (wanted) => upstream.call(toCall(calling, wanted)) };
     } catch (thrown) {
@@ -67,13 +69,14 @@ export class Lender {
       throw thrown;
     }
   }
+
+  async #reach(client: ClientView): Promise<Upstream> {
+    const { supervised } = this.#connections.home(client);
+    return supervised.current ?? supervised.get();
+  }
 }
 
 /** Where the level is not said with each call. */
-async function setLevel(
-  connection: Connection,
-  { dialect, capabilities }: ServerView,
-  { logLevel }: Exchange,
-): Promise<void> {
-  if (logLevel && dialect === 'handshake' && capabilities.logging) await connection.setLevel(logLevel);
+async function setLevel(connection: Connection, server: ServerView, level: LoggingLevel): Promise<void> {
+  if (server.dialect === 'handshake' && server.capabilities.logging) await connection.setLevel(level);
 }

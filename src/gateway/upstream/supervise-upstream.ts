@@ -12,6 +12,7 @@ export interface Supervision {
   events: ServerEvents;
   /** `isAgain`: it was open before, and lost. */
   onOpen(upstream: Upstream, isAgain: boolean): void;
+  onIdle(): void;
   log: Log;
   clock: Clock;
 }
@@ -41,6 +42,10 @@ export function superviseUpstream(
       supervision.onOpen(upstream, isAgain);
       isAgain = true;
     },
-    onLost: (reason) => log.warn({ reason }, 'upstream.lost'),
+    onLost: (reason) => {
+      log.warn({ reason }, 'upstream.lost');
+      connection.reopen(clock);
+    },
+    onIdle: () => supervision.onIdle(),
   });
 }

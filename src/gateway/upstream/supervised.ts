@@ -15,6 +15,8 @@ export interface SupervisedOptions {
   idleMs?: number | undefined;
   onOpen?(upstream: Upstream): void;
   onLost?(reason: string): void;
+  /** It is closed because nobody uses it. */
+  onIdle?(): void;
 }
 
 /** How long a caller waits for another attempt with a server that failed before. */
@@ -40,6 +42,11 @@ export class Supervised {
 
   get current(): Upstream | undefined {
     return this.#current;
+  }
+
+  /** It will not be opened any more. */
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   /** Why the last attempt failed, until one succeeds. */
@@ -158,6 +165,7 @@ export class Supervised {
     this.#stopIdle = clock.after(idleMs, () => {
       const upstream = this.#current;
       this.#current = undefined;
+      this.#options.onIdle?.();
       void upstream?.close();
     });
   }

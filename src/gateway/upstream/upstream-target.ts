@@ -215,7 +215,8 @@ export class UpstreamTarget implements Target {
       onChange: (change: Change) => this.#onChange(connection, change),
     };
     const onOpen = (upstream: Upstream, isAgain: boolean): void => this.#onOpen(connection, upstream, isAgain);
-    return superviseUpstream(connection, this.#options, { events, onOpen, log: this.#log, clock: this.#clock });
+    const onIdle = (): void => this.#connections.forget(connection);
+    return superviseUpstream(connection, this.#options, { events, onOpen, onIdle, log: this.#log, clock: this.#clock });
   }
 
   #onOpen(connection: Connection, upstream: Upstream, isAgain: boolean): void {

@@ -37,14 +37,15 @@ export class Awaited {
     this.#send = send;
     const created = await this.#create(send);
     if (!isObject(created.task)) return created;
+    const { signal } = this.#exchange; // of the task that the call may have become, not of the request that made it
     const taskId = (this.#taskId = String(created.task.taskId));
     this.#followed.set(taskId, this.#say);
     try {
-      if (this.#exchange.signal.aborted) throw new GatewayError('CANCELLED');
-      return withoutRelated(await send({ method: 'tasks/result', params: { taskId } }));
+      if (signal.aborted) throw new GatewayError('CANCELLED');
+      return withoutRelated(await send({ method: 'tasks/result', params: { taskId }, signal }));
     } catch (thrown) {
       // It may just have ended: then there is nothing to call off.
-      if (this.#exchange.signal.aborted) {
+      if (signal.aborted) {
         await send({ method: 'tasks/cancel', params: { taskId }, signal: undefined }).catch(() => {});
       }
       throw thrown;

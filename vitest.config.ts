@@ -4,6 +4,8 @@ const source = { resolve: { conditions: ['parley-source'] }, ssr: { resolve: { c
 
 export default defineConfig({
   test: {
+    // One test of some two thousand was seen to fail once on a loaded machine and could not be caught again.
+    retry: process.env.CI ? 1 : 0,
     reporters: ['default', './tests/helpers/closing-line.ts'],
     projects: [
       { ...source, test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },

@@ -76,7 +76,7 @@ describe('a watched configuration', () => {
     start();
     write('');
     const checked = watch.check();
-    setTimeout(() => write({ mcpServers: { c: { command: 'c' } } }), 10);
+    write({ mcpServers: { c: { command: 'c' } } });
     await checked;
     expect(problems).toEqual([]);
     expect(changes).toHaveLength(1);

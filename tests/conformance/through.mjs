@@ -13,7 +13,7 @@ import { RESULTS, ROOT } from './harness/paths.mjs';
 import { planScenarios, REVISIONS } from './harness/scenarios.mjs';
 import { runServerScenarios } from './harness/server-leg.mjs';
 import { startSut } from './harness/sut.mjs';
-import { compareRuns, toRow } from './harness/compare.mjs';
+import { compareRuns, differs, toRow } from './harness/compare.mjs';
 import { comparePage, renewPage } from './harness/page.mjs';
 import { printComparison } from './harness/report-comparison.mjs';
 
@@ -39,7 +39,8 @@ async function main(options) {
   for (const upstream of options.upstreams) {
     for (const server of options.servers) {
       const command = `node tests/conformance/gateway-sut.mjs --port {port} --upstream ${upstream} --revision ${server}`;
-      runs.push({ upstream, server, rows: await run(`${upstream}-${server}`, command, plans) });
+      const again = (row) => differs(row, direct, { upstream, server });
+      runs.push({ upstream, server, rows: await run(`${upstream}-${server}`, command, plans, again) });
     }
   }
   const rows = direct.map((row) => toRow(row, runs));
@@ -51,17 +52,28 @@ async function main(options) {
   return isCurrent && totals.failed === 0 && totals.stale.length === 0 ? 0 : 1;
 }
 
-async function run(name, command, plans) {
+/** What differs is tried once more: some scenarios allow half a second for what takes a new process on a busy machine. */
+async function run(name, command, plans, again = () => false) {
   process.stderr.write(`conformance: ${name}\n`);
   const folder = join(FOLDER, name);
   const sut = await startSut(command, folder);
   try {
     const rows = [];
-    for (const one of plans) rows.push(...(await runServerScenarios(one, sut.url, folder)));
+    for (const one of plans) {
+      for (const row of await runServerScenarios(one, sut.url, folder)) {
+        rows.push(again(row) ? await runAgain(one, row, { url: sut.url, folder: join(folder, 'again') }) : row);
+      }
+    }
     return rows;
   } finally {
     await sut.stop();
   }
+}
+
+async function runAgain(plan, { scenario, scored }, { url, folder }) {
+  const single = { ...plan, single: true, scenarios: [{ name: scenario, scored }] };
+  const [row] = await runServerScenarios(single, url, folder);
+  return row;
 }
 
 /** What is known to fail directly must fail through the gateway too: the comparison sees to that, so nothing is listed. */

@@ -15,6 +15,13 @@ export function toRow(direct, runs) {
   return { scenario, revision, scored, direct, cells };
 }
 
+/** Whether a row through a gateway is not as it is directly, and nobody expects it to be so. */
+export function differs(row, directRows, { upstream, server }) {
+  const direct = directRows.find((one) => one.scenario === row.scenario && one.revision === row.revision);
+  if (!direct) return false;
+  return toRow(direct, [{ upstream, server, rows: [row] }]).cells[0].result === 'different';
+}
+
 /** `same`, `expected` (different, as listed) or `different`. */
 function judge(differences, expected) {
   if (differences.length === 0) return 'same';

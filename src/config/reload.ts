@@ -1,8 +1,9 @@
 // Watches the files that a configuration was made from, and loads it anew when they change. Invariants:
 // 1. A configuration with errors changes nothing: the former one stays current, and its problems are told, once.
 // 2. Changes are applied one after the other; one that fails leaves the former one current.
-// 3. Files are looked at by their state, not by events: editors replace files, mounts swap links, and both come through.
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+// 3. Files are looked at by their text, not by events: editors replace files, mounts swap links, and both come through. What
+//    changes between loading and the first look does too: the watching of Node begins with whatever it finds first.
+import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { difference, isSame } from './difference.ts';
 import type { Difference } from './difference.ts';
@@ -40,6 +41,7 @@ export function watchConfig(loaded: LoadedConfig, options: WatchOptions): Config
   return new Watch(loaded, options);
 }
 
+const INTERVAL_MS = 500;
 const SETTLE_MS = 100;
 
 class Watch implements ConfigWatch {
@@ -49,6 +51,7 @@ class Watch implements ConfigWatch {
   /** Text of each file as it was last looked at. */
   #seen: Map<string, string | undefined>;
   #queue: Promise<void> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
   #closed = false;
 
   constructor(loaded: LoadedConfig, options: WatchOptions) {
@@ -56,6 +59,7 @@ class Watch implements ConfigWatch {
     this.#options = options;
     this.#seen = snapshot(loaded.files);
     this.#follow(loaded.files);
+    this.#timer = setInterval(() => void this.check(), options.intervalMs ?? INTERVAL_MS).unref();
   }
 
   check(): Promise<void> {
@@ -65,11 +69,8 @@ class Watch implements ConfigWatch {
 
   close(): void {
     this.#closed = true;
-    for (const file of this.#watched) unwatchFile(file, this.#onStat);
-    this.#watched.clear();
+    clearInterval(this.#timer);
   }
-
-  readonly #onStat = (): void => void this.check();
 
   async #look(): Promise<void> {
     const now = snapshot(this.current.files.concat([...this.#watched]));
@@ -107,12 +108,7 @@ class Watch implements ConfigWatch {
   }
 
   #follow(files: string[]): void {
-    const { intervalMs: interval = 500 } = this.#options;
-    for (const file of files) {
-      if (this.#watched.has(file) || this.#closed) continue;
-      this.#watched.add(file);
-      watchFile(file, { interval, persistent: false }, this.#onStat);
-    }
+    for (const file of files) this.#watched.add(file);
   }
 }
 

@@ -1,0 +1,111 @@
+// What a flow has been told and has done: a header that changes, and entries that are only ever added. Everything a session
+// is can be told from them, in another process and by another version of the program.
+// 1. Entries are plain JSON. Nothing in them is ever overwritten: going back and changing an answer are entries too.
+// 2. Secrets never enter: an answer that is one stands here as a reference.
+
+/** The seed's seven states. */
+export type FlowState = 'idle' | 'active' | 'waiting_user' | 'processing' | 'completed' | 'cancelled' | 'error';
+
+/** By which way a question and its answer travelled. */
+export type Via = 'flow' | 'elicit' | 'mrtr' | 'task' | 'app' | 'page' | 'relay' | 'args' | 'terminal';
+
+/** Whose word an answer is. A model's, or one that came as an argument, never counts where a human is wanted. */
+export type Source = 'human' | 'ui' | 'model' | 'args' | 'default';
+
+/** The part of a session that changes; guarded by `rev`, which grows by one with every commit. */
+export interface Header {
+  /** `session_` and 128 random bits. */
+  id: string;
+  tool: string;
+  /** The version of the function that the session began with. */
+  version: string;
+  /** Owner: a hash of the principal, never its name. */
+  principal: string;
+  state: FlowState;
+  rev: number;
+  createdAt: number;
+  lastActivityAt: number;
+  /** Slides with every answer, by `timeoutMs`; never past `deadline`. */
+  expiresAt: number;
+  timeoutMs: number;
+  deadline: number;
+  rounds: number;
+  prompts: number;
+  attempts: number;
+  via: Via;
+  locale?: string | undefined;
+  /** The questions that wait for an answer, as they were put; for whoever asks for the state. */
+  current: unknown[];
+  /** Why it ended, where its state does not say so: `expired`, `effect_unknown`, … */
+  reason?: string | undefined;
+  /** Warnings before expiry that were sent for this span of waiting. */
+  warned?: number | undefined;
+}
+
+export interface StartEntry {
+  t: 'start';
+  input: unknown;
+  /** What the client said beside the input. */
+  context?: unknown;
+  /** Of the virtual randomness inside the body. */
+  seed: string;
+  ts: number;
+}
+
+export interface AnswerEntry {
+  t: 'ans';
+  /** Key of the question, with `#n` from its second use in a loop on. */
+  k: string;
+  /** Which attempt it was, from 1. */
+  a: number;
+  /** Kind of the question. */
+  ty: string;
+  /** The answer; absent where it was declined, left out or timed out (`no`). */
+  v?: unknown;
+  no?: 'declined' | 'cancelled' | 'timeout' | 'unavailable' | undefined;
+  src: Source;
+  via: Via;
+  /** Of what was asked, where the words matter: consent, and questions for a human. */
+  f?: string | undefined;
+  ts: number;
+}
+
+/** An effect is about to begin; written before it does. */
+export interface IntentEntry {
+  t: 'int';
+  k: string;
+  /** The idempotency key that goes with it, the same on every try. */
+  idem: string;
+  ts: number;
+}
+
+export interface StepEntry {
+  t: 'step';
+  k: string;
+  v?: unknown;
+  e?: { name: string; message: string; data?: unknown } | undefined;
+  /** How often it was tried. */
+  att: number;
+  ts: number;
+}
+
+export type Entry =
+  | StartEntry
+  | AnswerEntry
+  | IntentEntry
+  | StepEntry
+  /** Back to before this question: its answer and the later ones hold no more. */
+  | { t: 'cut'; k: string; ts: number }
+  /** An earlier answer was changed; later ones that still hold are kept. */
+  | { t: 'edit'; k: string; v: unknown; src: Source; ts: number }
+  /** The branch that a patch marker in the body took when it was first met. */
+  | { t: 'ver'; id: string; on: boolean; ts: number }
+  /** An answer that was refused; for the audit, read by nobody. */
+  | { t: 'rej'; k: string; a: number; why: string; ts: number }
+  | {
+      t: 'end';
+      v?: unknown;
+      e?: { name: string; message: string; data?: unknown } | undefined;
+      why?: string;
+      ts: number;
+    };

@@ -1,0 +1,63 @@
+// Where sessions of flows are kept. What every store must keep:
+// 1. What `commit` has acknowledged survives whatever the store promises to survive; half a commit never does.
+// 2. Of two commits with the same `expectRev` exactly one wins; the other is told what is there now and has changed nothing.
+// 3. A lease is held by one owner at a time; a commit with an older fence than the newest is refused.
+// 4. Limits are checked in the same step that makes the session: two at once cannot both be the last.
+import type { Entry, Header } from '../journal.ts';
+
+export interface StoredSession {
+  header: Header;
+  entries: Entry[];
+}
+
+export type Committed = { ok: true; rev: number } | { ok: false; header: Header | undefined };
+
+export interface SessionLimits {
+  /** Sessions that have not ended, of one principal and in all. */
+  perPrincipal: number;
+  total: number;
+}
+
+export interface FlowStore {
+  /** Sessions outlive this process. */
+  readonly durable: boolean;
+  create(header: Header, entries: Entry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
+  load(id: string): Promise<StoredSession | undefined>;
+  /**
+   * Applies the patch and adds the entries if the session is still at `expectRev`. A state that is an end drops the entries and
+   * `current` and keeps the header for `tombstoneMs`: what was said in the session is gone, that it was there is not.
+   */
+  commit(
+    id: string,
+    expectRev: number,
+    patch: Partial<Header>,
+    add: Entry[],
+    options?: CommitOptions,
+  ): Promise<Committed>;
+  /** Undefined while somebody else holds it. The same owner gets it again, with a new fence. */
+  lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined>;
+  release(id: string, owner: string): Promise<void>;
+  /** Sessions that want to be looked at: a warning, an expiry, a `processing` whose lease ran out. Soonest first. */
+  due(now: number, max: number): Promise<string[]>;
+  /** True for the first who spends this turn of a token; false for everybody after. */
+  spend(id: string, rev: number, ttlMs: number): Promise<boolean>;
+  putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
+  getBlob(sha256: string): Promise<Uint8Array | undefined>;
+  /** Sessions of one principal that have not ended, oldest first. */
+  list(principal: string): Promise<Header[]>;
+  drop(id: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CommitOptions {
+  fence?: number | undefined;
+  /** When the session wants to be looked at next; default: when it expires. */
+  dueAt?: number | undefined;
+  tombstoneMs?: number | undefined;
+}
+
+const ENDS: ReadonlySet<string> = new Set(['completed', 'cancelled', 'error']);
+
+export function isEnded({ state }: Pick<Header, 'state'>): boolean {
+  return ENDS.has(state);
+}

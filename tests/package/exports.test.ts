@@ -20,6 +20,7 @@ describe('the public surface', () => {
       [
         ".",
         "./middleware",
+        "./testing",
         "./package.json",
       ]
     `);
@@ -157,6 +158,31 @@ describe('the public surface', () => {
         "ToolArguments",
         "WatchStepOptions",
         "WatchedStep",
+      ]
+    `);
+  });
+
+  it('exports these names from "./testing"', async () => {
+    expect(await namesOf('parley-source', './testing')).toMatchInlineSnapshot(`
+      [
+        "memoryPair",
+        "testGateway",
+        "testServer",
+        "testStep",
+      ]
+    `);
+  });
+
+  it('exports these types from "./testing"', () => {
+    expect(typesOf('src/_entries/testing.ts')).toMatchInlineSnapshot(`
+      [
+        "Connectable",
+        "LogLine",
+        "Reached",
+        "StepTest",
+        "TestedGateway",
+        "TestedServer",
+        "TestedStep",
       ]
     `);
   });

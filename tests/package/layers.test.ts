@@ -4,7 +4,19 @@ import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesUnder, read, sourceFiles } from '../helpers/files.ts';
 
-const LAYERS = ['_entries', 'cli', 'config', 'console', 'flow', 'server', 'client', 'gateway', 'protocol', 'shared'];
+const LAYERS = [
+  '_entries',
+  'cli',
+  'config',
+  'console',
+  'testing',
+  'flow',
+  'server',
+  'client',
+  'gateway',
+  'protocol',
+  'shared',
+];
 
 /** What each stage of the gateway may use beside itself, protocol/ and shared/. */
 const STAGES: Record<string, string[]> = {

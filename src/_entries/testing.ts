@@ -1,0 +1,9 @@
+// For tests of your own steps, servers and gateways: everything within one process.
+export { testGateway } from '../testing/test-gateway.ts';
+export type { TestedGateway } from '../testing/test-gateway.ts';
+export { testServer } from '../testing/test-server.ts';
+export type { Connectable, TestedServer } from '../testing/test-server.ts';
+export { testStep } from '../testing/test-step.ts';
+export type { Reached, StepTest, TestedStep } from '../testing/test-step.ts';
+export { memoryPair } from '../testing/memory-pair.ts';
+export type { LogLine } from '../testing/collect-log.ts';

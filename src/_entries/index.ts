@@ -4,6 +4,8 @@ export type { ParleyServer } from '../server/create-server.ts';
 export type * from '../server/types.ts';
 export { createGateway } from '../gateway/gateway.ts';
 export type { Gateway, GatewayOptions, ServerEntry, ServerSettings } from '../gateway/gateway.ts';
+export { ExternalMCPServer, FrontMCPServer, MiddlewareMCPServer } from '../gateway/mcp-chain.ts';
+export type { Behind } from '../gateway/mcp-chain.ts';
 export type { ObserveOptions } from '../gateway/observe/observer.ts';
 export { respond } from '../gateway/middleware/outcome.ts';
 export type { Hooks, Next, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';

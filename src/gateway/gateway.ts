@@ -15,6 +15,7 @@ import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
+import { toStep } from './middleware/to-step.ts';
 import { Observer } from './observe/observer.ts';
 import type { Observed, ObserveOptions } from './observe/observer.ts';
 import { createNameBook } from './router/catalogs.ts';
@@ -187,10 +188,6 @@ export class Gateway {
     if (start === 'eager') void target.ready();
     return { name, entry, target };
   }
-}
-
-function toStep(step: Step | StepFunction, index: number): Step {
-  return typeof step === 'function' ? { name: step.name || `steps[${index}]`, handle: step } : step;
 }
 
 function isTarget(entry: ServerEntry): entry is Target {

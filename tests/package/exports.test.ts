@@ -36,7 +36,10 @@ describe('the public surface', () => {
       [
         "DEFAULT_LIMITS",
         "ERRORS",
+        "ExternalMCPServer",
+        "FrontMCPServer",
         "GatewayError",
+        "MiddlewareMCPServer",
         "ProtocolError",
         "connect",
         "createGateway",
@@ -55,6 +58,7 @@ describe('the public surface', () => {
         "Approval",
         "Ask",
         "AskContext",
+        "Behind",
         "CallToolOptions",
         "Change",
         "Client",

@@ -1,0 +1,92 @@
+// The three parts of a gateway under the names of the mcp-chain reference, for whoever puts them together by hand:
+//
+//   new FrontMCPServer(new MiddlewareMCPServer(new ExternalMCPServer({ command, args }), [step]))
+//
+// Each is the part that `createGateway` is made of, with a shorter constructor; messages travel no other path. Closing one
+// closes what is behind it.
+import type { Transport } from '@modelcontextprotocol/client';
+import type { Step, StepFunction } from '../protocol/step.ts';
+import type { Target } from '../protocol/target.ts';
+import { systemClock } from '../shared/clock.ts';
+import { createLog } from '../shared/log.ts';
+import { createSealer } from '../shared/seal.ts';
+import { Doors } from './accept/doors.ts';
+import type { ListenOptions } from './accept/doors.ts';
+import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
+import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
+import type { StdioListening, StdioOptions } from './accept/stdio.ts';
+import { createFront } from './dialect/front.ts';
+import type { FrontOptions } from './dialect/front.ts';
+import { toStep } from './middleware/to-step.ts';
+import { createNameBook } from './router/catalogs.ts';
+import type { Address } from './upstream/address.ts';
+import { UpstreamTarget } from './upstream/upstream-target.ts';
+import type { UpstreamTargetOptions } from './upstream/upstream-target.ts';
+import { View } from './view.ts';
+
+/** What is behind a part: another part, a server of `createServer`, or a target of your own. */
+export type Behind = Target & { readonly name?: string; close?(): Promise<void> };
+
+/** The client's side: handshake, protocol state, JSON-RPC to plain objects and back, errors. */
+export class FrontMCPServer {
+  readonly #behind: Behind;
+  readonly #doors: Doors;
+
+  constructor(behind: Behind, options: FrontOptions & EndpointOptions = {}) {
+    this.#behind = behind;
+    this.#doors = new Doors(createFront(behind, options), options);
+  }
+
+  /** Serves clients on stdio, or on one port for every HTTP transport. */
+  listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
+  listen(options: HttpListenOptions): Promise<HttpListening>;
+  listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+    return this.#doors.listen(options);
+  }
+
+  connect(transport: Transport): Promise<{ close(): Promise<void> }> {
+    return this.#doors.connect(transport);
+  }
+
+  endpoint(options: EndpointOptions = {}): HttpEndpoint {
+    return this.#doors.endpoint(options);
+  }
+
+  async close(): Promise<void> {
+    await this.#doors.close();
+    await this.#behind.close?.();
+  }
+}
+
+/** Steps before one server; they may change requests, answers and what is listed. Several can stand behind each other. */
+export class MiddlewareMCPServer extends View {
+  readonly #behind: Behind;
+
+  /** `steps`: outermost first. */
+  constructor(
+    behind: Behind,
+    steps: (Step | StepFunction)[],
+    options: Pick<FrontOptions, 'log' | 'clock' | 'keys'> = {},
+  ) {
+    const { log = createLog(), clock = systemClock, keys } = options;
+    const member = { name: behind.name ?? behind.info.name, entry: behind, target: behind };
+    super([member], steps.map(toStep), {
+      info: behind.info,
+      names: createNameBook(),
+      sealer: createSealer(keys),
+      ...{ log, clock },
+    });
+    this.#behind = behind;
+  }
+
+  async close(): Promise<void> {
+    await this.#behind.close?.();
+  }
+}
+
+/** The server at the end of the chain: a command, a URL, or a Transport. Started when it is needed, and again when it was lost. */
+export class ExternalMCPServer extends UpstreamTarget {
+  constructor(address: Address, options: Partial<Omit<UpstreamTargetOptions, 'address'>> = {}) {
+    super({ name: 'external', client: { name: 'mcp-parley', version: '0' }, ...options, address });
+  }
+}

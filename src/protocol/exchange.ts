@@ -13,6 +13,8 @@ export interface ClientView {
   readonly capabilities: ClientCapabilities;
   /** Owner of sessions, parked calls, caches and counters. Never taken from what the client says of itself. */
   readonly principal: string;
+  /** What is answered in the client's place though it has not declared it: by a page, by the model's words, from the configuration. */
+  assisted?: ClientCapabilities | undefined;
 }
 
 export interface Progress {
@@ -33,6 +35,8 @@ export interface Ask {
   params?: JsonObject;
   /** The name of the question within its call; minted when absent. */
   key?: string | undefined;
+  /** Only a person's own word counts as an answer: never a model's, and no client that answers by itself. */
+  human?: boolean | undefined;
 }
 
 /** W3C trace context, as it came with the request. */

@@ -1,0 +1,34 @@
+// Questions that wait for a person who cannot be asked over the client's wire. They are put by a page, or in words by the
+// model, and answered from outside the call that asked. A round is what one call asks at a time.
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+
+/** As `elicitation/create` answers. */
+export interface Answer {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: JsonObject | undefined;
+}
+
+/** By which way an answer came. Only what a page brought is a person's own word. */
+export type AnsweredBy = 'page' | 'relay';
+
+export interface Question {
+  /** Unique within its round. */
+  readonly key: string;
+  /** An elicitation, by form or by URL. */
+  readonly ask: Ask;
+}
+
+export interface Round {
+  /** Short and unguessable; names the round to the model, in links and in the log. A new one for every round. */
+  readonly handle: string;
+  /** Whose call it is. */
+  readonly principal: string;
+  readonly questions: readonly Question[];
+  /** For the person: who wants to know. */
+  readonly about: { tool: string | undefined; server: string | undefined; client: string };
+  readonly expiresAt: number;
+  readonly isOpen: boolean;
+  /** Answers by key, all of them. False when somebody else was faster, or it is too late: then nothing has changed. */
+  answer(answers: Record<string, Answer>, by: AnsweredBy): boolean;
+}

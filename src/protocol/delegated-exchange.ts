@@ -1,0 +1,80 @@
+// An exchange that is another one but for what a subclass says. Everything is read from the other one when it is asked for, so
+// that nothing is copied and nothing grows stale.
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
+import type { JsonObject } from './message.ts';
+
+export class DelegatedExchange implements Exchange {
+  protected inner: Exchange;
+
+  constructor(inner: Exchange) {
+    this.inner = inner;
+  }
+
+  get id(): string {
+    return this.inner.id;
+  }
+
+  get method(): string {
+    return this.inner.method;
+  }
+
+  get params(): JsonObject {
+    return this.inner.params;
+  }
+
+  set params(params: JsonObject) {
+    this.inner.params = params;
+  }
+
+  get client(): ClientView {
+    return this.inner.client;
+  }
+
+  get server(): string | undefined {
+    return this.inner.server;
+  }
+
+  set server(server: string | undefined) {
+    this.inner.server = server;
+  }
+
+  get signal(): AbortSignal {
+    return this.inner.signal;
+  }
+
+  get trace(): Exchange['trace'] {
+    return this.inner.trace;
+  }
+
+  get logLevel(): Exchange['logLevel'] {
+    return this.inner.logLevel;
+  }
+
+  get task(): Exchange['task'] {
+    return this.inner.task;
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.inner.notify(method, params);
+  }
+
+  progress(progress: Progress): void {
+    this.inner.progress(progress);
+  }
+
+  log(entry: LogEntry): void {
+    this.inner.log(entry);
+  }
+
+  canAsk(ask: Ask): boolean {
+    return this.inner.canAsk(ask);
+  }
+
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    return this.inner.ask(ask, signal);
+  }
+
+  releaseStream(retryMs: number): void {
+    this.inner.releaseStream(retryMs);
+  }
+}

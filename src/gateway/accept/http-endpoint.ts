@@ -29,7 +29,8 @@ export interface EndpointOptions extends GuardOptions {
 }
 
 export interface HttpEndpoint {
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Paths that are not MCP's are answered with 404, or left to `next` where there is one: `app.use(endpoint.handle)`. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   close(): void;
 }
@@ -52,14 +53,15 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
     else if (path === '/message') legacy.message(visit);
     else if (options.part && path.startsWith('/mcp/'))
       partOf(path, (name) => ({ ...options.part!(name), listens: front.listens }), parts).handle(visit);
-    else if (options.pages && Object.hasOwn(options.pages, path)) options.pages[path]!(visit.request, visit.response);
+    else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
     else
       visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
   };
 
   return {
-    handle(request, response) {
+    handle(request, response, next) {
       const path = pathOf(request);
+      if (next && !isOurs(path, options)) return next();
       try {
         guard.check(request);
         allowOrigin(request, response);
@@ -86,6 +88,15 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       for (const one of [streamable, ...parts.values()]) one.close();
     },
   };
+}
+
+function isOurs(path: string, options: EndpointOptions): boolean {
+  const isPart = options.part !== undefined && path.startsWith('/mcp/');
+  return Object.hasOwn(ALLOW, path) || isPart || isPage(path, options);
+}
+
+function isPage(path: string, { pages }: EndpointOptions): boolean {
+  return pages !== undefined && Object.hasOwn(pages, path);
 }
 
 /** One per name, made when it is first asked for: names that nobody knows are refused before. */

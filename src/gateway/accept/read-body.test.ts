@@ -51,3 +51,20 @@ it('of a client that hangs up is never heard of', async () => {
   await settled();
   expect(outcomes).toEqual([]);
 });
+
+it.each([
+  ['an object', { a: 1 }, '{"a":1}'],
+  ['a text', '{"a" :1}', '{"a" :1}'],
+  ['bytes', Buffer.from('{}'), '{}'],
+])('that a body parser has read already is taken from it: %s', (_, read, text) => {
+  const outcomes: unknown[] = [];
+  const request = { headers: {}, readableEnded: true, body: read } as unknown as IncomingMessage;
+  readBody(request, 10, (outcome) => outcomes.push(outcome));
+  expect(outcomes).toEqual([text]);
+});
+
+it('that was read and thrown away is missing, and never waited for', () => {
+  const outcomes: unknown[] = [];
+  readBody({ headers: {}, readableEnded: true } as unknown as IncomingMessage, 10, (outcome) => outcomes.push(outcome));
+  expect(outcomes).toMatchObject([{ code: 'INVALID_REQUEST', details: { data: expect.stringContaining('mount') } }]);
+});

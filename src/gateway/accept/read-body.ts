@@ -10,6 +10,7 @@ export function readBody(
 ): void {
   const tooLarge = () => new GatewayError('MESSAGE_TOO_LARGE', { limit: maxBytes, name: 'maxRequestBytes' });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done(tooLarge());
+  if (request.readableEnded) return done(alreadyRead(request));
   const chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {
@@ -19,4 +20,13 @@ export function readBody(
     done(tooLarge());
   });
   request.on('end', () => done((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')));
+}
+
+/** A body parser of the app that we are mounted in was here before; it leaves what it has read as `body`. */
+function alreadyRead({ body }: IncomingMessage & { body?: unknown }): string | GatewayError {
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
+  if (typeof body === 'object' && body !== null) return JSON.stringify(body);
+  const data = 'The body of this request was read before it came here: mount the endpoint before what reads bodies';
+  return new GatewayError('INVALID_REQUEST', { data });
 }

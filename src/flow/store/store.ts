@@ -3,6 +3,8 @@
 // 2. Of two commits with the same `expectRev` exactly one wins; the other is told what is there now and has changed nothing.
 // 3. A lease is held by one owner at a time; a commit with an older fence than the newest is refused.
 // 4. Limits are checked in the same step that makes the session: two at once cannot both be the last.
+// 5. A session that has ended is never changed again, by commit or lease; it can only be forgotten.
+// store.contract.ts and its neighbours try all of it on each store.
 import type { Entry, Header } from '../journal.ts';
 
 export interface StoredSession {
@@ -21,11 +23,13 @@ export interface SessionLimits {
 export interface FlowStore {
   /** Sessions outlive this process. */
   readonly durable: boolean;
+  /** It is due when it expires, until the first commit says otherwise. */
   create(header: Header, entries: Entry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
   load(id: string): Promise<StoredSession | undefined>;
   /**
    * Applies the patch and adds the entries if the session is still at `expectRev`. A state that is an end drops the entries and
    * `current` and keeps the header for `tombstoneMs`: what was said in the session is gone, that it was there is not.
+   * Id, principal, `createdAt` and `rev` cannot be patched; a value that is undefined goes away.
    */
   commit(
     id: string,
@@ -41,6 +45,7 @@ export interface FlowStore {
   due(now: number, max: number): Promise<string[]>;
   /** True for the first who spends this turn of a token; false for everybody after. */
   spend(id: string, rev: number, ttlMs: number): Promise<boolean>;
+  /** Kept for the longest time that was asked for. */
   putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
   getBlob(sha256: string): Promise<Uint8Array | undefined>;
   /** Sessions of one principal that have not ended, oldest first. */
@@ -53,8 +58,12 @@ export interface CommitOptions {
   fence?: number | undefined;
   /** When the session wants to be looked at next; default: when it expires. */
   dueAt?: number | undefined;
+  /** Default `TOMBSTONE_MS`. */
   tombstoneMs?: number | undefined;
 }
+
+/** How long it is known that a session was there, unless a commit says otherwise. */
+export const TOMBSTONE_MS = 300_000;
 
 const ENDS: ReadonlySet<string> = new Set(['completed', 'cancelled', 'error']);
 

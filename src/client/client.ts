@@ -11,6 +11,7 @@ import type {
   Root,
   Tool,
 } from '@modelcontextprotocol/client';
+import { isWithin } from '../gateway/dialect/is-within.ts';
 import { followTask } from '../gateway/tasks/follow-task.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -207,9 +208,4 @@ export class Client {
   #invalid(reason: string): GatewayError {
     return new GatewayError('UPSTREAM_INVALID', { server: this.server.info.name, reason });
   }
-}
-
-/** A server may tell of a part of the resource that was subscribed to. */
-function isWithin(uri: string, whole: string): boolean {
-  return uri === whole || (uri.startsWith(whole) && (whole.endsWith('/') || /[/?#]/.test(uri[whole.length]!)));
 }

@@ -55,6 +55,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Without the fields that are undefined. */
+export function present(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
 export function toResult(id: RequestId, result: unknown): ResultMessage {
   return { jsonrpc: '2.0', id, result };
 }

@@ -1,5 +1,6 @@
 // What a list shows of a definition. Fields that were not given are absent, not undefined.
 import type { JsonObject } from '../protocol/message.ts';
+import { present } from '../protocol/message.ts';
 
 interface Described {
   title?: string;
@@ -10,8 +11,4 @@ interface Described {
 
 export function toListed(identity: JsonObject, { title, description, icons, meta }: Described, own: JsonObject) {
   return present({ ...identity, title, description, ...own, icons, _meta: meta });
-}
-
-function present(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto';
 export const MAX_NAME_LENGTH = 64;
 const HASH_LENGTH = 8;
 
-export function toShortName(name: string): string {
-  if (name.length <= MAX_NAME_LENGTH) return name;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH);
+/** `whole`: what the hash is of, where the name alone does not tell it apart; it is then always added. */
+export function toShortName(name: string, whole: string = name): string {
+  if (name === whole && name.length <= MAX_NAME_LENGTH) return name;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
   return `${name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }

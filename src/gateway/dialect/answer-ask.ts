@@ -5,10 +5,9 @@ import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
+import { ASKABLE } from './ask.ts';
 import { META } from './meta.ts';
 import { plainError, toWire } from './plain-error.ts';
-
-const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 export async function answerAsk(
   request: RequestMessage,

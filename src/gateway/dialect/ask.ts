@@ -3,6 +3,9 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
+/** The questions that the protocol knows. */
+export const ASKABLE: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
+
 /** What the client would have had to declare, or undefined when it has. */
 export function missingCapability(ask: Ask, declared: ClientCapabilities): ClientCapabilities | undefined {
   switch (ask.method) {

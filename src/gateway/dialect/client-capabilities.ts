@@ -2,6 +2,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { present } from '../../protocol/message.ts';
 import { TASKS_EXTENSION } from './meta.ts';
 import { featuresOf, isStateless } from './revisions.ts';
 
@@ -38,8 +39,4 @@ export function toCallCapabilities({ dialect, revision, capabilities }: ClientVi
     ...(elicitation && structured ? { elicitation: icons ? elicitation : {} } : undefined),
     ...(Object.keys(others).length > 0 && { extensions: others }),
   } as ClientCapabilities;
-}
-
-function present(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

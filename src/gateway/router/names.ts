@@ -2,7 +2,7 @@
 // 1. The first server in order that has a name keeps it bare; a later one gets `server__name`.
 // 2. A name never changes while it is known, whatever servers come and go.
 // 3. No name is longer than 64 characters: clients refuse longer ones. A longer one is cut and gets a hash of the whole.
-import { createHash } from 'node:crypto';
+import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
 
 export interface Owner {
   server: string;
@@ -11,9 +11,6 @@ export interface Owner {
 }
 
 export type Naming = 'on-collision' | 'always';
-
-const MAX_LENGTH = 64;
-const HASH_LENGTH = 8;
 
 export class Names {
   readonly #naming: Naming;
@@ -54,20 +51,14 @@ export class Names {
     const prefixed = `${owner.server}__${owner.name}`;
     const wanted = this.#naming === 'always' ? [prefixed] : [owner.name, prefixed];
     for (const name of wanted) {
-      const short = shorten(name);
+      const short = toShortName(name);
       if (!this.#owners.has(short)) return short;
     }
     // Two servers may conspire: "a" with "b__c" and "a__b" with "c". The hash of the pair tells them apart.
-    return shorten(prefixed, `${prefixed}${'\0'.repeat(MAX_LENGTH)}${keyOf(owner)}`);
+    return toShortName(prefixed, `${prefixed}${'\0'.repeat(MAX_NAME_LENGTH)}${keyOf(owner)}`);
   }
 }
 
 function keyOf({ server, name }: Owner): string {
   return JSON.stringify([server, name]);
-}
-
-function shorten(name: string, whole = name): string {
-  if (name === whole && name.length <= MAX_LENGTH) return name;
-  const hash = createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
-  return `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }

@@ -4,7 +4,8 @@
 // 1. it becomes a task once at most, and never while a question is open: the request at hand is the question's then;
 // 2. once it is cancelled or over it becomes none;
 // 3. its signal is one and the same all along, whoever may abort it.
-import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../protocol/exchange.ts';
+import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { settle } from './settle-task.ts';
@@ -22,8 +23,7 @@ interface Rules {
   create: (statusMessage?: string) => Task;
 }
 
-export class MaybeTask implements Exchange {
-  readonly #origin: Exchange;
+export class MaybeTask extends DelegatedExchange {
   readonly #rules: Rules;
   readonly #controller = new AbortController();
   #answer: (result: JsonObject) => void = () => undefined;
@@ -34,13 +34,13 @@ export class MaybeTask implements Exchange {
   #stopTimer: () => void = () => undefined;
 
   constructor(origin: Exchange, rules: Rules) {
-    this.#origin = origin;
+    super(origin);
     this.#rules = rules;
   }
 
   /** Does the work, and answers the request with its result or with the task that it became. */
   run(work: Work): Promise<JsonObject> {
-    const { signal } = this.#origin;
+    const { signal } = this.inner;
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
     this.#startTimer();
@@ -48,60 +48,41 @@ export class MaybeTask implements Exchange {
     return Promise.race([becoming, this.#end(work(this, (message) => this.#say(message)))]);
   }
 
-  get id(): string {
-    return this.#origin.id;
-  }
-
-  get method(): string {
-    return this.#origin.method;
-  }
-
-  get params(): JsonObject {
-    return this.#origin.params;
-  }
-
-  get client(): ClientView {
-    return this.#origin.client;
-  }
-
-  get trace(): TraceContext | undefined {
-    return this.#origin.trace;
-  }
-
-  get logLevel(): Exchange['logLevel'] {
-    return this.#origin.logLevel;
-  }
-
-  get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  notify(method: string, params?: JsonObject): void {
-    if (this.#task === undefined) this.#origin.notify(method, params);
+  /** Whether it becomes one is decided here. */
+  override get task(): undefined {
+    return undefined;
   }
 
-  progress(progress: Progress): void {
-    if (this.#task === undefined) this.#origin.progress(progress);
+  override notify(method: string, params?: JsonObject): void {
+    if (this.#task === undefined) this.inner.notify(method, params);
   }
 
-  log(entry: LogEntry): void {
-    if (this.#task === undefined) this.#origin.log(entry);
+  override progress(progress: Progress): void {
+    if (this.#task === undefined) this.inner.progress(progress);
   }
 
-  releaseStream(retryMs: number): void {
-    if (this.#task === undefined) this.#origin.releaseStream(retryMs);
+  override log(entry: LogEntry): void {
+    if (this.#task === undefined) this.inner.log(entry);
   }
 
-  canAsk(ask: Ask): boolean {
-    return (this.#task?.exchange ?? this.#origin).canAsk(ask);
+  override releaseStream(retryMs: number): void {
+    if (this.#task === undefined) this.inner.releaseStream(retryMs);
   }
 
-  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+  override canAsk(ask: Ask): boolean {
+    return (this.#task?.exchange ?? this.inner).canAsk(ask);
+  }
+
+  override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.#task !== undefined) return this.#task.exchange.ask(ask);
     this.#openAsks += 1;
     this.#stopTimer();
     try {
-      return await this.#origin.ask(ask, signal);
+      return await this.inner.ask(ask, signal);
     } finally {
       this.#openAsks -= 1;
       if (this.#openAsks === 0) this.#goOn();
@@ -134,20 +115,20 @@ export class MaybeTask implements Exchange {
 
   #create(): Task {
     const own = this.#rules.create(this.#statusMessage);
-    this.#task = { own, exchange: new TaskExchange(this.#origin, own) };
+    this.#task = { own, exchange: new TaskExchange(this.inner, own) };
     own.signal.addEventListener('abort', () => this.#controller.abort(own.signal.reason), { once: true });
     return own;
   }
 
   #onAbort = (): void => {
     this.#decide();
-    this.#controller.abort(this.#origin.signal.reason);
+    this.#controller.abort(this.inner.signal.reason);
   };
 
   #decide(): void {
     this.#isUndecided = false;
     this.#stopTimer();
-    this.#origin.signal.removeEventListener('abort', this.#onAbort);
+    this.inner.signal.removeEventListener('abort', this.#onAbort);
   }
 
   /** Once the call has become a task, nobody waits for what this returns. */

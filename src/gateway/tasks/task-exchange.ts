@@ -1,6 +1,7 @@
 // The exchange of a call that runs as a task. The request that made it is answered already: nothing can be sent on it,
 // so progress, logs and notifications are dropped, and a question waits in the task until somebody answers it there.
-import type { Ask, ClientView, Exchange, TraceContext } from '../../protocol/exchange.ts';
+import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Task } from './task.ts';
@@ -12,43 +13,37 @@ const NEEDS: Record<string, string> = {
   'roots/list': 'roots',
 };
 
-export class TaskExchange implements Exchange {
-  readonly id: string;
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly client: ClientView;
-  readonly trace: TraceContext | undefined;
-  readonly #origin: Exchange;
+export class TaskExchange extends DelegatedExchange {
   readonly #task: Task;
 
   constructor(origin: Exchange, task: Task) {
-    this.id = origin.id;
-    this.method = origin.method;
-    this.params = origin.params;
-    this.client = origin.client;
-    this.trace = origin.trace;
-    this.#origin = origin;
+    super(origin);
     this.#task = task;
   }
 
-  get signal(): AbortSignal {
+  override get signal(): AbortSignal {
     return this.#task.signal;
   }
 
-  notify(): void {}
-
-  progress(): void {}
-
-  log(): void {}
-
-  releaseStream(): void {}
-
-  /** A ping is not a question that could wait. */
-  canAsk(ask: Ask): boolean {
-    return ask.method !== 'ping' && this.#origin.canAsk(ask);
+  /** It is one already. */
+  override get task(): undefined {
+    return undefined;
   }
 
-  ask(ask: Ask): Promise<JsonObject> {
+  override notify(): void {}
+
+  override progress(): void {}
+
+  override log(): void {}
+
+  override releaseStream(): void {}
+
+  /** A ping is not a question that could wait. */
+  override canAsk(ask: Ask): boolean {
+    return ask.method !== 'ping' && this.inner.canAsk(ask);
+  }
+
+  override ask(ask: Ask): Promise<JsonObject> {
     if (this.canAsk(ask)) return this.#task.ask(ask);
     const area = NEEDS[ask.method];
     const requiredCapabilities = area === undefined ? {} : { [area]: {} };

@@ -1,6 +1,7 @@
 // Entries of lists in older words: fields a revision does not know are left out, for clients that validate strictly.
 // Definitions are listed again and again as the same objects, so each is put in older words once.
 import type { JsonObject } from '../../../protocol/message.ts';
+import { present } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
 import { wrapOutputSchema } from './structured.ts';
 
@@ -22,10 +23,6 @@ function shape(entry: JsonObject, features: Features): JsonObject {
   else if (Array.isArray(rest.arguments)) rest = { ...rest, arguments: rest.arguments.map(withoutTitle) };
   if ('inputSchema' in rest && !features.toolAnnotations) delete rest.annotations;
   return rest;
-}
-
-function present(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function withoutTitle({ title, ...rest }: JsonObject): JsonObject {

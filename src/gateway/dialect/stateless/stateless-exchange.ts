@@ -9,7 +9,7 @@ import type { JsonObject, NotificationMessage } from '../../../protocol/message.
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
-import { cannotBeAsked, missingCapability } from '../ask.ts';
+import { ASKABLE, cannotBeAsked, missingCapability } from '../ask.ts';
 import type { Front } from '../front.ts';
 import { isAtLeast } from '../log-level.ts';
 import { META } from '../meta.ts';
@@ -21,9 +21,6 @@ interface OpenAsk {
   resolve(answer: JsonObject): void;
   reject(reason: GatewayError | ProtocolError): void;
 }
-
-/** Only these kinds may be asked. */
-const ASKABLE = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 export class StatelessExchange extends ServedExchange {
   logLevel: LoggingLevel | undefined;

@@ -2,7 +2,8 @@
 // 1. A hook that fails fails the exchange, in the name of its step; what it was given is not sent, for it may have to be kept
 //    from the client.
 // 2. Once `silence` was called, nothing more travels back.
-import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../protocol/exchange.ts';
+import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Hooks, Notification, StepExchange } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -14,49 +15,36 @@ interface Intercepting {
   hooks: Hooks;
 }
 
-export class ChainExchange implements StepExchange {
+export class ChainExchange extends DelegatedExchange implements StepExchange {
   readonly scope: string;
-  readonly #inner: Exchange;
   #intercepting: Intercepting[] | undefined;
   #signal: AbortSignal | undefined;
   #silent = false;
-  params: JsonObject;
+  #params: JsonObject;
   /** The step that has it now. */
   step = '';
   /** Why a hook failed, if one did. */
   failure: Error | undefined;
 
   constructor(inner: Exchange, scope: string) {
-    this.#inner = inner;
+    super(inner);
     this.scope = scope;
-    this.params = inner.params;
+    this.#params = inner.params;
   }
 
-  get id(): string {
-    return this.#inner.id;
+  override get params(): JsonObject {
+    return this.#params;
   }
 
-  get method(): string {
-    return this.#inner.method;
+  override set params(params: JsonObject) {
+    this.#params = params;
   }
 
-  get client(): ClientView {
-    return this.#inner.client;
+  override get signal(): AbortSignal {
+    return this.#signal ?? this.inner.signal;
   }
 
-  get server(): string | undefined {
-    return this.#inner.server;
-  }
-
-  set server(server: string | undefined) {
-    this.#inner.server = server;
-  }
-
-  get signal(): AbortSignal {
-    return this.#signal ?? this.#inner.signal;
-  }
-
-  set signal(signal: AbortSignal) {
+  override set signal(signal: AbortSignal) {
     this.#signal = signal;
   }
 
@@ -69,18 +57,6 @@ export class ChainExchange implements StepExchange {
     this.#signal = signal;
   }
 
-  get trace(): TraceContext | undefined {
-    return this.#inner.trace;
-  }
-
-  get task(): Exchange['task'] {
-    return this.#inner.task;
-  }
-
-  get logLevel(): Exchange['logLevel'] {
-    return this.#inner.logLevel;
-  }
-
   intercept(hooks: Hooks): void {
     (this.#intercepting ??= []).push({ step: this.step, hooks });
   }
@@ -90,31 +66,27 @@ export class ChainExchange implements StepExchange {
     this.#silent = true;
   }
 
-  notify(method: string, params?: JsonObject): void {
+  override notify(method: string, params?: JsonObject): void {
     if (this.#silent) return;
-    if (!this.#intercepting) return this.#inner.notify(method, params);
-    this.#send<Notification>('notify', { method, params }, (last) => this.#inner.notify(last.method, last.params));
+    if (!this.#intercepting) return this.inner.notify(method, params);
+    this.#send<Notification>('notify', { method, params }, (last) => this.inner.notify(last.method, last.params));
   }
 
-  progress(progress: Progress): void {
+  override progress(progress: Progress): void {
     if (this.#silent) return;
-    if (!this.#intercepting) return this.#inner.progress(progress);
-    this.#send('progress', progress, (last) => this.#inner.progress(last));
+    if (!this.#intercepting) return this.inner.progress(progress);
+    this.#send('progress', progress, (last) => this.inner.progress(last));
   }
 
-  log(entry: LogEntry): void {
+  override log(entry: LogEntry): void {
     if (this.#silent) return;
-    if (!this.#intercepting) return this.#inner.log(entry);
-    this.#send('log', entry, (last) => this.#inner.log(last));
+    if (!this.#intercepting) return this.inner.log(entry);
+    this.#send('log', entry, (last) => this.inner.log(last));
   }
 
-  canAsk(ask: Ask): boolean {
-    return this.#inner.canAsk(ask);
-  }
-
-  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+  override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.#silent) throw new GatewayError('CANCELLED');
-    let put = (value: Ask): Promise<JsonObject> => this.#inner.ask(value, signal);
+    let put = (value: Ask): Promise<JsonObject> => this.inner.ask(value, signal);
     for (const { step, hooks } of this.#intercepting ?? []) {
       const next = put;
       if (hooks.ask) put = (value) => attempt(step, () => hooks.ask!(value, next));
@@ -122,8 +94,8 @@ export class ChainExchange implements StepExchange {
     return put(ask);
   }
 
-  releaseStream(retryMs: number): void {
-    if (!this.#silent) this.#inner.releaseStream(retryMs);
+  override releaseStream(retryMs: number): void {
+    if (!this.#silent) this.inner.releaseStream(retryMs);
   }
 
   #send<T>(kind: 'notify' | 'progress' | 'log', value: T, last: (value: T) => void): void {

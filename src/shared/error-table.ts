@@ -128,6 +128,14 @@ export const ERRORS = {
   NOT_SUPPORTED: row(-32601, 200, 'upstream', ['{server} does not support {what}', 'Check its capabilities first.']),
   NOT_APPROVED: row(-32603, 200, 'client', ['{what} was not approved', 'Approve it, or do without.']),
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the option.']),
+  STORE_UNUSABLE: row(-32603, 500, 'config', [
+    'The store of flows cannot be used: {reason}',
+    'Correct `store`; docs/flow-stores.md shows its options.',
+  ]),
+  STORE_FAILED: row(-32603, 503, 'parley', [
+    'The store of flows failed: {reason}',
+    'Try again: what was not acknowledged was not recorded. See the log.',
+  ]),
   STEP_MISUSED: row(-32603, 500, 'config', [
     'Step {step} {reason}',
     'Correct the step; docs/middleware.md shows the rules.',

@@ -12,6 +12,7 @@ const TEXT = /\.(?:[cm]?[jt]s|json|jsonc|md|ya?ml|html|css|sh)$|(?:^|\/)(?:\.npm
 interface Manifest {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
 }
 
 const files = projectFiles().filter((path) => TEXT.test(path));
@@ -44,8 +45,8 @@ describe('files', () => {
   });
 });
 
-function wantedBy({ dependencies = {}, devDependencies = {} }: Manifest): object {
-  return { dependencies, devDependencies };
+function wantedBy({ dependencies = {}, devDependencies = {}, optionalDependencies = {} }: Manifest): object {
+  return { dependencies, devDependencies, optionalDependencies };
 }
 
 function found(pattern: RegExp): string[] {

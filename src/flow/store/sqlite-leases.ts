@@ -1,0 +1,71 @@
+// Leases, spent turns, blobs, and the forgetting of all that has had its time, in the SQLite store.
+import type { Database } from 'libsql';
+import { prepared } from './sqlite-rows.ts';
+
+export interface Leases {
+  lease(id: string, owner: string, ms: number): { fence: number } | undefined;
+  release(id: string, owner: string): void;
+  spend(id: string, rev: number, ttlMs: number): boolean;
+  putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): void;
+  getBlob(sha256: string): Uint8Array | undefined;
+  /** Forgets a few of whatever has had its time, at most once a second. */
+  forget(): void;
+}
+
+const FORGET_EVERY_MS = 1000;
+/** At one time, so that no commit waits long for it. */
+const FORGET_MOST = 500;
+
+export function prepareLeases(db: Database, now: () => number, maxTombstones: number): Leases {
+  const { get, run } = prepared(db);
+  const lease = get<{ fence: number }>(
+    `UPDATE sessions SET owner = ?1, until = ?2, fence = fence + 1
+     WHERE id = ?3 AND gone IS NULL AND (owner IS NULL OR owner = ?1 OR until <= ?4) RETURNING fence`,
+  );
+  const release = run('UPDATE sessions SET owner = NULL, until = 0 WHERE id = ? AND owner = ?');
+  const spend = run(
+    `INSERT INTO spent (id, rev, until) VALUES (?1, ?2, ?3)
+     ON CONFLICT DO UPDATE SET until = ?3 WHERE until <= ?4`,
+  );
+  const putBlob = run(
+    `INSERT INTO blobs (sha256, until, bytes) VALUES (?1, ?2, ?3)
+     ON CONFLICT DO UPDATE SET until = max(until, ?2), bytes = ?3`,
+  );
+  const getBlob = get<{ bytes: ArrayBuffer }>('SELECT bytes FROM blobs WHERE sha256 = ? AND until > ?');
+  const forget = prepareForgetting(db, maxTombstones);
+  let forgotten = 0;
+  return {
+    lease(id, owner, ms) {
+      const row = lease(owner, now() + ms, id, now());
+      return row && { fence: row.fence };
+    },
+    release: (id, owner) => void release(id, owner),
+    spend: (id, rev, ttlMs) => spend(id, rev, now() + ttlMs, now()) === 1,
+    putBlob: (sha256, bytes, ttlMs) => void putBlob(sha256, now() + ttlMs, bytes),
+    getBlob(sha256) {
+      const row = getBlob(sha256, now());
+      return row && new Uint8Array(row.bytes);
+    },
+    forget() {
+      if (now() - forgotten < FORGET_EVERY_MS) return;
+      forgotten = now();
+      forget(forgotten);
+    },
+  };
+}
+
+function prepareForgetting(db: Database, maxTombstones: number): (at: number) => void {
+  const { get, run } = prepared(db);
+  const ended = get<{ ended: number }>('SELECT ended FROM counters');
+  const oldest = run('DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE gone > 0 ORDER BY gone LIMIT ?)');
+  const past = [
+    'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE gone <= ? LIMIT ?)',
+    'DELETE FROM spent WHERE (id, rev) IN (SELECT id, rev FROM spent WHERE until <= ? LIMIT ?)',
+    'DELETE FROM blobs WHERE rowid IN (SELECT rowid FROM blobs WHERE until <= ? LIMIT ?)',
+  ].map(run);
+  return (at) => {
+    for (const remove of past) remove(at, FORGET_MOST);
+    const tooMany = ended()!.ended - maxTombstones;
+    if (tooMany > 0) oldest(tooMany);
+  };
+}

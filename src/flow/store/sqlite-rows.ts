@@ -1,0 +1,83 @@
+// The statements of the SQLite store. They only read and write rows: what a commit means is told in sqlite.ts.
+// Parameters always go as one array: a lone Uint8Array would be taken for named ones. Never bind a boolean; libsql dies of it.
+import type { Database } from 'libsql';
+
+export interface SessionRow {
+  rev: number;
+  /** Null while the session is open. */
+  gone: number | null;
+  fence: number;
+  header: string;
+}
+
+export interface Rows {
+  session(id: string): SessionRow | undefined;
+  insert(row: { id: string; principal: string; created: number; rev: number; due: number; header: string }): void;
+  /** False when the session is not at this rev any more. */
+  update(id: string, rev: number, row: { due: number | null; gone: number | null; header: string }): boolean;
+  remove(id: string): void;
+  openOf(principal: string, atMost: number): number;
+  openInAll(): number;
+  addEntries(id: string, rev: number, list: string): void;
+  entries(id: string): string[];
+  wipeEntries(id: string): void;
+  due(at: number, max: number): string[];
+  list(principal: string): string[];
+}
+
+type Value = string | number | null | Uint8Array;
+
+export function prepareRows(db: Database): Rows {
+  const { get, all, run } = prepared(db);
+  const session = get<SessionRow>('SELECT rev, gone, fence, header FROM sessions WHERE id = ?');
+  const insert = run('INSERT INTO sessions (id, principal, created, rev, due, header) VALUES (?, ?, ?, ?, ?, ?)');
+  const update = run('UPDATE sessions SET rev = rev + 1, due = ?, gone = ?, header = ? WHERE id = ? AND rev = ?');
+  const remove = run('DELETE FROM sessions WHERE id = ?');
+  const openOf = get<{ n: number }>(
+    'SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal = ? AND gone IS NULL LIMIT ?)',
+  );
+  const openInAll = get<{ open: number }>('SELECT open FROM counters');
+  const addEntries = run('INSERT INTO entries (id, rev, list) VALUES (?, ?, ?)');
+  const entries = all<{ list: string }>('SELECT list FROM entries WHERE id = ? ORDER BY rev');
+  const wipeEntries = run('DELETE FROM entries WHERE id = ?');
+  const due = all<{ id: string }>('SELECT id FROM sessions WHERE due <= ? ORDER BY due LIMIT ?');
+  const list = all<{ header: string }>(
+    'SELECT header FROM sessions WHERE principal = ? AND gone IS NULL ORDER BY created',
+  );
+  return {
+    session: (id) => session(id),
+    insert: (row) => void insert(row.id, row.principal, row.created, row.rev, row.due, row.header),
+    update: (id, rev, row) => update(row.due, row.gone, row.header, id, rev) === 1,
+    remove: (id) => void remove(id),
+    openOf: (principal, atMost) => openOf(principal, atMost)!.n,
+    openInAll: () => openInAll()!.open,
+    addEntries: (id, rev, text) => void addEntries(id, rev, text),
+    entries: (id) => entries(id).map((row) => row.list),
+    wipeEntries: (id) => void wipeEntries(id),
+    due: (at, max) => due(at, max).map(({ id }) => id),
+    list: (principal) => list(principal).map(({ header }) => header),
+  };
+}
+
+/** Prepared once each; run with the parameters one after the other. */
+export function prepared(db: Database): {
+  get<Row>(sql: string): (...values: Value[]) => Row | undefined;
+  all<Row>(sql: string): (...values: Value[]) => Row[];
+  /** Gives the number of rows that changed. */
+  run(sql: string): (...values: Value[]) => number;
+} {
+  return {
+    get: <Row>(sql: string) => {
+      const statement = db.prepare(sql);
+      return (...values) => statement.get(values) as Row | undefined;
+    },
+    all: <Row>(sql: string) => {
+      const statement = db.prepare(sql);
+      return (...values) => statement.all(values) as Row[];
+    },
+    run: (sql) => {
+      const statement = db.prepare(sql);
+      return (...values) => statement.run(values).changes;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+// Sessions in one SQLite file: durable at every acknowledged commit, shared by several processes on one machine, encrypted at
+// rest where a key is given. Every change runs inside a transaction of the group, which no other process can interleave.
+import type { Clock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Entry, Header } from '../journal.ts';
+import { patched } from './patched.ts';
+import { openFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+import { createGroup } from './sqlite-group.ts';
+import { prepareLeases } from './sqlite-leases.ts';
+import { prepareRows } from './sqlite-rows.ts';
+import type { Rows } from './sqlite-rows.ts';
+import { isEnded, TOMBSTONE_MS } from './store.ts';
+import type { CommitOptions, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
+
+export interface SqliteOptions extends SqliteFile {
+  /** Ended sessions that are remembered at most; the oldest are forgotten first. */
+  maxTombstones?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+const MAX_TOMBSTONES = 10_000;
+
+export async function createSqliteStore(options: SqliteOptions): Promise<FlowStore> {
+  const db = await openFile(options);
+  const { now } = options.clock ?? systemClock;
+  const rows = prepareRows(db);
+  const leases = prepareLeases(db, now, options.maxTombstones ?? MAX_TOMBSTONES);
+  const group = createGroup(db, leases.forget);
+  return {
+    durable: true,
+    create(header, entries, limits) {
+      const made = { header: { ...header }, text: JSON.stringify(header), list: JSON.stringify(entries) };
+      return group.write(() => create(rows, made, limits, now()));
+    },
+    load: (id) => group.read(() => load(rows, id, now())),
+    commit(id, expectRev, patch, add, commitOptions = {}) {
+      const change = { ...commitOptions, id, expectRev, patch: { ...patch }, list: add.length && JSON.stringify(add) };
+      return group.write(() => commit(rows, change, now()));
+    },
+    lease: (id, owner, ms) => group.write(() => leases.lease(id, owner, ms)),
+    release: (id, owner) => group.write(() => leases.release(id, owner)),
+    due: (at, max) => group.read(() => rows.due(at, max)),
+    spend: (id, rev, ttlMs) => group.write(() => leases.spend(id, rev, ttlMs)),
+    putBlob: (sha256, bytes, ttlMs) => group.write(() => leases.putBlob(sha256, bytes, ttlMs)),
+    getBlob: (sha256) => group.read(() => leases.getBlob(sha256)),
+    list: (principal) => group.read(() => rows.list(principal).map((text) => JSON.parse(text) as Header)),
+    drop: (id) => group.write(() => rows.remove(id)),
+    close: () => group.close(),
+  };
+}
+
+interface Made {
+  header: Header;
+  text: string;
+  list: string;
+}
+
+function create(
+  rows: Rows,
+  { header, text, list }: Made,
+  limits: SessionLimits,
+  now: number,
+): 'ok' | 'exists' | 'limit' {
+  const { id, principal, createdAt, rev, expiresAt } = header;
+  const there = rows.session(id);
+  if (there && !isForgotten(there, now)) return 'exists';
+  if (rows.openInAll() >= limits.total || rows.openOf(principal, limits.perPrincipal) >= limits.perPrincipal) {
+    return 'limit';
+  }
+  if (there) rows.remove(id);
+  rows.insert({ id, principal, created: createdAt, rev, due: expiresAt, header: text });
+  rows.addEntries(id, rev, list);
+  return 'ok';
+}
+
+function load(rows: Rows, id: string, now: number): StoredSession | undefined {
+  const row = rows.session(id);
+  if (!row || isForgotten(row, now)) return undefined;
+  const entries = row.gone === null ? rows.entries(id).flatMap((list) => JSON.parse(list) as Entry[]) : [];
+  return { header: JSON.parse(row.header) as Header, entries };
+}
+
+interface Change extends CommitOptions {
+  id: string;
+  expectRev: number;
+  patch: Partial<Header>;
+  /** The entries in JSON; 0 for none. */
+  list: string | 0;
+}
+
+function commit(rows: Rows, change: Change, now: number): Committed {
+  const { id, expectRev, fence, list } = change;
+  const row = rows.session(id);
+  if (!row || isForgotten(row, now)) return { ok: false, header: undefined };
+  const header = JSON.parse(row.header) as Header;
+  const fencedOff = fence !== undefined && fence < row.fence;
+  if (row.gone !== null || row.rev !== expectRev || fencedOff) return { ok: false, header };
+  const next = patched(header, change.patch);
+  if (isEnded(next)) end(rows, next, now + (change.tombstoneMs ?? TOMBSTONE_MS));
+  else {
+    rows.update(id, expectRev, { due: change.dueAt ?? next.expiresAt, gone: null, header: JSON.stringify(next) });
+    if (list) rows.addEntries(id, next.rev, list);
+  }
+  return { ok: true, rev: next.rev };
+}
+
+function end(rows: Rows, header: Header, gone: number): void {
+  rows.update(header.id, header.rev - 1, { due: null, gone, header: JSON.stringify(header) });
+  rows.wipeEntries(header.id);
+}
+
+function isForgotten({ gone }: { gone: number | null }, now: number): boolean {
+  return gone !== null && gone <= now;
+}

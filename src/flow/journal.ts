@@ -40,25 +40,40 @@ export interface Header {
   reason?: string | undefined;
   /** Warnings before expiry that were sent for this span of waiting. */
   warned?: number | undefined;
+  /** Bytes of the journal, as JSON. */
+  size?: number | undefined;
+  /** What is to be done after its effects have been taken back, while that goes on. */
+  pending?: Pending | undefined;
+  /** Answers within the second that began at `from`. */
+  burst?: { from: number; count: number } | undefined;
 }
+
+export type Pending =
+  | { kind: 'cancel'; reason?: string | undefined }
+  /** The entry that takes hold when all that lies after its question is undone. */
+  | { kind: 'cut' | 'edit'; entry: Entry };
 
 export interface StartEntry {
   t: 'start';
   input: unknown;
   /** What the client said beside the input. */
   context?: unknown;
+  client?: { name?: string | undefined; version?: string | undefined } | undefined;
   /** Of the virtual randomness inside the body. */
   seed: string;
   ts: number;
 }
 
+/** Kind of an answer that came as an argument, before anybody asked. */
+export const PREFILLED = '';
+
 export interface AnswerEntry {
   t: 'ans';
   /** Key of the question, with `#n` from its second use in a loop on. */
   k: string;
-  /** Which attempt it was, from 1. */
+  /** Which attempt it was, from 1; 0 where it was not asked. */
   a: number;
-  /** Kind of the question. */
+  /** Kind of the question; `PREFILLED` before it was asked. */
   ty: string;
   /** The answer; absent where it was declined, left out or timed out (`no`). */
   v?: unknown;
@@ -94,6 +109,8 @@ export type Entry =
   | AnswerEntry
   | IntentEntry
   | StepEntry
+  /** An effect was taken back. */
+  | { t: 'undo'; k: string; ts: number }
   /** Back to before this question: its answer and the later ones hold no more. */
   | { t: 'cut'; k: string; ts: number }
   /** An earlier answer was changed; later ones that still hold are kept. */

@@ -1,4 +1,8 @@
 // The built-in steps of mcp-parley, and what is needed to write one.
+export { approve } from '../gateway/middleware/approve.ts';
+export type { ApproveOptions } from '../gateway/middleware/approve.ts';
+export type { ApprovalRule, ApproveWhen } from '../gateway/middleware/approval-rule.ts';
+export type { Remember } from '../gateway/middleware/approvals.ts';
 export { cache } from '../gateway/middleware/cache.ts';
 export type { CacheOptions } from '../gateway/middleware/cache.ts';
 export { circuitBreaker } from '../gateway/middleware/circuit-breaker.ts';

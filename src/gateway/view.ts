@@ -81,7 +81,11 @@ export class View implements Target {
     const router = new Router(members, this.#options);
     this.#router = router;
     this.#steps = steps;
-    this.#chain = createChain(steps, (exchange) => router.handle(exchange));
+    this.#chain = createChain(
+      steps,
+      (exchange) => router.handle(exchange),
+      (exchange) => router.ownerOf(exchange),
+    );
   }
 
   /** Changes travel back like answers: the innermost step hears of them first. */

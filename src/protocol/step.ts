@@ -52,6 +52,8 @@ export interface StepExchange extends Exchange {
   signal: AbortSignal;
   /** Which chain this is: one per set of servers. What a step remembers of servers is to be kept apart by it. */
   readonly scope: string;
+  /** The server that will answer, so far as it is known before it does; tools are, once they have been listed. */
+  readonly owner?: string | undefined;
   /** Sees what travels back before the outcome does: progress, log lines, notifications, questions. */
   intercept(hooks: Hooks): void;
 }

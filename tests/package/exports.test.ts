@@ -104,6 +104,7 @@ describe('the public surface', () => {
     expect(await namesOf('parley-source', './middleware')).toMatchInlineSnapshot(`
       [
         "ORDER",
+        "approve",
         "byName",
         "cache",
         "circuitBreaker",
@@ -134,6 +135,9 @@ describe('the public surface', () => {
   it('exports these types from "./middleware"', () => {
     expect(typesOf('src/_entries/middleware.ts')).toMatchInlineSnapshot(`
       [
+        "ApprovalRule",
+        "ApproveOptions",
+        "ApproveWhen",
         "BuiltIn",
         "CacheOptions",
         "CircuitBreakerOptions",
@@ -150,6 +154,7 @@ describe('the public surface', () => {
         "Outcome",
         "PrefixOptions",
         "RedactOptions",
+        "Remember",
         "RenameOptions",
         "RetryOptions",
         "Rule",

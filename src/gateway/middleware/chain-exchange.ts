@@ -9,6 +9,9 @@ import type { Hooks, Notification, StepExchange } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toStepError } from './step-error.ts';
 
+/** Whom a request would be handed to, so far as that is known. */
+export type OwnerOf = (exchange: Pick<Exchange, 'method' | 'params'>) => string | undefined;
+
 /** The hooks of one step. */
 interface Intercepting {
   step: string;
@@ -17,6 +20,7 @@ interface Intercepting {
 
 export class ChainExchange extends DelegatedExchange implements StepExchange {
   readonly scope: string;
+  readonly ownerOf: OwnerOf;
   #intercepting: Intercepting[] | undefined;
   #signal: AbortSignal | undefined;
   #silent = false;
@@ -26,9 +30,10 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   /** Why a hook failed, if one did. */
   failure: Error | undefined;
 
-  constructor(inner: Exchange, scope: string) {
+  constructor(inner: Exchange, scope: string, ownerOf: OwnerOf = () => undefined) {
     super(inner);
     this.scope = scope;
+    this.ownerOf = ownerOf;
     this.#params = inner.params;
   }
 
@@ -38,6 +43,10 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
 
   override set params(params: JsonObject) {
     this.#params = params;
+  }
+
+  get owner(): string | undefined {
+    return this.server ?? this.ownerOf(this);
   }
 
   override get signal(): AbortSignal {

@@ -7,6 +7,7 @@ import type { LookUp, Step } from '../../protocol/step.ts';
 import { createCounter } from '../../shared/ids.ts';
 import { toError } from '../../shared/to-error.ts';
 import { ChainExchange } from './chain-exchange.ts';
+import type { OwnerOf } from './chain-exchange.ts';
 import { respond } from './outcome.ts';
 import { takeTurn } from './turn.ts';
 import type { Run } from './turn.ts';
@@ -15,23 +16,26 @@ export type Last = (exchange: Exchange) => Promise<JsonObject> | JsonObject;
 
 const nextScope = createCounter('chain-');
 
-export function createChain(steps: readonly Step[], last: Last): Last {
+/** `ownerOf` tells steps which server `last` would hand a request to. */
+export function createChain(steps: readonly Step[], last: Last, ownerOf?: OwnerOf): Last {
   const handling = steps.filter((step) => step.handle);
   if (handling.length === 0) return last;
-  return new Chain(handling, last).handle;
+  return new Chain(handling, last, ownerOf).handle;
 }
 
 class Chain {
   readonly #steps: readonly Step[];
   readonly #last: Last;
+  readonly #ownerOf: OwnerOf | undefined;
   readonly #scope = nextScope();
   /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
   readonly #runs: Map<string, Run>[];
   readonly #named: Set<string>;
 
-  constructor(steps: readonly Step[], last: Last) {
+  constructor(steps: readonly Step[], last: Last, ownerOf: OwnerOf | undefined) {
     this.#steps = steps;
     this.#last = last;
+    this.#ownerOf = ownerOf;
     this.#runs = [...steps, undefined].map(() => new Map());
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
   }
@@ -43,7 +47,7 @@ class Chain {
   };
 
   async #start(run: Run, exchange: Exchange): Promise<JsonObject> {
-    const chained = new ChainExchange(exchange, this.#scope);
+    const chained = new ChainExchange(exchange, this.#scope, this.#ownerOf);
     const { result } = await run(chained);
     if (chained.failure) throw chained.failure;
     return result;

@@ -5,12 +5,16 @@ import { GatewayError } from '../../shared/errors.ts';
 import { FakeExchange, chainOf, serverOf } from './fake-exchange.contract.ts';
 import { ORDER, byName } from './order.ts';
 
-const OPTIONS: Record<string, unknown> = { prefix: 'p_', log: { log: { info() {}, warn() {} } } };
+const OPTIONS: Record<string, unknown> = {
+  prefix: 'p_',
+  log: { log: { info() {}, warn() {} } },
+  approve: { when: ['other'] },
+};
 
 describe('the built-in steps', () => {
   it('stand in this order, each with a reason', () => {
     expect(ORDER.map(({ name }) => name).join(' ')).toBe(
-      'log redact sizeLimit prefix rename describe filter defaults fixed cache retry circuitBreaker timeout',
+      'log redact sizeLimit prefix rename describe filter defaults fixed approve cache retry circuitBreaker timeout',
     );
     for (const { why } of ORDER) expect(why.length).toBeGreaterThan(20);
   });

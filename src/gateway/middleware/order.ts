@@ -1,6 +1,7 @@
 // The built-in steps as one list, outermost first, with the reason for each place. A chain is run in the order its author gives;
 // this is the order to give unless there is a reason for another.
 import type { Step } from '../../protocol/step.ts';
+import { approve } from './approve.ts';
 import { cache } from './cache.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import { defaults } from './defaults.ts';
@@ -37,6 +38,7 @@ export const ORDER: readonly BuiltIn[] = [
   ),
   builtIn(defaults, 'before fixed, which wins'),
   builtIn(fixed, 'the last word on arguments'),
+  builtIn(approve, 'shows the arguments as the server will get them; outside whatever repeats or counts the time'),
   builtIn(cache, 'inside filter, so that what is kept for all is filtered for each; an answer at hand needs no server'),
   builtIn(retry, 'every attempt counts for the circuit and has its own time'),
   builtIn(circuitBreaker, 'inside retry: an open circuit ends the attempts'),

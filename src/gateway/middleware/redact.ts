@@ -5,6 +5,7 @@ import type { Step, StepExchange } from '../../protocol/step.ts';
 import { LIST_METHODS } from './on-method.ts';
 import { Redactor } from './redactor.ts';
 import { withDefaults } from './step-options.ts';
+import { SECRET_PATTERNS } from './well-known-secrets.ts';
 
 export interface RedactOptions {
   /** Regular expressions, or their source. Default: the tokens and keys of well-known services. */
@@ -15,16 +16,7 @@ export interface RedactOptions {
   replacement?: string | undefined;
 }
 
-/** What comes before must not be part of the same word: sealed texts of ours may hold any letters. */
-const WELL_KNOWN = [
-  '(?<![\\w-])(?:AKIA|ASIA)[0-9A-Z]{16}\\b',
-  '(?<![\\w-])(?:gh[pousr]_\\w{36,}|github_pat_\\w{22,}|glpat-[\\w-]{20,})',
-  '(?<![\\w-])(?:sk-[\\w-]{20,}|xox[abeoprs]-[\\w-]{10,}|AIza[\\w-]{35})',
-  '(?<![\\w-])eyJ[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]+',
-  '-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----',
-];
-
-const DEFAULTS = { patterns: WELL_KNOWN, keys: [], replacement: '[redacted]' };
+const DEFAULTS = { patterns: SECRET_PATTERNS, keys: [], replacement: '[redacted]' };
 
 export function redact(options: RedactOptions = {}): Step {
   const { patterns, keys, replacement } = withDefaults('redact', options, DEFAULTS);

@@ -79,7 +79,7 @@ class Turn {
   }
 
   async #attempt(): Promise<Outcome> {
-    const attempt = new ChainExchange(this.#exchange, this.#exchange.scope);
+    const attempt = new ChainExchange(this.#exchange, this.#exchange.scope, this.#exchange.ownerOf);
     try {
       const outcome = await this.#rest(attempt);
       if (attempt.failure) throw attempt.failure;

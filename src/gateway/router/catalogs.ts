@@ -98,6 +98,13 @@ export class Catalogs {
     return names.owner(name) ?? names.uniquely(name);
   }
 
+  /** The same as far as it is known already. */
+  knownOwner(area: 'tools' | 'prompts', name: string): string | undefined {
+    const names = area === 'tools' ? this.#tools : this.#prompts;
+    const { server } = names.owner(name) ?? names.uniquely(name) ?? {};
+    return server !== undefined && this.member(server) ? server : undefined;
+  }
+
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
     const owner = this.#tools.owner(tool);
     const { target } = (owner ? this.member(owner.server) : this.members[0]) ?? {};

@@ -100,6 +100,12 @@ export class Router implements Target {
     return this.#catalogs.inputSchema(tool, client);
   }
 
+  /** Who would answer, without asking anybody. */
+  ownerOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string | undefined {
+    if (this.#members.length === 1) return this.#members[0]!.name;
+    return method === 'tools/call' ? this.#catalogs.knownOwner('tools', String(params.name)) : undefined;
+  }
+
   handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
     const [only, ...others] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });

@@ -1,0 +1,73 @@
+// The question whether a call may be made, in words for a person, and what counts as a yes.
+// 1. It shows which tool of which server, and every argument, or how much of them is left out. Names and values come from a
+//    model: they can neither look like other lines of the question nor hide what comes after them.
+// 2. What is called like a secret, or looks like one, is not shown: clients keep what they were asked.
+// 3. The form is never empty, and nothing in it is filled in beforehand: a client that agrees to all that it is asked has
+//    not said yes.
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { Redactor } from './redactor.ts';
+import { SECRET_KEYS, SECRET_PATTERNS } from './well-known-secrets.ts';
+
+/** `{tool}`, `{server}` and `{arguments}` are filled in. */
+export const DEFAULT_MESSAGE = 'Call {tool} of {server}?\n\n{arguments}';
+
+const MAX_ARGUMENTS = 20;
+const MAX_NAME = 80;
+const MAX_VALUE = 400;
+const secrets = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '[not shown]');
+
+export interface Calling {
+  tool: string;
+  server: string | undefined;
+  arguments: unknown;
+}
+
+export function toQuestion(calling: Calling, message: string, note: string): Ask {
+  const words: Record<string, string> = {
+    tool: toLine(calling.tool, MAX_NAME),
+    server: toLine(calling.server ?? 'the server', MAX_NAME),
+    arguments: toLines(calling.arguments),
+  };
+  const requestedSchema = {
+    type: 'object',
+    properties: { approve: { type: 'boolean', title: 'Approve', description: `Yes, call it. ${note}`.trim() } },
+    required: ['approve'],
+  };
+  const filled = message.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
+  const params = { mode: 'form', message: filled, requestedSchema };
+  return { method: 'elicitation/create', params, key: 'approve', human: true };
+}
+
+/** Why it is not a yes, or undefined where it is. */
+export function refusalIn({ action, content }: JsonObject): string | undefined {
+  if (action === 'accept' && isObject(content) && content.approve === true) return undefined;
+  if (action === 'accept' && isObject(content) && content.approve === false) return 'the user said no';
+  if (action === 'accept') return 'the answer says neither yes nor no';
+  return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
+}
+
+function toLines(given: unknown): string {
+  if (given === undefined || (isObject(given) && Object.keys(given).length === 0)) return 'It has no arguments.';
+  if (!isObject(given)) return toValue(given);
+  const entries = Object.entries(secrets.value(given));
+  const lines = entries.slice(0, MAX_ARGUMENTS).map(([name, value]) => `${toLine(name, MAX_NAME)}: ${toValue(value)}`);
+  const left = entries.length - lines.length;
+  return [...lines, ...(left > 0 ? [`… and ${left} more arguments that are not shown here`] : [])].join('\n');
+}
+
+function toValue(value: unknown): string {
+  return toLine(JSON.stringify(value) ?? 'nothing', MAX_VALUE);
+}
+
+/** On one line, without characters that cannot be seen or that turn others around. */
+function toLine(text: string, max: number): string {
+  const visible = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, toEscape);
+  if (visible.length <= max) return visible;
+  return `${visible.slice(0, max)}… (${visible.length} characters in all)`;
+}
+
+function toEscape(character: string): string {
+  return `\\u{${character.codePointAt(0)!.toString(16)}}`;
+}

@@ -1,0 +1,68 @@
+// Which calls need a person's approval. Deny wins over allow, and allow over ask.
+import type { JsonObject } from '../../protocol/message.ts';
+import { toMatcher } from './glob.ts';
+import { badOption } from './step-options.ts';
+
+/**
+ * `destructive`: all tools but those that their server calls read-only or not destructive; a tool about which nothing is said
+ * may destroy, as the protocol has it. Other texts are globs over names.
+ */
+export type ApproveWhen = 'destructive' | 'always' | (string & {}) | string[];
+
+export interface ApprovalRule {
+  /** Globs: called without asking. */
+  allow?: string[] | undefined;
+  /** What is left. Default: what may destroy. */
+  ask?: ApproveWhen | undefined;
+  /** Globs: refused without asking. */
+  deny?: string[] | undefined;
+}
+
+export type Judgement = 'allow' | 'ask' | 'deny';
+
+export interface Judge {
+  /** Whether it needs to know what servers say of their tools. */
+  readonly byAnnotations: boolean;
+  judge(tool: string, annotations: () => Promise<JsonObject>): Promise<Judgement>;
+}
+
+export function readRule(when: ApproveWhen | ApprovalRule): Judge {
+  const rule = toRule(when);
+  const isDenied = matcher('deny', rule.deny ?? []);
+  const isAllowed = matcher('allow', rule.allow ?? []);
+  const { ask = 'destructive' } = rule;
+  const byAnnotations = ask === 'destructive';
+  const isAsked = ask === 'always' ? () => true : byAnnotations ? undefined : matcher('ask', toList(ask));
+  return {
+    byAnnotations,
+    async judge(tool, annotations) {
+      if (isDenied(tool)) return 'deny';
+      if (isAllowed(tool)) return 'allow';
+      const isMeant = isAsked ? isAsked(tool) : mayDestroy(await annotations());
+      return isMeant ? 'ask' : 'allow';
+    },
+  };
+}
+
+/** Read-only tools destroy nothing, whatever else is said of them. */
+function mayDestroy({ readOnlyHint, destructiveHint }: JsonObject): boolean {
+  return readOnlyHint !== true && destructiveHint !== false;
+}
+
+function toRule(when: ApproveWhen | ApprovalRule): ApprovalRule {
+  if (typeof when === 'string' || Array.isArray(when)) return { ask: when };
+  if (typeof when !== 'object' || when === null) throw badOption('approve.when', 'must be a text, a list or an object');
+  const foreign = Object.keys(when).find((key) => !['allow', 'ask', 'deny'].includes(key));
+  if (foreign !== undefined) throw badOption(`approve.when.${foreign}`, 'is no option; there are allow, ask, deny');
+  return when;
+}
+
+function toList(ask: ApproveWhen): string[] {
+  return typeof ask === 'string' ? [ask] : ask;
+}
+
+function matcher(option: string, globs: string[]): (tool: string) => boolean {
+  const isList = Array.isArray(globs) && globs.every((glob) => typeof glob === 'string');
+  if (!isList) throw badOption(`approve.when.${option}`, 'must be a list of globs');
+  return toMatcher(globs);
+}

@@ -1,0 +1,104 @@
+// Puts the question of approve.ts, and remembers answers: of one call for as long as it may be tried again, and a yes for as
+// long as the configuration says, for the same principal alone.
+import { createHash } from 'node:crypto';
+import type { StepExchange } from '../../protocol/step.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { refusalIn, toQuestion } from './approval-question.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { Deadline } from './deadline.ts';
+import { badOption, checkChoice, withDefaults } from './step-options.ts';
+
+/** For how long a yes holds, and for what: just these arguments, or the tool whatever its arguments. */
+export interface Remember {
+  ms: number;
+  per?: 'arguments' | 'tool' | undefined;
+}
+
+export interface ApprovalsOptions {
+  message: string;
+  remember: Remember | undefined;
+  timeoutMs: number;
+  clock: Clock;
+}
+
+const MAX_KEPT = 10_000;
+
+export class Approvals {
+  readonly #options: ApprovalsOptions;
+  readonly #remember: Required<Remember> | undefined;
+  /** By call: the reason why not, if it is not approved. */
+  readonly #calls = new BoundedMap<string, Promise<string | undefined>>(MAX_KEPT);
+  /** Until when a yes holds. */
+  readonly #given = new BoundedMap<string, number>(MAX_KEPT);
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options;
+    this.#remember = options.remember && readRemember(options.remember);
+  }
+
+  /** Why it is not approved; undefined where it is. Rejects when the call is over, or there is no way to ask. */
+  ask(tool: string, exchange: StepExchange): Promise<string | undefined> {
+    const digest = digestOf(exchange.params.arguments);
+    const lasting = JSON.stringify([
+      exchange.client.principal,
+      exchange.scope,
+      tool,
+      this.#remember?.per === 'tool' ? '' : digest,
+    ]);
+    if ((this.#given.get(lasting) ?? 0) > this.#options.clock.now()) return Promise.resolve(undefined);
+    const key = JSON.stringify([exchange.id, tool, digest]);
+    const known = this.#calls.get(key);
+    if (known) return known;
+    const asked = this.#put(tool, exchange).then((refusal) => {
+      if (refusal === undefined && this.#remember) {
+        this.#given.set(lasting, this.#options.clock.now() + this.#remember.ms);
+      }
+      return refusal;
+    });
+    this.#calls.set(key, asked);
+    return asked;
+  }
+
+  async #put(tool: string, exchange: StepExchange): Promise<string | undefined> {
+    const { timeoutMs, clock, message } = this.#options;
+    const { owner: server, signal } = exchange;
+    exchange.server = server; // whoever puts the question may show it
+    const question = toQuestion({ tool, server, arguments: exchange.params.arguments }, message, this.#note);
+    const deadline = new Deadline(timeoutMs, clock, signal);
+    try {
+      const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });
+      return refusalIn(await deadline.race(exchange.ask(question, deadline.signal), late));
+    } catch (thrown) {
+      return toRefusal(thrown, signal);
+    }
+  }
+
+  get #note(): string {
+    if (!this.#remember) return '';
+    const { ms, per } = this.#remember;
+    const what = per === 'tool' ? 'this tool, whatever its arguments' : 'this tool with these arguments';
+    return `This holds for ${what}, for ${Math.ceil(ms / 60_000)} min.`;
+  }
+}
+
+/** A question that could not be brought to an end was not answered with yes. */
+function toRefusal(thrown: unknown, signal: AbortSignal): string {
+  if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
+  if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
+  if (thrown.code === 'CANCELLED') return 'the question was called off';
+  throw thrown;
+}
+
+function readRemember(remember: Remember): Required<Remember> {
+  const { ms, per } = withDefaults('approve.remember', remember, { ms: 0, per: 'arguments' });
+  checkChoice('approve.remember.per', per, ['arguments', 'tool']);
+  if (ms === 0) throw badOption('approve.remember.ms', 'must be more than 0');
+  return { ms, per };
+}
+
+function digestOf(given: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(given) ?? '')
+    .digest('base64url');
+}

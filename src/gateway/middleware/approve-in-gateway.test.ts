@@ -1,0 +1,55 @@
+// approve where it belongs: a client of each era that can be asked, several servers behind a router.
+import { InMemoryTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../client/connect.ts';
+import { createServer } from '../../server/create-server.ts';
+import { createLog } from '../../shared/log.ts';
+import { createGateway } from '../gateway.ts';
+import { approve } from './approve.ts';
+import { prefix } from './prefix.ts';
+import { retry } from './retry.ts';
+import { timeout } from './timeout.ts';
+
+const log = createLog({ level: 'silent' });
+const input = { type: 'object', properties: { path: { type: 'string' } } };
+
+describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('approve, for a client of %s', (revision) => {
+  it('shows what is called, and calls it after the yes alone', async () => {
+    const done: unknown[] = [];
+    const server = (name: string) => {
+      const made = createServer({ name, version: '1', log });
+      made.tool('remove', { input }, ({ path }) => (done.push(`${name} ${String(path)}`), 'removed'));
+      made.tool('look', { annotations: { readOnlyHint: true } }, () => 'seen');
+      return made;
+    };
+    const steps = [prefix('x_'), approve(), retry(), timeout()];
+    const gateway = createGateway({ servers: { one: server('one'), two: server('two') }, steps, log });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await gateway.connect(theirs);
+    const asked: string[] = [];
+    let answer: boolean | undefined = false;
+    const onElicit = ({ message }: { message: string }) => {
+      asked.push(message);
+      return answer === undefined
+        ? { action: 'decline' as const }
+        : { action: 'accept' as const, content: { approve: answer } };
+    };
+    const client = await connect(ours, { revision, log, onElicit });
+    const call = async (name: string, given = {}) => (await client.callTool(name, given)) as { isError?: boolean };
+
+    expect(await call('x_look')).not.toHaveProperty('isError', true);
+    expect(await call('x_two__remove', { path: '/a' })).toMatchObject({ isError: true });
+    answer = undefined;
+    expect(await call('x_remove', { path: '/b' })).toMatchObject({ isError: true });
+    answer = true;
+    expect(await call('x_two__remove', { path: '/c' })).toMatchObject({ content: [{ text: 'removed' }] });
+    expect(asked).toEqual([
+      'Call two__remove of two?\n\npath: "/a"',
+      'Call remove of one?\n\npath: "/b"',
+      'Call two__remove of two?\n\npath: "/c"',
+    ]);
+    expect(done).toEqual(['two /c']);
+    await client.close();
+    await gateway.close();
+  });
+});

@@ -1,0 +1,74 @@
+// Asks a person before tools are called, by whichever way the client's user can be asked. Nothing reaches the server before
+// the yes. Whatever else comes back, silence included, is a no, told to the model as a result that it can read.
+// Nobody is asked twice for one call, however often a step further out tries it.
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Step } from '../../protocol/step.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { DEFAULT_MESSAGE } from './approval-question.ts';
+import { readRule } from './approval-rule.ts';
+import type { ApprovalRule, ApproveWhen } from './approval-rule.ts';
+import { Approvals } from './approvals.ts';
+import type { Remember } from './approvals.ts';
+import { KnownTools } from './known-tools.ts';
+import { listAll } from './list-all.ts';
+import { respond } from './outcome.ts';
+import { withDefaults } from './step-options.ts';
+
+export interface ApproveOptions {
+  /** Which tools: `destructive` ones (the default), `always`, globs, or a rule of several of these. */
+  when?: ApproveWhen | ApprovalRule | undefined;
+  /** The question; `{tool}`, `{server}` and `{arguments}` are filled in. */
+  message?: string | undefined;
+  /** A yes holds for a while. Default: it holds for one call. */
+  remember?: Remember | undefined;
+  /** Nobody answers: it is not approved. */
+  timeoutMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+const DEFAULTS = {
+  when: undefined,
+  message: DEFAULT_MESSAGE,
+  remember: undefined,
+  timeoutMs: 600_000,
+  clock: systemClock,
+};
+
+export function approve(options: ApproveOptions = {}): Step {
+  const { when = 'destructive', ...asking } = withDefaults('approve', options, DEFAULTS);
+  const rule = readRule(when);
+  const approvals = new Approvals(asking);
+  const tools = new KnownTools();
+  return {
+    name: 'approve',
+    methods: rule.byAnnotations ? ['tools/list', 'tools/call'] : ['tools/call'],
+    onChange: (change) => tools.hear(change),
+    handle: async function approve(exchange, next, lookUp) {
+      if (exchange.method === 'tools/list') {
+        const outcome = await next();
+        tools.learn(exchange, outcome.result);
+        return outcome;
+      }
+      const tool = toolOf(exchange.params);
+      const judgement = await rule.judge(tool, () => tools.annotations(exchange, lookUp));
+      if (judgement === 'allow') return next();
+      if (exchange.owner === undefined) await listAll(lookUp, 'tools').catch(() => {}); // it is asked without a server's name
+      const refusal = judgement === 'deny' ? 'a rule of the gateway forbids it' : await approvals.ask(tool, exchange);
+      return refusal === undefined ? next() : respond(notApproved(tool, refusal));
+    },
+  } satisfies Step;
+}
+
+/** A name that is none might still be one to the server. */
+function toolOf({ name }: JsonObject): string {
+  if (typeof name === 'string') return name;
+  throw new GatewayError('INVALID_PARAMS', { parameter: 'name', error: 'must be a text' });
+}
+
+function notApproved(tool: string, reason: string): JsonObject {
+  const { message } = new GatewayError('NOT_APPROVED', { what: tool });
+  const text = `${message}: ${reason}. It was not called. Do not try again unless the user asks for it.`;
+  return { content: [{ type: 'text', text }], isError: true };
+}

@@ -23,7 +23,7 @@ let calls = 0;
 class Call extends FakeExchange {
   readonly asked: Ask[] = [];
   readonly #answer: (ask: Ask, signal?: AbortSignal) => Promise<JsonObject> | JsonObject;
-  override readonly id = `exchange-${calls++}`;
+  override readonly id: string = `exchange-${calls++}`;
 
   constructor(params: JsonObject, answer: JsonObject | ((ask: Ask, signal?: AbortSignal) => Promise<JsonObject>)) {
     super('tools/call', params);

@@ -8,7 +8,7 @@ import { createChain } from './chain.ts';
 import type { Last } from './chain.ts';
 
 export class FakeExchange implements Exchange {
-  readonly id = 'exchange-1';
+  readonly id: string = 'exchange-1';
   readonly method: string;
   readonly client: ClientView;
   readonly controller = new AbortController();

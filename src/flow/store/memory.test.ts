@@ -1,7 +1,11 @@
 import { memoryStore } from './memory.ts';
 import { keepsTheContract } from './store.contract.ts';
+import { keepsItsWordInRaces } from './store-races.contract.ts';
 
-keepsTheContract('memory', async () => {
+async function inMemory() {
   const store = memoryStore();
   return { store, end: () => store.close() };
-});
+}
+
+keepsTheContract('memory', inMemory);
+keepsItsWordInRaces('memory', inMemory);

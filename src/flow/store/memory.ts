@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { DueIndex } from './due-index.ts';
 import { patched } from './patched.ts';
 import { TOMBSTONE_MS, isEnded } from './store.ts';
-import type { CommitOptions, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
+import type { Change, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
 
 interface Kept {
   header: string;
@@ -58,25 +58,20 @@ class MemoryStore implements FlowStore {
     return kept && { header: headerOf(kept), entries: JSON.parse(`[${kept.entries}]`) as Entry[] };
   }
 
-  async commit(
-    id: string,
-    expectRev: number,
-    patch: Partial<Header>,
-    add: Entry[],
-    options: CommitOptions = {},
-  ): Promise<Committed> {
+  async commit(id: string, expectRev: number, change: Change): Promise<Committed> {
     this.#tidy();
+    const { patch, add = [], fence } = change;
     const kept = this.#sessions.get(id);
-    if (!kept || kept.ended || kept.rev !== expectRev || (options.fence !== undefined && options.fence < kept.fence)) {
+    if (!kept || kept.ended || kept.rev !== expectRev || (fence !== undefined && fence < kept.fence)) {
       return { ok: false, header: kept && headerOf(kept) };
     }
     const header = patched(headerOf(kept), patch);
     kept.rev = header.rev;
     kept.header = JSON.stringify(header);
-    if (isEnded(header)) this.#end(id, kept, options.tombstoneMs);
+    if (isEnded(header)) this.#end(id, kept, change.tombstoneMs);
     else {
       if (add.length > 0) kept.entries = joined(kept.entries, add);
-      this.#due.set(id, options.dueAt ?? header.expiresAt);
+      this.#due.set(id, change.dueAt ?? header.expiresAt);
     }
     return { ok: true, rev: header.rev };
   }

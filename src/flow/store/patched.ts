@@ -2,9 +2,9 @@
 import type { Header } from '../journal.ts';
 import { isEnded } from './store.ts';
 
-/** Whose session it is, which one and since when cannot be patched; what was being asked is gone once it has ended. */
+/** Whose session it is, which one and since when cannot be patched; what was asked or to be changed is gone once it has ended. */
 export function patched(header: Header, patch: Partial<Header>): Header {
   const { id, principal, createdAt, rev } = header;
   const next = { ...header, ...patch, id, principal, createdAt, rev: rev + 1 };
-  return isEnded(next) ? { ...next, current: [] } : next;
+  return isEnded(next) ? { ...next, current: [], pending: undefined } : next;
 }

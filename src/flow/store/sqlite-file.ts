@@ -3,6 +3,7 @@
 // libsql is loaded here and nowhere else, when a file is opened: whoever keeps no flows in SQLite never loads it.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type Libsql from 'libsql';
 import type { Database } from 'libsql';
 import { GatewayError } from '../../shared/errors.ts';
 import { APPLICATION_ID, STEPS } from './sqlite-schema.ts';
@@ -19,10 +20,10 @@ const OPENING_MS = 10_000;
 
 export async function openFile({ path, key }: SqliteFile): Promise<Database> {
   if (key === '') throw new GatewayError('BAD_OPTION', { option: 'key', reason: 'is empty' });
-  const Libsql = await loadLibsql();
+  const Library = await loadLibsql();
   try {
     createForOwner(path);
-    const db = new Libsql(path, { timeout: OPENING_MS, ...(key === undefined ? {} : { encryptionKey: key }) });
+    const db = new Library(path, { timeout: OPENING_MS, ...(key === undefined ? {} : { encryptionKey: key }) });
     prepareFile(db, path);
     return db;
   } catch (error) {
@@ -30,7 +31,7 @@ export async function openFile({ path, key }: SqliteFile): Promise<Database> {
   }
 }
 
-async function loadLibsql(): Promise<typeof import('libsql')> {
+async function loadLibsql(): Promise<typeof Libsql> {
   try {
     return (await import('libsql')).default;
   } catch (cause) {

@@ -71,16 +71,20 @@ export function createGroup(db: Database, first: () => void): Group {
       if (closed) return;
       closed = true;
       while (waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
-      try {
-        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      } catch (error) {
-        // Another process is at work in the file, which then does it.
-        if (!isBusy(error)) throw told(error);
-      } finally {
-        db.close();
-      }
+      closeFile(db);
     },
   };
+}
+
+function closeFile(db: Database): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    // Another process is at work in the file, which then does it.
+    if (!isBusy(error)) throw told(error);
+  } finally {
+    db.close();
+  }
 }
 
 /** What has to be tried again: all of it while another process writes, the innocent after one failed. */

@@ -18,7 +18,7 @@ const FORGET_MOST = 500;
 
 export function prepareLeases(db: Database, now: () => number, maxTombstones: number): Leases {
   const { get, run } = prepared(db);
-  const lease = get<{ fence: number }>(
+  const lease = get(
     `UPDATE sessions SET owner = ?1, until = ?2, fence = fence + 1
      WHERE id = ?3 AND gone IS NULL AND (owner IS NULL OR owner = ?1 OR until <= ?4) RETURNING fence`,
   );
@@ -31,19 +31,19 @@ export function prepareLeases(db: Database, now: () => number, maxTombstones: nu
     `INSERT INTO blobs (sha256, until, bytes) VALUES (?1, ?2, ?3)
      ON CONFLICT DO UPDATE SET until = max(until, ?2), bytes = ?3`,
   );
-  const getBlob = get<{ bytes: ArrayBuffer }>('SELECT bytes FROM blobs WHERE sha256 = ? AND until > ?');
+  const getBlob = get('SELECT bytes FROM blobs WHERE sha256 = ? AND until > ?');
   const forget = prepareForgetting(db, maxTombstones);
   let forgotten = 0;
   return {
     lease(id, owner, ms) {
-      const row = lease(owner, now() + ms, id, now());
+      const row = lease(owner, now() + ms, id, now()) as { fence: number } | undefined;
       return row && { fence: row.fence };
     },
     release: (id, owner) => void release(id, owner),
     spend: (id, rev, ttlMs) => spend(id, rev, now() + ttlMs, now()) === 1,
     putBlob: (sha256, bytes, ttlMs) => void putBlob(sha256, now() + ttlMs, bytes),
     getBlob(sha256) {
-      const row = getBlob(sha256, now());
+      const row = getBlob(sha256, now()) as { bytes: ArrayBuffer } | undefined;
       return row && new Uint8Array(row.bytes);
     },
     forget() {
@@ -56,7 +56,7 @@ export function prepareLeases(db: Database, now: () => number, maxTombstones: nu
 
 function prepareForgetting(db: Database, maxTombstones: number): (at: number) => void {
   const { get, run } = prepared(db);
-  const ended = get<{ ended: number }>('SELECT ended FROM counters');
+  const ended = get('SELECT ended FROM counters');
   const oldest = run('DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE gone > 0 ORDER BY gone LIMIT ?)');
   const past = [
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE gone <= ? LIMIT ?)',
@@ -65,7 +65,7 @@ function prepareForgetting(db: Database, maxTombstones: number): (at: number) =>
   ].map(run);
   return (at) => {
     for (const remove of past) remove(at, FORGET_MOST);
-    const tooMany = ended()!.ended - maxTombstones;
+    const tooMany = (ended() as { ended: number }).ended - maxTombstones;
     if (tooMany > 0) oldest(tooMany);
   };
 }

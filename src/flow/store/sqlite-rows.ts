@@ -25,32 +25,36 @@ export interface Rows {
   list(principal: string): string[];
 }
 
+interface Prepared {
+  get: (sql: string) => (...values: Value[]) => unknown;
+  all: <Row>(sql: string) => (...values: Value[]) => Row[];
+  run: (sql: string) => (...values: Value[]) => number;
+}
+
 type Value = string | number | null | Uint8Array;
 
 export function prepareRows(db: Database): Rows {
   const { get, all, run } = prepared(db);
-  const session = get<SessionRow>('SELECT rev, gone, fence, header FROM sessions WHERE id = ?');
+  const session = get('SELECT rev, gone, fence, header FROM sessions WHERE id = ?');
   const insert = run('INSERT INTO sessions (id, principal, created, rev, due, header) VALUES (?, ?, ?, ?, ?, ?)');
   const update = run('UPDATE sessions SET rev = rev + 1, due = ?, gone = ?, header = ? WHERE id = ? AND rev = ?');
   const remove = run('DELETE FROM sessions WHERE id = ?');
-  const openOf = get<{ n: number }>(
-    'SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal = ? AND gone IS NULL LIMIT ?)',
-  );
-  const openInAll = get<{ open: number }>('SELECT open FROM counters');
+  const openOf = get('SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal = ? AND gone IS NULL LIMIT ?)');
+  const openInAll = get('SELECT open FROM counters');
   const addEntries = run('INSERT INTO entries (id, rev, list) VALUES (?, ?, ?)');
   const entries = all<{ list: string }>('SELECT list FROM entries WHERE id = ? ORDER BY rev');
   const wipeEntries = run('DELETE FROM entries WHERE id = ?');
-  const due = all<{ id: string }>('SELECT id FROM sessions WHERE due <= ? ORDER BY due LIMIT ?');
+  const due = all<{ id: string }>('SELECT id FROM sessions WHERE due <= ?1 AND until <= ?1 ORDER BY due LIMIT ?2');
   const list = all<{ header: string }>(
     'SELECT header FROM sessions WHERE principal = ? AND gone IS NULL ORDER BY created',
   );
   return {
-    session: (id) => session(id),
+    session: (id) => session(id) as SessionRow | undefined,
     insert: (row) => void insert(row.id, row.principal, row.created, row.rev, row.due, row.header),
     update: (id, rev, row) => update(row.due, row.gone, row.header, id, rev) === 1,
     remove: (id) => void remove(id),
-    openOf: (principal, atMost) => openOf(principal, atMost)!.n,
-    openInAll: () => openInAll()!.open,
+    openOf: (principal, atMost) => (openOf(principal, atMost) as { n: number }).n,
+    openInAll: () => (openInAll() as { open: number }).open,
     addEntries: (id, rev, text) => void addEntries(id, rev, text),
     entries: (id) => entries(id).map((row) => row.list),
     wipeEntries: (id) => void wipeEntries(id),
@@ -59,21 +63,16 @@ export function prepareRows(db: Database): Rows {
   };
 }
 
-/** Prepared once each; run with the parameters one after the other. */
-export function prepared(db: Database): {
-  get<Row>(sql: string): (...values: Value[]) => Row | undefined;
-  all<Row>(sql: string): (...values: Value[]) => Row[];
-  /** Gives the number of rows that changed. */
-  run(sql: string): (...values: Value[]) => number;
-} {
+/** Prepared once each; run with the parameters one after the other. `run` gives the number of rows that changed. */
+export function prepared(db: Database): Prepared {
   return {
-    get: <Row>(sql: string) => {
+    get: (sql) => {
       const statement = db.prepare(sql);
-      return (...values) => statement.get(values) as Row | undefined;
+      return (...values) => statement.get(values);
     },
     all: <Row>(sql: string) => {
       const statement = db.prepare(sql);
-      return (...values) => statement.all(values) as Row[];
+      return (...values: Value[]) => statement.all(values) as Row[];
     },
     run: (sql) => {
       const statement = db.prepare(sql);

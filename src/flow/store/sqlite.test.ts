@@ -45,7 +45,7 @@ describe('the file of the SQLite store', () => {
     const store = await createSqliteStore({ path, key });
     const made = header({ tool: 'TOOL-MARK' });
     await store.create(made, [start], MANY);
-    await store.commit(made.id, 1, {}, [answer('city', 'ANSWER-MARK'.repeat(500))]);
+    await store.commit(made.id, 1, { patch: {}, add: [answer('city', 'ANSWER-MARK'.repeat(500))] });
     return store;
   };
 
@@ -70,9 +70,9 @@ describe('the file of the SQLite store', () => {
     const store = await createSqliteStore({ path });
     const made = header({ current: ['QUESTION-MARK'] });
     await store.create(made, [start], MANY);
-    await store.commit(made.id, 1, {}, [answer('city', 'ANSWER-MARK'.repeat(500))]);
+    await store.commit(made.id, 1, { patch: {}, add: [answer('city', 'ANSWER-MARK'.repeat(500))] });
     expect(inAnyFile(path, 'ANSWER-MARK')).toBe(true);
-    await store.commit(made.id, 2, { state: 'completed' }, []);
+    await store.commit(made.id, 2, { patch: { state: 'completed' } });
     await store.close();
     expect(inAnyFile(path, 'MARK')).toBe(false);
   });
@@ -124,7 +124,7 @@ describe('the file of the SQLite store', () => {
     const made = Array.from({ length: 8 }, () => header());
     for (const one of made) {
       await store.create(one, [], MANY);
-      await store.commit(one.id, 1, { state: 'completed' }, []);
+      await store.commit(one.id, 1, { patch: { state: 'completed' } });
       time += 1;
     }
     time += 1000;
@@ -148,7 +148,7 @@ describe('group commit', () => {
       principal: null as unknown as string,
     });
     const answers = await Promise.allSettled([
-      store.commit(made.id, 1, { prompts: 1 }, []),
+      store.commit(made.id, 1, { patch: { prompts: 1 } }),
       store.create(broken, [], MANY),
       store.create(circle, [], MANY),
     ]);
@@ -167,8 +167,7 @@ describe('group commit', () => {
     const other = new Database(path);
     other.exec('BEGIN IMMEDIATE');
     const asked = store.create(header(), [], MANY);
-    let turns = 0;
-    while (turns < 20) await new Promise((resolve) => setTimeout(resolve, 1)).then(() => turns++);
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setTimeout(resolve, 1));
     other.exec('COMMIT');
     expect(await asked).toBe('ok');
     other.close();

@@ -2,7 +2,6 @@
 // rest where a key is given. Every change runs inside a transaction of the group, which no other process can interleave.
 import type { Clock } from '../../shared/clock.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
 import type { Entry, Header } from '../journal.ts';
 import { patched } from './patched.ts';
 import { openFile } from './sqlite-file.ts';
@@ -12,7 +11,7 @@ import { prepareLeases } from './sqlite-leases.ts';
 import { prepareRows } from './sqlite-rows.ts';
 import type { Rows } from './sqlite-rows.ts';
 import { isEnded, TOMBSTONE_MS } from './store.ts';
-import type { CommitOptions, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
+import type { Change, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
 
 export interface SqliteOptions extends SqliteFile {
   /** Ended sessions that are remembered at most; the oldest are forgotten first. */
@@ -24,10 +23,11 @@ const MAX_TOMBSTONES = 10_000;
 
 export async function createSqliteStore(options: SqliteOptions): Promise<FlowStore> {
   const db = await openFile(options);
-  const { now } = options.clock ?? systemClock;
+  const clock = options.clock ?? systemClock;
+  const now = () => clock.now();
   const rows = prepareRows(db);
   const leases = prepareLeases(db, now, options.maxTombstones ?? MAX_TOMBSTONES);
-  const group = createGroup(db, leases.forget);
+  const group = createGroup(db, () => leases.forget());
   return {
     durable: true,
     create(header, entries, limits) {
@@ -35,9 +35,9 @@ export async function createSqliteStore(options: SqliteOptions): Promise<FlowSto
       return group.write(() => create(rows, made, limits, now()));
     },
     load: (id) => group.read(() => load(rows, id, now())),
-    commit(id, expectRev, patch, add, commitOptions = {}) {
-      const change = { ...commitOptions, id, expectRev, patch: { ...patch }, list: add.length && JSON.stringify(add) };
-      return group.write(() => commit(rows, change, now()));
+    commit(id, expectRev, { add, ...change }) {
+      const list = add?.length ? JSON.stringify(add) : undefined;
+      return group.write(() => commit(rows, { ...change, id, expectRev, list }, now()));
     },
     lease: (id, owner, ms) => group.write(() => leases.lease(id, owner, ms)),
     release: (id, owner) => group.write(() => leases.release(id, owner)),
@@ -82,15 +82,14 @@ function load(rows: Rows, id: string, now: number): StoredSession | undefined {
   return { header: JSON.parse(row.header) as Header, entries };
 }
 
-interface Change extends CommitOptions {
+interface Asked extends Change {
   id: string;
   expectRev: number;
-  patch: Partial<Header>;
-  /** The entries in JSON; 0 for none. */
-  list: string | 0;
+  /** The entries in JSON. */
+  list: string | undefined;
 }
 
-function commit(rows: Rows, change: Change, now: number): Committed {
+function commit(rows: Rows, change: Asked, now: number): Committed {
   const { id, expectRev, fence, list } = change;
   const row = rows.session(id);
   if (!row || isForgotten(row, now)) return { ok: false, header: undefined };

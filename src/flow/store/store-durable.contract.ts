@@ -25,9 +25,9 @@ export function outlivesItsProcess(name: string, make: () => Promise<Required<St
       await reopened(
         async (store) => {
           await store.create(open, [start], MANY);
-          await store.commit(open.id, 1, { prompts: 1 }, [answer('city', 'Paris')], { dueAt: 500 });
+          await store.commit(open.id, 1, { patch: { prompts: 1 }, add: [answer('city', 'Paris')], dueAt: 500 });
           await store.create(over, [start], MANY);
-          await store.commit(over.id, 1, { state: 'completed' }, []);
+          await store.commit(over.id, 1, { patch: { state: 'completed' } });
         },
         async (store) => {
           expect(await store.load(open.id)).toEqual({
@@ -69,7 +69,7 @@ export function outlivesItsProcess(name: string, make: () => Promise<Required<St
         async (store) => {
           expect(await store.lease(made.id, 'b', 60_000)).toBeUndefined();
           expect((await store.lease(made.id, 'a', 60_000))!.fence).toBeGreaterThan(fence);
-          expect((await store.commit(made.id, 1, {}, [], { fence })).ok).toBe(false);
+          expect((await store.commit(made.id, 1, { patch: {}, fence })).ok).toBe(false);
           expect(await store.spend(made.id, 1, 60_000)).toBe(false);
           expect(Buffer.from((await store.getBlob('hash'))!).toString()).toBe('bytes');
         },

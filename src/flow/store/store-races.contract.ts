@@ -24,7 +24,7 @@ export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnder
     it('one of many commits at the same rev wins, and the others are told', async () => {
       const { id } = await created(subject.store);
       const answers = await race(40, (store, index) =>
-        store.commit(id, 1, { prompts: index }, [answer('city', index), answer('twice', index)]),
+        store.commit(id, 1, { patch: { prompts: index }, add: [answer('city', index), answer('twice', index)] }),
       );
       const winner = answers.findIndex(({ ok }) => ok);
       expect(answers.filter(({ ok }) => ok)).toEqual([{ ok: true, rev: 2 }]);
@@ -70,7 +70,7 @@ export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnder
           const made = header();
           expect(await store.create(made, [], limits)).toBe('ok');
           if (count % 3 === 0) await store.drop(made.id);
-          else await store.commit(made.id, 1, { state: 'completed' }, []);
+          else await store.commit(made.id, 1, { patch: { state: 'completed' } });
         }
       });
       const after = await race(10, (store) => store.create(header(), [], limits));
@@ -86,7 +86,7 @@ export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnder
       const fences = again.map((lease) => lease!.fence);
       expect(new Set(fences).size).toBe(10);
       const newest = Math.max(...fences);
-      const commits = await race(10, (store, index) => store.commit(id, 1, {}, [], { fence: fences[index]! }));
+      const commits = await race(10, (store, index) => store.commit(id, 1, { patch: {}, fence: fences[index]! }));
       expect(commits.map(({ ok }) => ok)).toEqual(fences.map((fence) => fence === newest));
     });
 
@@ -99,8 +99,8 @@ export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnder
       const { id } = await created(subject.store);
       const answers = await race(20, (store, index) =>
         index === 10
-          ? store.commit(id, 1, { state: 'cancelled' }, [])
-          : store.commit(id, 1, { state: 'waiting_user' }, [answer('city', index)]),
+          ? store.commit(id, 1, { patch: { state: 'cancelled' } })
+          : store.commit(id, 1, { patch: { state: 'waiting_user' }, add: [answer('city', index)] }),
       );
       expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
       const { header: found, entries } = (await other.load(id))!;
@@ -119,7 +119,7 @@ async function created(store: FlowStore): Promise<{ id: string }> {
 async function append(store: FlowStore, id: string, k: string): Promise<void> {
   let rev = (await store.load(id))!.header.rev;
   for (;;) {
-    const answered = await store.commit(id, rev, {}, [answer(k, 1)]);
+    const answered = await store.commit(id, rev, { patch: {}, add: [answer(k, 1)] });
     if (answered.ok) return;
     rev = answered.header!.rev;
   }

@@ -51,7 +51,7 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
         async (id) => {
           await stored();
           expect(await store.load(id)).toBeUndefined();
-          expect(await store.commit(id, 1, { state: 'active' }, [])).toEqual({ ok: false, header: undefined });
+          expect(await store.commit(id, 1, { patch: { state: 'active' } })).toEqual({ ok: false, header: undefined });
           expect(await store.lease(id, 'a', 1000)).toBeUndefined();
           await store.release(id, 'a');
           await store.drop(id);
@@ -81,11 +81,14 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
       it('applies the patch and adds the entries, in order', async () => {
         const made = await stored();
         const [one, two] = [answer('city', 'Paris'), answer('day', '2026-05-15')];
-        expect(await store.commit(made.id, 1, { state: 'waiting_user', prompts: 1 }, [one])).toEqual({
+        expect(await store.commit(made.id, 1, { patch: { state: 'waiting_user', prompts: 1 }, add: [one] })).toEqual({
           ok: true,
           rev: 2,
         });
-        expect(await store.commit(made.id, 2, { prompts: 2, locale: 'fr' }, [two])).toEqual({ ok: true, rev: 3 });
+        expect(await store.commit(made.id, 2, { patch: { prompts: 2, locale: 'fr' }, add: [two] })).toEqual({
+          ok: true,
+          rev: 3,
+        });
         expect(await store.load(made.id)).toEqual({
           header: { ...made, state: 'waiting_user', prompts: 2, locale: 'fr', rev: 3 },
           entries: [start, one, two],
@@ -94,8 +97,8 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
 
       it('takes an empty patch, no entries, and a value that goes away', async () => {
         const made = await stored({ reason: 'soon' });
-        expect(await store.commit(made.id, 1, {}, [])).toEqual({ ok: true, rev: 2 });
-        expect(await store.commit(made.id, 2, { reason: undefined }, [])).toEqual({ ok: true, rev: 3 });
+        expect(await store.commit(made.id, 1, { patch: {} })).toEqual({ ok: true, rev: 2 });
+        expect(await store.commit(made.id, 2, { patch: { reason: undefined } })).toEqual({ ok: true, rev: 3 });
         const { header: found, entries } = (await store.load(made.id))!;
         expect(found.reason).toBeUndefined();
         expect(found).toEqual({ ...made, rev: 3, reason: undefined });
@@ -104,10 +107,10 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
 
       it('refuses an old rev, tells what is there, and changes nothing', async () => {
         const made = await stored();
-        await store.commit(made.id, 1, { prompts: 1 }, [answer('city', 'Paris')]);
+        await store.commit(made.id, 1, { patch: { prompts: 1 }, add: [answer('city', 'Paris')] });
         const before = await store.load(made.id);
         for (const rev of [0, 1, 3, -1]) {
-          const refused = await store.commit(made.id, rev, { prompts: 9 }, [answer('city', 'Rome')]);
+          const refused = await store.commit(made.id, rev, { patch: { prompts: 9 }, add: [answer('city', 'Rome')] });
           expect(refused).toEqual({ ok: false, header: before!.header });
         }
         expect(await store.load(made.id)).toEqual(before);
@@ -115,7 +118,9 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
 
       it('never changes whose session it is, which, since when', async () => {
         const made = await stored();
-        await store.commit(made.id, 1, { id: 'session_x', principal: 'x', rev: 77, createdAt: 1, prompts: 1 }, []);
+        await store.commit(made.id, 1, {
+          patch: { id: 'session_x', principal: 'x', rev: 77, createdAt: 1, prompts: 1 },
+        });
         expect((await store.load(made.id))!.header).toEqual({ ...made, prompts: 1, rev: 2 });
         expect(await store.load('session_x')).toBeUndefined();
         expect(await store.list('x')).toEqual([]);
@@ -125,9 +130,13 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
     describe('the end of a session', () => {
       it.each(ended)('wipes what was said and keeps that it was there: %s', async (state) => {
         const made = await stored({ current: ['question'] });
-        await store.commit(made.id, 1, { prompts: 1 }, [answer('city', 'Paris')]);
-        const patch = { state, reason: 'because', current: ['left over'] };
-        expect(await store.commit(made.id, 2, patch, [{ t: 'end', v: 1, ts: 1 }])).toEqual({ ok: true, rev: 3 });
+        await store.commit(made.id, 1, { patch: { prompts: 1 }, add: [answer('city', 'Paris')] });
+        const pending = { kind: 'edit', entry: answer('city', 'Rome') } as const;
+        const patch = { state, reason: 'because', current: ['left over'], pending };
+        expect(await store.commit(made.id, 2, { patch, add: [{ t: 'end', v: 1, ts: 1 }] })).toEqual({
+          ok: true,
+          rev: 3,
+        });
         const { header: found, entries } = (await store.load(made.id))!;
         expect(found).toEqual({ ...made, state, reason: 'because', current: [], prompts: 1, rev: 3 });
         expect(entries).toEqual([]);
@@ -135,9 +144,12 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
 
       it('is final', async () => {
         const made = await stored();
-        await store.commit(made.id, 1, { state: 'cancelled' }, []);
+        await store.commit(made.id, 1, { patch: { state: 'cancelled' } });
         const before = (await store.load(made.id))!;
-        const later = await store.commit(made.id, 2, { state: 'active', prompts: 4 }, [answer('city', 'Paris')]);
+        const later = await store.commit(made.id, 2, {
+          patch: { state: 'active', prompts: 4 },
+          add: [answer('city', 'Paris')],
+        });
         expect(later).toEqual({ ok: false, header: before.header });
         expect(await store.load(made.id)).toEqual(before);
         expect(await store.lease(made.id, 'a', 1000)).toBeUndefined();
@@ -146,16 +158,16 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
 
       it('is forgotten after its time', async () => {
         const made = await stored();
-        await store.commit(made.id, 1, { state: 'completed' }, [], { tombstoneMs: 30 });
+        await store.commit(made.id, 1, { patch: { state: 'completed' }, tombstoneMs: 30 });
         await until('the tombstone to go', async () => (await store.load(made.id)) === undefined);
-        expect(await store.commit(made.id, 2, {}, [])).toEqual({ ok: false, header: undefined });
+        expect(await store.commit(made.id, 2, { patch: {} })).toEqual({ ok: false, header: undefined });
         expect(await store.create(header({ id: made.id }), [start], MANY)).toBe('ok');
         expect((await store.load(made.id))!.entries).toEqual([start]);
       });
 
       it('can be wiped at once', async () => {
         const made = await stored();
-        expect(await store.commit(made.id, 1, { state: 'completed' }, [], { tombstoneMs: 0 })).toEqual({
+        expect(await store.commit(made.id, 1, { patch: { state: 'completed' }, tombstoneMs: 0 })).toEqual({
           ok: true,
           rev: 2,
         });
@@ -187,16 +199,16 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
         const quick = await until('the lease to run out', () => store.lease(id, 'quick', 60_000));
         expect(quick.fence).toBeGreaterThan(slow.fence);
         const before = await store.load(id);
-        const late = await store.commit(id, 1, { prompts: 5 }, [answer('a', 1)], { fence: slow.fence });
+        const late = await store.commit(id, 1, { patch: { prompts: 5 }, add: [answer('a', 1)], fence: slow.fence });
         expect(late).toEqual({ ok: false, header: before!.header });
         expect(await store.load(id)).toEqual(before);
-        expect(await store.commit(id, 1, { prompts: 1 }, [], { fence: quick.fence })).toEqual({ ok: true, rev: 2 });
+        expect(await store.commit(id, 1, { patch: { prompts: 1 }, fence: quick.fence })).toEqual({ ok: true, rev: 2 });
       });
 
       it('do not stop a commit that needs none', async () => {
         const { id } = await stored();
         await store.lease(id, 'a', 60_000);
-        expect(await store.commit(id, 1, { state: 'cancelled' }, [])).toEqual({ ok: true, rev: 2 });
+        expect(await store.commit(id, 1, { patch: { state: 'cancelled' } })).toEqual({ ok: true, rev: 2 });
       });
     });
 
@@ -215,17 +227,27 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
 
       it('follows each commit: to the time it names, or the expiry', async () => {
         const { id } = await stored({ expiresAt: 1000 });
-        await store.commit(id, 1, { expiresAt: 5000 }, [], { dueAt: 3000 });
+        await store.commit(id, 1, { patch: { expiresAt: 5000 }, dueAt: 3000 });
         expect(await store.due(2999, 10)).toEqual([]);
         expect(await store.due(3000, 10)).toEqual([id]);
-        await store.commit(id, 2, {}, []);
+        await store.commit(id, 2, { patch: {} });
         expect(await store.due(4999, 10)).toEqual([]);
         expect(await store.due(5000, 10)).toEqual([id]);
       });
 
+      it('leaves out what somebody holds', async () => {
+        const [held, free] = [await stored({ expiresAt: 1000 }), await stored({ expiresAt: 2000 })];
+        await store.lease(held.id, 'a', 60_000);
+        expect(await store.due(Date.now(), 10)).toEqual([free.id]);
+        await store.release(held.id, 'a');
+        expect(await store.due(Date.now(), 10)).toEqual([held.id, free.id]);
+        await store.lease(held.id, 'a', 20);
+        await until('the lease to run out', async () => (await store.due(Date.now(), 10)).length === 2);
+      });
+
       it('leaves out what has ended or is gone', async () => {
         const [over, gone] = [await stored({ expiresAt: 1000 }), await stored({ expiresAt: 1000 })];
-        await store.commit(over.id, 1, { state: 'error' }, [], { dueAt: 1 });
+        await store.commit(over.id, 1, { patch: { state: 'error' }, dueAt: 1 });
         await store.drop(gone.id);
         expect(await store.due(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
       });
@@ -241,7 +263,7 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
         expect(await store.create(c, [], limits)).toBe('limit');
         expect(await store.load(c.id)).toBeUndefined();
         expect(await store.create(header({ principal: 'other' }), [], limits)).toBe('ok');
-        await store.commit(a.id, 1, { state: 'completed' }, []);
+        await store.commit(a.id, 1, { patch: { state: 'completed' } });
         expect(await store.create(c, [], limits)).toBe('ok');
         expect(await store.create(header(), [], limits)).toBe('limit');
         await store.drop(b.id);
@@ -257,7 +279,7 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
         expect(await store.create(a, [], limits)).toBe('ok');
         expect(await store.create(header({ principal: 'b' }), [], limits)).toBe('ok');
         expect(await store.create(header({ principal: 'c' }), [], limits)).toBe('limit');
-        await store.commit(a.id, 1, { state: 'cancelled' }, [], { tombstoneMs: 0 });
+        await store.commit(a.id, 1, { patch: { state: 'cancelled' }, tombstoneMs: 0 });
         expect(await store.create(header({ principal: 'c' }), [], limits)).toBe('ok');
         expect(await store.create(header({ principal: 'd' }), [], limits)).toBe('limit');
       });
@@ -271,8 +293,8 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
           await stored({ createdAt: 2000 }),
         ];
         await stored({ principal: 'other' });
-        await store.commit(over.id, 1, { state: 'completed' }, []);
-        await store.commit(young.id, 1, { prompts: 1 }, []);
+        await store.commit(over.id, 1, { patch: { state: 'completed' } });
+        await store.commit(young.id, 1, { patch: { prompts: 1 } });
         expect(await store.list(old.principal)).toEqual([old, { ...young, prompts: 1, rev: 2 }]);
         await store.drop(old.id);
         expect((await store.list(old.principal)).map(({ id }) => id)).toEqual([young.id]);
@@ -326,7 +348,7 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
       ])('come back as they were: %s', async (_, values) => {
         const made = await stored({ current: values, tool: 'odd "tool" \0 \ud800', locale: '💬' });
         const entries = values.map((value, index) => answer(`k${index}#"\0`, value));
-        await store.commit(made.id, 1, { reason: '\ud800\0' }, entries);
+        await store.commit(made.id, 1, { patch: { reason: '\ud800\0' }, add: entries });
         const found = (await store.load(made.id))!;
         expect(found.header).toEqual({ ...made, reason: '\ud800\0', rev: 2 });
         expect(found.entries).toEqual([start, ...entries]);
@@ -336,9 +358,9 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
       it('holds a journal of a megabyte', async () => {
         const made = await stored();
         const big = answer('text', 'ü'.repeat(250_000));
-        await store.commit(made.id, 1, {}, [big, big]);
+        await store.commit(made.id, 1, { patch: {}, add: [big, big] });
         const small = Array.from({ length: 1000 }, (_, index) => answer(`k${index}`, index));
-        await store.commit(made.id, 2, {}, small);
+        await store.commit(made.id, 2, { patch: {}, add: small });
         const { entries } = (await store.load(made.id))!;
         expect(entries).toEqual([start, big, big, ...small]);
       });
@@ -346,7 +368,7 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
       it('keeps the order over many commits', async () => {
         const made = await stored();
         for (let rev = 1; rev <= 150; rev++)
-          await store.commit(made.id, rev, { prompts: rev }, [answer(`k${rev}`, rev)]);
+          await store.commit(made.id, rev, { patch: { prompts: rev }, add: [answer(`k${rev}`, rev)] });
         const { header: found, entries } = (await store.load(made.id))!;
         expect(found).toMatchObject({ prompts: 150, rev: 151 });
         expect(entries.slice(1).map((entry) => 'v' in entry && entry.v)).toEqual(

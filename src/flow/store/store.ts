@@ -31,17 +31,14 @@ export interface FlowStore {
    * `current` and keeps the header for `tombstoneMs`: what was said in the session is gone, that it was there is not.
    * Id, principal, `createdAt` and `rev` cannot be patched; a value that is undefined goes away.
    */
-  commit(
-    id: string,
-    expectRev: number,
-    patch: Partial<Header>,
-    add: Entry[],
-    options?: CommitOptions,
-  ): Promise<Committed>;
+  commit(id: string, expectRev: number, change: Change): Promise<Committed>;
   /** Undefined while somebody else holds it. The same owner gets it again, with a new fence. */
   lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined>;
   release(id: string, owner: string): Promise<void>;
-  /** Sessions that want to be looked at: a warning, an expiry, a `processing` whose lease ran out. Soonest first. */
+  /**
+   * Sessions that want to be looked at: a warning, an expiry, a `processing` whose lease ran out. Soonest first, without those
+   * that somebody holds.
+   */
   due(now: number, max: number): Promise<string[]>;
   /** True for the first who spends this turn of a token; false for everybody after. */
   spend(id: string, rev: number, ttlMs: number): Promise<boolean>;
@@ -54,7 +51,10 @@ export interface FlowStore {
   close(): Promise<void>;
 }
 
-export interface CommitOptions {
+export interface Change {
+  patch: Partial<Header>;
+  /** Entries that come after those that are there; default: none. */
+  add?: Entry[] | undefined;
   fence?: number | undefined;
   /** When the session wants to be looked at next; default: when it expires. */
   dueAt?: number | undefined;

@@ -27,8 +27,9 @@ export async function demo(command: DemoCommand, print: Printer): Promise<number
     close: () => Promise.all([gateway.close(), server.close()]),
   };
   const onOpen = (opened: Opened): (() => void) => {
+    const takeBack = announceHere(opened.url); // first: who reads the welcome may ask for it at once
     for (const line of toWelcome(host, opened, print)) print.line(line);
-    return announceHere(opened.url);
+    return takeBack;
   };
   return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host }, onOpen }, print);
 }

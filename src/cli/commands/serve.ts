@@ -66,8 +66,9 @@ function serveAs(command: ServeCommand, { found, served, listens }: Ready, print
       wanted,
       stdio,
       onOpen(opened) {
+        const takeBack = announceHere(opened.url); // first: who reads the welcome may ask for it at once
         for (const line of toServeWelcome({ found, opened, host, print: say })) say.line(line);
-        return announceHere(opened.url);
+        return takeBack;
       },
     },
     print,

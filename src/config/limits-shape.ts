@@ -22,6 +22,8 @@ const ABOUT: Record<keyof Limits, string> = {
   maxParked: 'Calls waiting for an answer of the user, per principal',
   parkedMs: 'For how long they wait',
   maxRounds: 'Rounds of questions within one call',
+  maxPool:
+    'Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait',
   maxEvents: 'Events kept for resumption, per session',
   maxEventBytes: 'Bytes of events kept for resumption, per session',
   maxTasks: 'Tasks kept per principal',

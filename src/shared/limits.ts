@@ -26,6 +26,8 @@ export interface Limits {
   parkedMs: number;
   /** Rounds of questions within one call. */
   maxRounds: number;
+  /** Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait. */
+  maxPool: number;
   /** Events kept for resumption, per session: count and bytes. */
   maxEvents: number;
   maxEventBytes: number;
@@ -55,6 +57,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxParked: 256,
   parkedMs: 10 * MINUTE,
   maxRounds: 10,
+  maxPool: 8,
   maxEvents: 1000,
   maxEventBytes: 16 * MiB,
   maxTasks: 1000,

@@ -24,6 +24,7 @@ function setUp({ perClient = false } = {}) {
     perClient,
     clock,
     waitMs: 100,
+    maxPool: 8,
     open: (connection) => {
       opened.push(connection);
       return { retire: async () => void retired.push(connection) } as unknown as Supervised;
@@ -121,7 +122,7 @@ describe('stateless clients that can be asked', () => {
     for (let count = 0; count < 8; count++) await connections.take(client('stateless', asked));
     const late = connections.take(client('stateless', asked));
     clock.advance(100);
-    await expect(late).rejects.toMatchObject({ code: 'TOO_MANY' });
+    await expect(late).rejects.toMatchObject({ code: 'TOO_MANY', details: { limit: 'maxPool' } });
   });
 });
 

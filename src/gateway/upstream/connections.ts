@@ -22,10 +22,9 @@ export interface ConnectionsOptions {
   clock: Clock;
   /** How long a call waits for a connection of its own. */
   waitMs: number;
+  /** Connections for calls of one principal that must be alone on theirs. */
+  maxPool: number;
 }
-
-/** Connections for calls of one principal that must be alone on theirs. */
-const MAX_POOL = 8;
 
 interface Pool {
   connections: Connection[];
@@ -148,7 +147,7 @@ export class Connections {
   }
 
   #grow({ connections }: Pool, client: ClientView): Connection | undefined {
-    if (connections.length >= MAX_POOL) return undefined;
+    if (connections.length >= this.#options.maxPool) return undefined;
     const connection = this.#create(declaredBy(client), client.principal, false);
     connections.push(connection);
     return connection;
@@ -159,7 +158,7 @@ export class Connections {
     return new Promise((resolve, reject) => {
       const stop = clock.after(waitMs, () => {
         pool.waiting.splice(pool.waiting.indexOf(next), 1);
-        reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxParked' }));
+        reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxPool' }));
       });
       const next = (connection: Connection): void => {
         stop();

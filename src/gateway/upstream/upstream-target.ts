@@ -71,6 +71,7 @@ export class UpstreamTarget implements Target {
       perClient: options.share === 'session',
       clock,
       waitMs: options.timeoutMs ?? WAIT_MS,
+      maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
       open: (connection) => this.#supervise(connection),
     });
     this.#audience = new Audience((client) => this.#connections.known(client));

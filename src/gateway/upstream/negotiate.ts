@@ -31,13 +31,15 @@ export interface NegotiateOptions {
   events: ServerEvents;
   /** How long a server on a shared channel may be silent to the first question. */
   probeMs: number;
+  signal?: AbortSignal | undefined;
   connect(link: Link): Promise<LinkWire>;
 }
 
 export async function negotiate(route: Route, options: NegotiateOptions): Promise<Connected> {
   const { fallback } = route;
+  const { signal } = options;
   try {
-    return await (route.canReopen ? patiently(() => openBy(route, options)) : openBy(route, options));
+    return await (route.canReopen ? patiently(() => openBy(route, options), { signal }) : openBy(route, options));
   } catch (thrown) {
     if (!fallback || !isWrongTransport(thrown)) throw thrown;
     return negotiate(fallback, options).catch((second: unknown) => {

@@ -65,3 +65,12 @@ test.each([
   await expect(patiently(work, quick())).rejects.toBe(error);
   expect(attempts).toHaveLength(1);
 });
+
+test('who gives up waits no longer', async () => {
+  const controller = new AbortController();
+  const { attempts, work } = failing(busy(), busy());
+  const waiting = patiently(work, { signal: controller.signal, backoff: new Backoff({ firstMs: 30_000 }) });
+  controller.abort();
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  expect(attempts).toHaveLength(1);
+});

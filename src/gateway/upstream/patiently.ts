@@ -10,12 +10,14 @@ const MAX_WAIT_MS = 30_000;
 
 export interface Patience {
   backoff?: Backoff;
+  signal?: AbortSignal | undefined;
   /** Tests give their own. */
   pause?: (ms: number) => Promise<unknown>;
 }
 
 export async function patiently<T>(work: () => Promise<T>, patience: Patience = {}): Promise<T> {
-  const { backoff = new Backoff({ firstMs: 250 }), pause = sleep } = patience;
+  const { backoff = new Backoff({ firstMs: 250 }), signal } = patience;
+  const { pause = (ms) => sleep(ms, undefined, { signal }) } = patience;
   for (;;) {
     try {
       return await work();

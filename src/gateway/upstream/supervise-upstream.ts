@@ -31,11 +31,11 @@ export function superviseUpstream(
   return new Supervised({
     clock,
     idleMs,
-    open: (onClose) =>
+    open: (onClose, signal) =>
       openUpstream(address, {
         info: client,
         capabilities: connection.capabilities,
-        ...{ events, onClose, revision, timeoutMs, limits, log, clock },
+        ...{ events, onClose, signal, revision, timeoutMs, limits, log, clock },
       }),
     onOpen: (upstream) => {
       log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');

@@ -9,8 +9,8 @@ import type { Upstream } from './upstream.ts';
 
 export interface SupervisedOptions {
   clock: Clock;
-  /** Opens a connection and says when it is gone. */
-  open(onClose: (reason: string) => void): Promise<Upstream>;
+  /** Opens a connection and says when it is gone. Aborting gives it up, with all that was started for it. */
+  open(onClose: (reason: string) => void, signal: AbortSignal): Promise<Upstream>;
   /** A connection nobody has used for this long is closed; undefined keeps it. */
   idleMs?: number | undefined;
   onOpen?(upstream: Upstream): void;
@@ -33,7 +33,7 @@ export class Supervised {
   #losses = 0;
   #users = 0;
   #stopIdle: () => void = () => {};
-  #closed = false;
+  readonly #closing = new AbortController();
   #onUnused: (() => void) | undefined;
 
   constructor(options: SupervisedOptions) {
@@ -46,7 +46,7 @@ export class Supervised {
 
   /** It will not be opened any more. */
   get isClosed(): boolean {
-    return this.#closed;
+    return this.#closing.signal.aborted;
   }
 
   /** Why the last attempt failed, until one succeeds. */
@@ -84,7 +84,7 @@ export class Supervised {
 
   async get(): Promise<Upstream> {
     if (this.#current) return this.#current;
-    if (this.#closed) throw new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason: 'Parley is closing' });
+    if (this.isClosed) throw closingError();
     if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return this.#failure ? this.#unlessLong(this.#opening, this.#failure) : this.#opening;
@@ -96,23 +96,26 @@ export class Supervised {
     await this.close();
   }
 
+  /** One that is still being opened is not waited for but given up, and whoever waits for it is told. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort(closingError());
     this.#stopIdle();
-    const upstream = this.#current ?? (await this.#opening?.catch(() => undefined));
-    await upstream?.close();
+    await this.#opening?.catch(() => {}); // told to whoever opened it
+    await this.#current?.close();
   }
 
   async #open(): Promise<Upstream> {
     try {
       let upstream: Upstream | undefined;
-      upstream = await this.#options.open((reason) => this.#lost(upstream, reason));
+      upstream = await this.#options.open((reason) => this.#lost(upstream, reason), this.#closing.signal);
+      if (this.isClosed) await upstream.close();
+      if (this.isClosed) throw closingError();
       this.#failure = undefined;
-      if (this.#closed) await upstream.close();
-      else this.#current = upstream;
+      this.#current = upstream;
       this.#options.onOpen?.(upstream);
       return upstream;
     } catch (thrown) {
+      if (this.isClosed) throw closingError();
       this.#failed(toError(thrown));
       throw this.#failure!;
     }
@@ -122,7 +125,7 @@ export class Supervised {
     if (upstream !== undefined && upstream !== this.#current) return;
     this.#current = undefined;
     this.#stopIdle();
-    if (this.#closed) return;
+    if (this.isClosed) return;
     if (upstream) this.#judge(reason); // otherwise whoever opens it is told
     this.#options.onLost?.(reason);
   }
@@ -169,4 +172,8 @@ export class Supervised {
       void upstream?.close();
     });
   }
+}
+
+function closingError(): GatewayError {
+  return new GatewayError('UPSTREAM_CLOSED', { server: 'the server', reason: 'Parley is closing' });
 }

@@ -37,6 +37,8 @@ export interface UpstreamOptions {
   log?: Log | undefined;
   clock?: Clock | undefined;
   onClose?: ((reason: string) => void) | undefined;
+  /** Aborting gives up the opening: what was started for it is ended first. Later it means nothing. */
+  signal?: AbortSignal | undefined;
 }
 
 export async function openUpstream(address: Address, options: UpstreamOptions): Promise<Upstream> {
@@ -49,7 +51,9 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
     events: options.events,
     probeMs: options.probeMs ?? 5000,
+    signal: options.signal,
     async connect(link) {
+      options.signal?.throwIfAborted();
       live = link;
       const wire = new LinkWire(link, {
         clock: options.clock ?? systemClock,
@@ -62,7 +66,13 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
       return wire;
     },
   };
-  return new Upstream(await negotiate(route, negotiation), negotiation);
+  const giveUp = (): void => void live?.close();
+  options.signal?.addEventListener('abort', giveUp);
+  try {
+    return new Upstream(await negotiate(route, negotiation), negotiation);
+  } finally {
+    options.signal?.removeEventListener('abort', giveUp);
+  }
 }
 
 export class Upstream {

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../shared/errors.ts';
+import { FakeClock, settled } from '../dialect/fake-front.contract.ts';
+import { Supervised } from './supervised.ts';
+import type { Upstream } from './upstream.ts';
+
+/** A server whose opening ends when the test says so. */
+function setUp() {
+  const openings: { signal: AbortSignal; done: (upstream: Upstream) => void; fail: (error: Error) => void }[] = [];
+  const upstreams = { opened: 0, closed: 0 };
+  const supervised = new Supervised({
+    clock: new FakeClock(),
+    open: (_onClose, signal) => new Promise((done, fail) => openings.push({ signal, done, fail })),
+    onOpen: () => void upstreams.opened++,
+  });
+  const upstream = { close: async () => void upstreams.closed++ } as unknown as Upstream;
+  return { supervised, openings, upstreams, upstream };
+}
+
+const CLOSING = { code: 'UPSTREAM_CLOSED', details: { reason: 'Parley is closing' } };
+
+describe('a connection that is closed while it is opened', () => {
+  it('is given up, and whoever waits for it is told', async () => {
+    const { supervised, openings, upstreams } = setUp();
+    const waiting = supervised.get();
+    const closed = supervised.close();
+    const [{ signal, fail }] = openings as [(typeof openings)[0]];
+    expect(signal.aborted).toBe(true);
+    fail(new Error('torn'));
+    await expect(waiting).rejects.toMatchObject(CLOSING);
+    await closed;
+    expect(supervised).toMatchObject({ isClosed: true, failure: undefined, state: 'idle' });
+    expect(upstreams).toEqual({ opened: 0, closed: 0 });
+  });
+
+  it('and is there all the same, is closed before anybody sees it', async () => {
+    const { supervised, openings, upstreams, upstream } = setUp();
+    const waiting = supervised.get();
+    const closed = supervised.close();
+    openings[0]!.done(upstream);
+    await expect(waiting).rejects.toMatchObject(CLOSING);
+    await closed;
+    expect(upstreams).toEqual({ opened: 0, closed: 1 });
+    await expect(supervised.get()).rejects.toMatchObject(CLOSING);
+    expect(openings).toHaveLength(1);
+  });
+});
+
+it('one that is open is closed, and its opening is called off no more', async () => {
+  const { supervised, openings, upstreams, upstream } = setUp();
+  const waiting = supervised.get();
+  openings[0]!.done(upstream);
+  expect(await waiting).toBe(upstream);
+  await supervised.close();
+  expect(upstreams).toEqual({ opened: 1, closed: 1 });
+});
+
+it('one that fails is told of at once until it is time for another attempt', async () => {
+  const { supervised, openings } = setUp();
+  const waiting = supervised.get();
+  const failure = new GatewayError('UPSTREAM_UNREACHABLE', { server: 's', reason: 'gone' });
+  openings[0]!.fail(failure);
+  await expect(waiting).rejects.toBe(failure);
+  await expect(supervised.get()).rejects.toBe(failure);
+  await settled();
+  expect(openings).toHaveLength(1);
+  expect(supervised.state).toBe('failing');
+});

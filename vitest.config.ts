@@ -9,8 +9,20 @@ export default defineConfig({
   test: {
     reporters: ['default', './tests/helpers/closing-line.ts'],
     projects: [
-      { ...source, test: { name: 'unit', retry, include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
-      { ...source, test: { name: 'package', retry, include: ['tests/package/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        ...source,
+        test: { name: 'unit', retry, include: ['src/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 30_000 },
+      },
+      {
+        ...source,
+        test: {
+          name: 'package',
+          retry,
+          include: ['tests/package/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
       {
         ...source,
         test: {

@@ -6,6 +6,7 @@ import { PROGRAMS } from './cells.mjs';
 import { drive } from './load/drive.mjs';
 import { httpClient } from './load/http.mjs';
 import { stdioClient } from './load/stdio.mjs';
+import { quantile } from './report/quantile.mjs';
 
 const STARTS_WITHIN_MS = 10_000;
 const CLIENTS = { http: httpClient, stdio: stdioClient };
@@ -98,8 +99,4 @@ async function within(ms, what, promise) {
     timer = setTimeout(() => reject(new Error(`did not ${what} within ${ms / 1000} s`)), ms);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
-
-function quantile(sorted, q) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
 }

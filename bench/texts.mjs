@@ -3,11 +3,18 @@
 /** Small: makes a handshake-era request of about 150 bytes. */
 export const SMALL = 'forty-two bytes of text, there and back ..';
 
-/** Opens the large text, so that its answers are recognised by their start. */
+/** Opens a large text, so that its answers are recognised by their start. */
 export const LARGE_OPENS = 'the large text opens here';
 
+const MEBIBYTE = 1024 * 1024;
+
 /** 1 MiB of lines with something to escape in each, as in a source file or a log. */
-export const LARGE = largeText(1024 * 1024);
+export const LARGE = largeText(MEBIBYTE);
+
+let huge;
+
+/** About ten times as much: 10 MB once it is escaped, and not a byte more, for some peers end there. */
+export const hugeText = () => (huge ??= largeText(9_300_000));
 
 function largeText(size) {
   const line = 'He said "a result is text, mostly", and then a path: C:\\temp\\notes.txt\n';

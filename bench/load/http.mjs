@@ -1,16 +1,23 @@
 // A client on raw sockets: one request at a time on each, written as prepared text, answers only scanned for their end.
 // An HTTP library would cost the load more than the barest server costs, and become what is measured.
 import { connect } from 'node:net';
-import { checkAnswer, ERAS, INITIALIZE, INITIALIZED, nextId } from './messages.mjs';
+import { setTimeout } from 'node:timers/promises';
+import { checkAnswer, DISCOVER, ERAS, INITIALIZE, INITIALIZED, nextId } from './messages.mjs';
 
+/** Between two tries to reach a server that is starting. */
+const AGAIN_MS = 3;
 const BOTH = 'application/json, text/event-stream';
 
-export async function httpClient({ url, era }) {
-  const sessionHeaders = era === 'handshake' ? await openSession(url) : {};
+/** `patient`: the server is only just starting, and is asked again while this says so. */
+export async function httpClient({ url, era, patient = () => false }) {
+  const greeting = await greet(url, era, patient);
+  const greetedAt = performance.now();
+  const sessionHeaders = era === 'handshake' ? await openSession(url, greeting) : {};
   const headers = { ...sessionHeaders, 'mcp-protocol-version': ERAS[era].revision };
   const sockets = [];
 
   return {
+    greetedAt,
     /** One call on one lane; each lane is a connection of its own. */
     send(lane, call, done) {
       if (!sockets[lane]?.isOpen()) sockets[lane] = openSocket(url);
@@ -29,10 +36,26 @@ export async function httpClient({ url, era }) {
   };
 }
 
-async function openSession(url) {
-  const response = await post(url, {}, JSON.stringify(INITIALIZE));
-  await response.text();
-  const id = response.headers.get('mcp-session-id');
+/** The first word of a client, answered. */
+async function greet(url, era, patient) {
+  const word = JSON.stringify(era === 'handshake' ? INITIALIZE : DISCOVER);
+  const headers =
+    era === 'handshake' ? {} : { 'mcp-protocol-version': ERAS[era].revision, 'mcp-method': DISCOVER.method };
+  for (;;) {
+    const response = await post(url, headers, word).catch(unless(patient));
+    const text = await response?.text();
+    if (response?.ok) return response;
+    if (!patient()) throw new Error(`the first word was answered with ${response.status}: ${text.slice(0, 200)}`);
+    await setTimeout(AGAIN_MS);
+  }
+}
+
+const unless = (patient) => (error) => {
+  if (!patient()) throw error;
+};
+
+async function openSession(url, greeting) {
+  const id = greeting.headers.get('mcp-session-id');
   // A server without sessions is within its rights.
   const headers = { 'mcp-protocol-version': ERAS.handshake.revision, ...(id && { 'mcp-session-id': id }) };
   const { status } = await post(url, headers, JSON.stringify(INITIALIZED));

@@ -1,5 +1,5 @@
 // What the load sends, as text around an id. Ids have seven digits, so every request of a cell has the same length.
-import { LARGE, LARGE_OPENS, SMALL } from '../texts.mjs';
+import { hugeText, LARGE, LARGE_OPENS, SMALL } from '../texts.mjs';
 
 const FIRST_ID = 1_000_000;
 let lastId = FIRST_ID;
@@ -27,22 +27,29 @@ export const INITIALIZE = {
   params: { protocolVersion: ERAS.handshake.revision, capabilities: {}, clientInfo: CLIENT_INFO },
 };
 
+/** The first word of a client that has no handshake. */
+export const DISCOVER = {
+  jsonrpc: '2.0',
+  id: FIRST_ID,
+  method: 'server/discover',
+  params: { _meta: ERAS.stateless.meta },
+};
+
 export const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 
+const CALLS = {
+  small: { tool: 'echo', arguments: { text: SMALL }, text: () => SMALL, opens: SMALL },
+  large: { tool: 'blob', arguments: {}, text: () => LARGE, opens: LARGE_OPENS },
+  huge: { tool: 'huge', arguments: {}, text: hugeText, opens: LARGE_OPENS },
+  slow: { tool: 'slow', arguments: {}, text: () => 'slept', opens: 'slept' },
+};
+
 /** `head + id + tail` is the request; a right answer has `opens` near its start and is longer than `text`. */
-export function callOf(size, era) {
-  const large = size === 'large';
-  const name = large ? 'blob' : 'echo';
-  const params = { name, arguments: large ? {} : { text: SMALL }, _meta: ERAS[era].meta };
-  const rest = JSON.stringify({ method: 'tools/call', params });
-  return {
-    era,
-    name,
-    head: '{"jsonrpc":"2.0","id":',
-    tail: `,${rest.slice(1)}`,
-    text: large ? LARGE : SMALL,
-    opens: large ? LARGE_OPENS : SMALL,
-  };
+export function callOf(size, era, toolName = (tool) => tool) {
+  const { tool, arguments: args, text, opens } = CALLS[size];
+  const name = toolName(tool);
+  const rest = JSON.stringify({ method: 'tools/call', params: { name, arguments: args, _meta: ERAS[era].meta } });
+  return { era, name, head: '{"jsonrpc":"2.0","id":', tail: `,${rest.slice(1)}`, text: text(), opens };
 }
 
 /** Reads one answer in full, before anything is measured: a fast wrong answer must not win. */

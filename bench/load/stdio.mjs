@@ -1,5 +1,5 @@
 // A client on the child's own pipes: lines out, and of the lines that come back the id and the start.
-import { checkAnswer, INITIALIZE, INITIALIZED, nextId } from './messages.mjs';
+import { checkAnswer, DISCOVER, INITIALIZE, INITIALIZED, nextId } from './messages.mjs';
 
 const LOOKED_AT = 400;
 
@@ -39,12 +39,13 @@ export async function stdioClient({ child, era }) {
     });
   }
 
-  if (era === 'handshake') {
-    await request(INITIALIZE.id, JSON.stringify(INITIALIZE));
-    child.stdin.write(JSON.stringify(INITIALIZED) + '\n');
-  }
+  const greeting = era === 'handshake' ? INITIALIZE : DISCOVER;
+  await request(greeting.id, JSON.stringify(greeting));
+  const greetedAt = performance.now();
+  if (era === 'handshake') child.stdin.write(JSON.stringify(INITIALIZED) + '\n');
 
   return {
+    greetedAt,
     /** All lanes share the one pipe. */
     send(_lane, call, done) {
       const id = nextId();
@@ -68,7 +69,10 @@ function idIn(parts) {
 
 const idOf = (text) => /"id":(\d{7})/.exec(text)?.[1];
 
-const startOf = ([first]) => first.latin1Slice(0, Math.min(first.length, LOOKED_AT));
+function startOf(parts) {
+  const start = parts.length === 1 || parts[0].length >= LOOKED_AT ? parts[0] : Buffer.concat(parts.slice(0, 3));
+  return start.latin1Slice(0, Math.min(start.length, LOOKED_AT));
+}
 
 function endOf(parts) {
   const end = Buffer.concat(parts.slice(-2));

@@ -1,5 +1,6 @@
 // From rounds to the figures that are told: medians per subject, ratios, and how far the rounds disagree.
 import { cpus } from 'node:os';
+import { median } from './quantile.mjs';
 
 /** `rounds`: by subject, those of all its lives one after the other, `perLife` in each. */
 export function summarise(cell, rounds, perLife) {
@@ -34,12 +35,6 @@ function ratio(one, other, perLife) {
     ofMedians: one.cpu / other.cpu,
     lives,
   };
-}
-
-function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length / 2;
-  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }
 
 /** What a reader needs to judge the figures; nothing that names this machine. */

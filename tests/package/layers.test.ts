@@ -21,6 +21,7 @@ const LAYERS = [
 /** What each stage of the gateway may use beside itself, protocol/ and shared/. */
 const STAGES: Record<string, string[]> = {
   accept: ['codec', 'dialect'],
+  ask: [],
   codec: [],
   dialect: [],
   middleware: [],

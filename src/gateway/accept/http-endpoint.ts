@@ -120,7 +120,7 @@ function allowOf(path: string, { handshake }: Front): string {
   return ALLOW[known] ?? 'GET';
 }
 
-function pathOf(request: IncomingMessage): string {
+export function pathOf(request: IncomingMessage): string {
   const url = request.url!;
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);

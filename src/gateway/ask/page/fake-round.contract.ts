@@ -1,0 +1,96 @@
+// A round for tests, and a browser as far as HTTP shows of one: it keeps cookies and sends forms as it was shown them.
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Answer, Round } from '../round.ts';
+
+export interface FakeRound extends Round {
+  answers: Record<string, Answer> | undefined;
+  by: string | undefined;
+  isOpen: boolean;
+}
+
+export function fakeRound(questions: Record<string, JsonObject>, changes: Partial<Round> = {}): FakeRound {
+  return {
+    handle: `h${Math.random().toString(36).slice(2)}`,
+    principal: 'ada',
+    questions: Object.entries(questions).map(([key, params]) => ({
+      key,
+      ask: { method: 'elicitation/create', params },
+    })),
+    about: { tool: 'book_flight', server: 'travel', client: 'Claude' },
+    expiresAt: Date.now() + 600_000,
+    isOpen: true,
+    answers: undefined,
+    by: undefined,
+    ...changes,
+    answer(answers, by) {
+      if (!this.isOpen) return false;
+      this.isOpen = false;
+      Object.assign(this, { answers, by });
+      return true;
+    },
+  };
+}
+
+/** One question with one form. */
+export function formRound(properties: JsonObject, required: string[] = Object.keys(properties)): FakeRound {
+  return fakeRound({
+    only: { message: 'What shall it be?', requestedSchema: { type: 'object', properties, required } },
+  });
+}
+
+export interface Got {
+  status: number;
+  text: string;
+  headers: Headers;
+}
+
+export class FakeBrowser {
+  readonly cookies = new Map<string, string>();
+  /** Of the request, beside what a browser always sends. */
+  headers: Record<string, string> = {};
+
+  async get(url: string, init: RequestInit = {}): Promise<Got> {
+    const headers = { ...this.headers, cookie: this.#cookie(), ...(init.headers as Record<string, string>) };
+    const response = await fetch(url, { redirect: 'manual', ...init, headers });
+    for (const set of response.headers.getSetCookie()) {
+      const [name, value] = set.split(';')[0]!.split('=') as [string, string];
+      this.cookies.set(name, value);
+    }
+    const got = { status: response.status, text: await response.text(), headers: response.headers };
+    const location = response.headers.get('location');
+    return response.status === 303 && init.redirect === undefined ? this.get(new URL(location!, url).href) : got;
+  }
+
+  post(url: string, body: Record<string, string | string[]> | FormData, init: RequestInit = {}): Promise<Got> {
+    const headers = { origin: new URL(url).origin, ...(init.headers as Record<string, string>) };
+    const pairs =
+      body instanceof FormData
+        ? []
+        : Object.entries(body).flatMap(([key, value]) => [value].flat().map((one) => [key, one]));
+    return this.get(url, {
+      method: 'POST',
+      body: body instanceof FormData ? body : new URLSearchParams(pairs),
+      ...init,
+      headers,
+    });
+  }
+
+  /** Past the first page, to the form. */
+  open(url: string): Promise<Got> {
+    return this.post(url, { do: 'open' });
+  }
+
+  /** Opens the link, and sends the form with these values. */
+  async fill(url: string, values: Record<string, string | string[]>, action = 'accept'): Promise<Got> {
+    const { text } = await this.open(url);
+    return this.post(url, { csrf: csrfOf(text), do: action, ...values });
+  }
+
+  #cookie(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+}
+
+export function csrfOf(page: string): string {
+  return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+}

@@ -1,0 +1,71 @@
+// Which browser opened which round. The first one gets a cookie, and nobody else gets in. Kept until the round would have
+// expired, so that its own browser can still be told what became of it.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../../shared/clock.ts';
+import { randomId } from '../../../shared/ids.ts';
+import type { Answer, Round } from '../round.ts';
+
+interface Opener {
+  readonly browser: string;
+  readonly expiresAt: number;
+  outcome?: Answer['action'];
+}
+
+export class Openers {
+  readonly #clock: Clock;
+  readonly #openers = new Map<string, Opener>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The secret for the browser's cookie; undefined when another one was first. */
+  bind({ handle, expiresAt }: Round): string | undefined {
+    this.#forget();
+    if (this.#openers.has(handle)) return undefined;
+    const browser = randomId();
+    this.#openers.set(handle, { browser, expiresAt });
+    return browser;
+  }
+
+  isBound(handle: string): boolean {
+    return this.#openers.has(handle);
+  }
+
+  /** The secret of the browser that opened this round, if these are its cookies. */
+  browserOf(handle: string, cookies: string | undefined): string | undefined {
+    const opener = this.#openers.get(handle);
+    const sent = opener && readCookie(cookies, cookieName(handle));
+    return opener && sent !== undefined && isSame(sent, opener.browser) ? opener.browser : undefined;
+  }
+
+  settle(handle: string, outcome: Answer['action']): void {
+    const opener = this.#openers.get(handle);
+    if (opener) opener.outcome = outcome;
+  }
+
+  outcomeOf(handle: string): Answer['action'] | undefined {
+    return this.#openers.get(handle)?.outcome;
+  }
+
+  /** Rounds are few, and each is here once: going through all of them costs nothing. */
+  #forget(): void {
+    const now = this.#clock.now();
+    for (const [handle, { expiresAt }] of this.#openers) if (expiresAt <= now) this.#openers.delete(handle);
+  }
+}
+
+/** One for each round: two questions may be open in one browser. */
+export function cookieName(handle: string): string {
+  return `parley-ask-${createHash('sha256').update(handle).digest('hex').slice(0, 16)}`;
+}
+
+function readCookie(header: string | undefined, name: string): string | undefined {
+  const pair = header?.split(';').find((one) => one.trim().startsWith(`${name}=`));
+  return pair?.trim().slice(name.length + 1);
+}
+
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

@@ -1,0 +1,75 @@
+// A posted form, read into the answers of its round; or into what was entered and what is wrong with it, to be shown again.
+import { checkField } from '../form-answer.ts';
+import type { Field } from '../form-field.ts';
+import type { Checked, Problem } from '../problem.ts';
+import type { Answer } from '../round.ts';
+import { valueOf } from './entry.ts';
+import type { Entry } from './entry.ts';
+import type { Section } from './sections.ts';
+
+export interface UploadedFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly data: string;
+}
+
+/** One section as it was filled in. */
+export interface Filled {
+  readonly isSkipped: boolean;
+  readonly isDone: boolean;
+  readonly entries: readonly Entry[];
+  /** By position of the field; at -1 the one of the section itself. */
+  readonly problems: ReadonlyMap<number, Problem>;
+}
+
+export type ReadForm = { answers: Record<string, Answer>; filled?: undefined } | { filled: readonly Filled[] };
+
+export async function readForm(sections: readonly Section[], form: FormData): Promise<ReadForm> {
+  const read = await Promise.all(sections.map((section) => readSection(section, form)));
+  if (read.some(({ filled }) => filled.problems.size > 0)) return { filled: read.map(({ filled }) => filled) };
+  return { answers: Object.fromEntries(sections.map(({ key }, index) => [key, read[index]!.answer])) };
+}
+
+async function readSection(section: Section, form: FormData): Promise<{ filled: Filled; answer: Answer }> {
+  const { name, fields } = section;
+  const entries = await Promise.all(fields.map((field, index) => readEntry(field, `${name}.${index}`, form)));
+  const isSkipped = form.has(`${name}.skip`);
+  const isDone = form.has(`${name}.done`) || section.isAlone;
+  const problems = new Map<number, Problem>();
+  const filled = { isSkipped, isDone, entries, problems };
+  if (isSkipped || section.isTooMuch) return { filled, answer: { action: 'decline' } };
+  if (section.url) {
+    if (!isDone || !section.url.isWeb) problems.set(-1, { property: '', code: 'required', limit: undefined });
+    return { filled, answer: { action: 'accept' } };
+  }
+  const content: [string, unknown][] = [];
+  fields.forEach((field, index) => {
+    const checked = checkEntry(field, entries[index]!);
+    if (checked && 'value' in checked) content.push([field.name, checked.value]);
+    else if (checked) problems.set(index, { property: field.name, code: checked.code, limit: checked.limit });
+  });
+  return { filled, answer: { action: 'accept', content: Object.fromEntries(content) } };
+}
+
+function checkEntry(field: Field, entry: Entry): Checked | undefined {
+  const meant = valueOf(field, entry);
+  return 'code' in meant ? meant : checkField(field, meant.value);
+}
+
+async function readEntry(field: Field, name: string, form: FormData): Promise<Entry> {
+  const sent = form.getAll(name);
+  const texts = sent.filter((one) => typeof one === 'string');
+  const zone = form.get(`${name}.zone`);
+  return {
+    texts,
+    zone: typeof zone === 'string' ? zone : '',
+    file: field.kind === 'file' ? await toFile(sent.find((one) => typeof one !== 'string')) : undefined,
+  };
+}
+
+/** A field for files that was left empty sends a file without name and content. */
+async function toFile(file: File | undefined): Promise<UploadedFile | undefined> {
+  if (!file || (file.name === '' && file.size === 0)) return undefined;
+  const data = Buffer.from(await file.arrayBuffer()).toString('base64');
+  return { name: file.name, mimeType: file.type || 'application/octet-stream', data };
+}

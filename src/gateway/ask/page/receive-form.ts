@@ -1,0 +1,83 @@
+// POST: the browser that opens the round, and the answers of the one that did.
+import type { Answer, Round } from '../round.ts';
+import { ASK_PATH } from './link.ts';
+import { cookieName } from './openers.ts';
+import { readForm } from './read-form.ts';
+import { readPost } from './read-post.ts';
+import { toSections } from './sections.ts';
+import { isOurForm, showForm } from './show-round.ts';
+import type { Visit } from './visit.ts';
+
+/** Of a form without files, and of one button. */
+const FORM_BYTES = 1024 * 1024;
+const BUTTON_BYTES = 16 * 1024;
+
+export async function receiveForm(visit: Visit): Promise<void> {
+  const { request, reply, log, handle } = visit;
+  const maxBytes = maxBytesOf(visit);
+  const form = await readPost(request, maxBytes);
+  if (!isOurOrigin(visit)) {
+    log.warn({ handle, origin: request.headers.origin }, 'ask.page-foreign-origin');
+    return reply.forged();
+  }
+  if (form === 'not-a-form') return reply.notAForm();
+  if (form === 'too-large') return reply.tooLarge(maxBytes);
+  return form.get('do') === 'open' ? open(visit) : answer(visit, form);
+}
+
+function open({ openers, handle, round, browser, reply, token, base, request, clock, log }: Visit): void {
+  if (browser !== undefined) return reply.seeAgain(token);
+  const secret = round?.isOpen ? openers.bind(round) : undefined;
+  if (secret === undefined) return reply.gone();
+  log.info({ handle }, 'ask.page-opened');
+  const seconds = Math.ceil((round!.expiresAt - clock.now()) / 1000);
+  const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
+  const path = `${base.pathname.replace(/\/+$/, '')}${ASK_PATH}`;
+  const cookie = `${cookieName(handle)}=${secret}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
+  reply.seeAgain(token, { 'set-cookie': isSecure ? `${cookie}; Secure` : cookie });
+}
+
+async function answer(visit: Visit, form: FormData): Promise<void> {
+  const { reply, browser, round, handle, log } = visit;
+  if (browser === undefined) return reply.gone();
+  if (!isOurForm(visit, form.get('csrf'))) {
+    log.warn({ handle }, 'ask.page-forged');
+    return reply.forged();
+  }
+  if (!round?.isOpen) return reply.closed();
+  const action = form.get('do');
+  if (action === 'decline' || action === 'cancel') return settle(visit, toAll(round, action), action);
+  const sections = toSections(round);
+  const read = await readForm(sections, form);
+  if (read.filled) return showForm(visit, 422, read.filled);
+  const isAccepted = Object.values(read.answers).some((one) => one.action === 'accept');
+  return settle(visit, read.answers, isAccepted ? 'accept' : 'decline');
+}
+
+function settle(visit: Visit, answers: Record<string, Answer>, outcome: Answer['action']): void {
+  const { reply, round, handle, openers, token, log } = visit;
+  if (!round!.answer(answers, 'page')) return reply.closed();
+  openers.settle(handle, outcome);
+  log.info({ handle, outcome }, 'ask.page-answered');
+  reply.seeAgain(token);
+}
+
+function toAll({ questions }: Round, action: 'decline' | 'cancel'): Record<string, Answer> {
+  return Object.fromEntries(questions.map(({ key }) => [key, { action }]));
+}
+
+/** Nobody but the browser of a round can make us read more than a button. */
+function maxBytesOf({ round, browser, maxBytes }: Visit): number {
+  if (!round?.isOpen || browser === undefined) return BUTTON_BYTES;
+  const hasFile = toSections(round).some(({ fields }) => fields.some(({ kind }) => kind === 'file'));
+  return hasFile ? maxBytes : Math.min(FORM_BYTES, maxBytes);
+}
+
+/** A form is sent with the origin of its page. One without was not sent by a browser of the last years. */
+function isOurOrigin({ request: { headers }, base }: Visit): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  return origin === base.origin || new URL(origin).host === host;
+}

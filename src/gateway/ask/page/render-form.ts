@@ -1,0 +1,133 @@
+// The page with the questions of a round: who asks, the questions as one form, what happens next.
+import { describeProblem } from '../problem.ts';
+import type { Round } from '../round.ts';
+import { defaultEntry } from './entry.ts';
+import { html, shown, when } from './html.ts';
+import type { Html } from './html.ts';
+import type { Filled } from './read-form.ts';
+import { renderField, titleOf } from './render-field.ts';
+import { renderPage } from './render-page.ts';
+import { renderTarget } from './render-target.ts';
+import type { Section } from './sections.ts';
+import { fill } from './words.ts';
+import type { Words } from './words.ts';
+
+export interface FormView {
+  readonly round: Round;
+  readonly sections: readonly Section[];
+  /** As it was filled in, when something was wrong with it. */
+  readonly filled: readonly Filled[] | undefined;
+  readonly token: string;
+  readonly csrf: string;
+  readonly minutes: number;
+  readonly words: Words;
+}
+
+const MAX_MESSAGE = 20_000;
+const MAX_NAME = 80;
+
+export function renderForm(view: FormView): string {
+  const { sections, words, token, csrf, round } = view;
+  const hasFile = sections.some(({ fields }) => fields.some(({ kind }) => kind === 'file'));
+  const title = sections.length === 1 ? words.title : fill(words.titleMany, { count: sections.length });
+  const body = html`<header>
+      <h1>${title}</h1>
+      ${renderWho(round, words)}
+    </header>
+    ${view.filled && renderErrors(view, view.filled)}
+    <form method="post" action="?t=${token}" ${when(hasFile, 'enctype="multipart/form-data"')}>
+      <input type="hidden" name="csrf" value="${csrf}" />
+      ${sections.map((section, index) => renderSection(view, section, index))}${renderButtons(sections, words)}
+    </form>
+    ${renderNext(view)}`;
+  return renderPage({ title: view.filled ? `${words.errorPrefix} ${title}` : title, body, words });
+}
+
+function renderWho({ about }: Round, words: Words): Html {
+  const who = [about.tool, about.server && `(${about.server})`].flatMap((one) => one || []).join(' ');
+  const asks = who === '' ? words.asks : fill(words.asksNamed, { who: shown(who, MAX_NAME) });
+  return html`<p class="who">
+    <strong dir="auto">${asks}.</strong>
+    <span dir="auto">${fill(words.forClient, { client: shown(about.client, MAX_NAME) })}</span>
+  </p>`;
+}
+
+function renderSection(view: FormView, section: Section, index: number): Html {
+  const { words, sections } = view;
+  const filled = view.filled?.[index];
+  const isOneOfMany = sections.length > 1;
+  const { name } = section;
+  const heading =
+    isOneOfMany &&
+    html`<h2 id="${name}-title">${fill(words.question, { number: index + 1, count: sections.length })}</h2>`;
+  const message = html`<p class="message">
+    <span class="text" dir="auto">${shown(section.message, MAX_MESSAGE, words.cut)}</span>
+  </p>`;
+  return html`<section class="card" ${isOneOfMany && html` aria-labelledby="${name}-title"`}>
+    ${heading}${message}
+    ${section.isTooMuch ? html`<p class="notice">${words.tooMuch}</p>` : renderFields(view, section, filled)}${section.url && renderTarget(section, filled, words)}${
+      isOneOfMany &&
+      html`<label class="tick skip"
+        ><input type="checkbox" name="${name}.skip" ${when(filled?.isSkipped ?? false, 'checked')} />
+        <span>${words.skip}</span></label
+      >`
+    }
+  </section> `;
+}
+
+function renderFields({ words }: FormView, { name, fields }: Section, filled: Filled | undefined): Html {
+  return html`${fields.map((field, index) =>
+    renderField({
+      field,
+      entry: filled?.entries[index] ?? defaultEntry(field),
+      problem: filled?.problems.get(index),
+      name: `${name}.${index}`,
+      words,
+    }),
+  )}`;
+}
+
+function renderErrors({ sections, words }: FormView, filled: readonly Filled[]): Html {
+  const items = filled.flatMap(({ problems }, index) => {
+    const { name, fields } = sections[index]!;
+    return [...problems].map(([at, problem]) => {
+      const [target, title] = at === -1 ? [`${name}.done`, words.haveDone] : [`${name}.${at}`, titleOf(fields[at]!)];
+      return html`<li>
+        <a href="#${target}"><bdi>${title}</bdi>: ${shown(describeProblem(problem, words.problems), MAX_NAME * 4)}</a>
+      </li>`;
+    });
+  });
+  const isLost = sections.some(({ fields }) => fields.some(({ kind }) => kind === 'file' || kind === 'secret'));
+  const title = items.length === 1 ? words.errorTitle : fill(words.errorsTitle, { count: items.length });
+  return html`<div class="errors" role="alert" tabindex="-1" autofocus aria-labelledby="errors-title">
+    <h2 id="errors-title">${title}</h2>
+    <ul>
+      ${items}
+    </ul>
+    ${isLost && html`<p>${words.sendAgain}</p>`}
+  </div> `;
+}
+
+function renderButtons(sections: readonly Section[], words: Words): Html {
+  const isUnanswerable = sections.length === 1 && (sections[0]!.isTooMuch || sections[0]!.url?.isWeb === false);
+  const isPlain = sections.every(({ fields, url }) => fields.length === 0 && !url);
+  const accept = sections[0]!.isAlone ? words.haveDone : isPlain ? words.agree : words.send;
+  return html`<div class="buttons">
+    ${!isUnanswerable && html`<button name="do" value="accept" class="primary">${accept}</button>`}<button
+      name="do"
+      value="decline"
+      formnovalidate
+    >
+      ${words.decline}</button
+    ><button name="do" value="cancel" formnovalidate class="quiet">${words.cancel}</button>
+  </div>`;
+}
+
+function renderNext({ round, words, minutes }: FormView): Html {
+  const who = shown(round.about.server ?? round.about.tool ?? words.theTool, MAX_NAME);
+  const left = minutes === 1 ? words.oneMinute : fill(words.minutes, { minutes });
+  return html`<footer>
+    <p dir="auto">${fill(words.next, { who })}</p>
+    <p>${words.trust} ${left}</p>
+  </footer>`;
+}

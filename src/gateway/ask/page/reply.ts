@@ -1,0 +1,76 @@
+// What is sent to a browser: always with the same strict headers, and to HEAD without its body.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toSize } from '../check-file.ts';
+import type { Answer } from '../round.ts';
+import { HEADERS, renderNotice } from './render-page.ts';
+import { fill } from './words.ts';
+import type { Words } from './words.ts';
+
+export class Reply {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #words: Words;
+
+  constructor(request: IncomingMessage, response: ServerResponse, words: Words) {
+    this.#request = request;
+    this.#response = response;
+    this.#words = words;
+  }
+
+  page(status: number, text: string): void {
+    const response = this.#response;
+    response.removeHeader('access-control-allow-origin'); // for no other page to read, whatever may call this gateway
+    response.writeHead(status, {
+      ...HEADERS,
+      'content-length': Buffer.byteLength(text),
+      vary: 'Accept-Language, Cookie',
+    });
+    response.end(this.#request.method === 'HEAD' ? undefined : text);
+  }
+
+  methods(allowed: readonly string[]): void {
+    this.#response.setHeader('allow', allowed.join(', '));
+    this.#notice(405, this.#words.notAForm, this.#words.notAFormText);
+  }
+
+  /** Back to the same link, so that reloading sends nothing twice. */
+  seeAgain(token: string, headers: Record<string, string> = {}): void {
+    this.#response.writeHead(303, { ...HEADERS, ...headers, location: `?t=${token}`, 'content-length': 0 });
+    this.#response.end();
+  }
+
+  done(outcome: Answer['action']): void {
+    const { answered, declined, cancelled, goBack } = this.#words;
+    this.#notice(200, { accept: answered, decline: declined, cancel: cancelled }[outcome], goBack);
+  }
+
+  /** For every link that does not work, whatever the reason. */
+  gone(): void {
+    this.#notice(410, this.#words.gone, this.#words.goneText);
+  }
+
+  closed(): void {
+    const { closed, closedText, goBack } = this.#words;
+    this.#notice(409, closed, `${closedText} ${goBack}`);
+  }
+
+  notYours(): void {
+    this.#notice(403, this.#words.notYours, this.#words.notYoursText);
+  }
+
+  forged(): void {
+    this.#notice(403, this.#words.forged, this.#words.forgedText);
+  }
+
+  notAForm(): void {
+    this.#notice(415, this.#words.notAForm, this.#words.notAFormText);
+  }
+
+  tooLarge(maxBytes: number): void {
+    this.#notice(413, this.#words.tooLarge, fill(this.#words.tooLargeText, { size: toSize(maxBytes) }));
+  }
+
+  #notice(status: number, title: string, text: string): void {
+    this.page(status, renderNotice(title, text, this.#words));
+  }
+}

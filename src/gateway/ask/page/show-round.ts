@@ -1,0 +1,40 @@
+// GET: shows a round to the browser that it belongs to, and to others at most that there is one. Changes nothing.
+import { renderForm } from './render-form.ts';
+import { renderWaiting } from './render-page.ts';
+import type { Filled } from './read-form.ts';
+import { toSections } from './sections.ts';
+import type { Visit } from './visit.ts';
+
+export function showRound(visit: Visit): void {
+  const { request, reply, openers, handle, round, browser } = visit;
+  const outcome = openers.outcomeOf(handle);
+  if (browser !== undefined) {
+    if (outcome) return reply.done(outcome);
+    return round?.isOpen ? showForm(visit, 200) : reply.closed();
+  }
+  // Our cookie stays away from a request that another site began, e.g. by a click in a conversation: that this is another
+  // browser shows only when it continues from our own page.
+  const mayHaveCookie = request.headers['sec-fetch-site'] === 'cross-site';
+  const isWaiting = openers.isBound(handle) ? mayHaveCookie : round?.isOpen;
+  return isWaiting ? reply.page(200, renderWaiting(visit.token, visit.words)) : reply.gone();
+}
+
+/** `filled` is shown again with what is wrong with it. */
+export function showForm(visit: Visit, status: number, filled?: readonly Filled[]): void {
+  const { reply, token, words, clock } = visit;
+  const round = visit.round!;
+  const minutes = Math.max(1, Math.ceil((round.expiresAt - clock.now()) / 60_000));
+  const csrf = toCsrf(visit);
+  reply.page(status, renderForm({ round, sections: toSections(round), filled, token, csrf, minutes, words }));
+}
+
+const PURPOSE = 'ask-form';
+
+/** Opens for one round in one browser alone. */
+function toCsrf({ sealer, handle, browser }: Visit): string {
+  return sealer.seal(PURPOSE, `${handle} ${browser}`, true);
+}
+
+export function isOurForm({ sealer, handle, browser }: Visit, csrf: unknown): boolean {
+  return typeof csrf === 'string' && sealer.open(PURPOSE, `${handle} ${browser}`, csrf) === true;
+}

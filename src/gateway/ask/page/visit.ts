@@ -1,0 +1,33 @@
+// One request to the page, with all that is known of it.
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../../shared/clock.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { Sealer } from '../../../shared/seal.ts';
+import type { Round } from '../round.ts';
+import type { Openers } from './openers.ts';
+import type { Reply } from './reply.ts';
+import type { Words } from './words.ts';
+
+/** What all visits share. */
+export interface Site {
+  readonly openers: Openers;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly maxBytes: number;
+}
+
+export interface Visit extends Site {
+  readonly request: IncomingMessage;
+  readonly reply: Reply;
+  readonly words: Words;
+  /** What the link carries, and whose it is. */
+  readonly token: string;
+  readonly handle: string;
+  /** While there is one. */
+  readonly round: Round | undefined;
+  /** The secret of the browser, if it is the one that opened the round. */
+  readonly browser: string | undefined;
+  /** Where browsers reach us. */
+  readonly base: URL;
+}

@@ -63,16 +63,7 @@ export class FakeBrowser {
 
   post(url: string, body: Record<string, string | string[]> | FormData, init: RequestInit = {}): Promise<Got> {
     const headers = { origin: new URL(url).origin, ...(init.headers as Record<string, string>) };
-    const pairs =
-      body instanceof FormData
-        ? []
-        : Object.entries(body).flatMap(([key, value]) => [value].flat().map((one) => [key, one]));
-    return this.get(url, {
-      method: 'POST',
-      body: body instanceof FormData ? body : new URLSearchParams(pairs),
-      ...init,
-      headers,
-    });
+    return this.get(url, { method: 'POST', body: body instanceof FormData ? body : toBody(body), ...init, headers });
   }
 
   /** Past the first page, to the form. */
@@ -93,4 +84,10 @@ export class FakeBrowser {
 
 export function csrfOf(page: string): string {
   return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+}
+
+function toBody(values: Record<string, string | string[]>): URLSearchParams {
+  const body = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) for (const one of [value].flat()) body.append(name, one);
+  return body;
 }

@@ -1,4 +1,4 @@
-// The server under test for `through.mjs`: a gateway whose one upstream is the conformance fixture.
+// The server under test for the runs through the gateway: one whose one upstream is the conformance fixture.
 //
 //   node tests/conformance/gateway-sut.mjs --port N --upstream stdio|http --revision R
 import { spawn } from 'node:child_process';

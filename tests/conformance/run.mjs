@@ -1,22 +1,25 @@
-// The official conformance suite against Parley: its server scenarios against the fixture, its client scenarios (all but
-// authorization) against client.mjs, both for each revision. One table, one closing line.
+// The official conformance suite against Parley. Directly: its server scenarios against the fixture, its client scenarios (all
+// but authorization) against client.mjs, both for each revision. Through the gateway: its server scenarios again, with a
+// gateway before the same fixture, compared with the direct run. Two tables, one closing line.
 //
-//   npm run test:conformance -- [--server] [--client] [--scenario NAME] [--revision R] [--sut "command {port}"] [--json FILE]
+//   npm run test:conformance -- [--server] [--client] [--through] [--write] [--scenario NAME] [--revision R]
+//     [--upstream stdio|http] [--towards R] [--sut "command {port}"] [--json FILE]
 //
-// Non-zero when a scenario failed that expected-failures-<revision>.yaml does not list, or when a listed one passes.
+// Non-zero when a scenario failed that expected-failures-<revision>.yaml does not list, when one came out otherwise through the
+// gateway than directly and expected-differences.mjs does not say why, when an entry of either is stale, or when the table in
+// docs/conformance.md is not what came out; --write renews it. With a selection the page is neither compared nor written.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { loadBaseline, strayEntries } from './harness/baseline.mjs';
+import { compareRuns, toRow } from './harness/compare.mjs';
 import { runClientScenarios } from './harness/client-leg.mjs';
 import { installSuite } from './harness/install.mjs';
-import { RESULTS, ROOT } from './harness/paths.mjs';
+import { readOptions } from './harness/options.mjs';
+import { comparePage, renewPage } from './harness/page.mjs';
+import { RESULTS } from './harness/paths.mjs';
+import { plansFor, strays } from './harness/plans.mjs';
+import { printComparison } from './harness/report-comparison.mjs';
 import { printReport, totalsOf } from './harness/report.mjs';
-import { planScenarios, REVISIONS } from './harness/scenarios.mjs';
-import { runServerScenarios } from './harness/server-leg.mjs';
-import { startSut } from './harness/sut.mjs';
-
-const DEFAULT_SUT = 'node tests/acceptance/fixture.mjs conformance --port {port}';
+import { DIRECT, runDirectly } from './harness/direct-leg.mjs';
+import { runThrough } from './harness/through-leg.mjs';
 
 try {
   process.exitCode = await main(readOptions());
@@ -30,70 +33,33 @@ async function main(options) {
   rmSync(RESULTS, { recursive: true, force: true });
   mkdirSync(RESULTS, { recursive: true });
 
-  const rows = [];
-  if (options.legs.includes('server')) rows.push(...(await testServer(options)));
-  if (options.legs.includes('client')) rows.push(...(await testClient(options)));
+  const serverPlans = options.has('server') || options.has('through') ? await plansFor('server', options) : [];
+  const clientPlans = options.has('client') ? await plansFor('client', options) : [];
+  const server = await runDirectly(serverPlans, options.sut ?? DIRECT);
+  const rows = [...serverPlans.flatMap(strays), ...server, ...clientPlans.flatMap(strays)];
+  for (const plan of clientPlans) rows.push(...(await runClientScenarios(plan)));
+  const direct = printReport(rows);
+  const through = options.has('through') ? await compare(serverPlans, server, options) : { isGood: true };
 
-  printReport(rows);
   if (options.json) writeFileSync(options.json, `${JSON.stringify({ totals: totalsOf(rows), rows }, null, 2)}\n`);
-  return rows.length > 0 && totalsOf(rows).unexpected === 0 ? 0 : 1;
+  printClosingLine(direct, through);
+  return rows.length > 0 && direct.unexpected === 0 && through.isGood ? 0 : 1;
 }
 
-/** One server for both revisions: that one endpoint serves both eras is part of what is tested. */
-async function testServer(options) {
-  const plans = await plansFor('server', options);
-  if (plans.every(({ scenarios }) => scenarios.length === 0)) return [];
-  const sut = await startSut(options.sut);
-  try {
-    const found = plans.flatMap(strays);
-    for (const plan of plans) found.push(...(await runServerScenarios(plan, sut.url)));
-    return found;
-  } finally {
-    await sut.stop();
-  }
+async function compare(plans, direct, options) {
+  const runs = await runThrough({ plans, direct, gateways: options.gateways });
+  const planned = plans.flatMap(({ revision, scenarios }) => scenarios.map(({ name }) => `${revision} ${name}`));
+  const rows = direct
+    .filter(({ revision, scenario }) => planned.includes(`${revision} ${scenario}`))
+    .map((row) => toRow(row, runs));
+  const totals = compareRuns(rows, { all: !options.isPart });
+  printComparison(rows, runs, totals);
+  if (options.write) renewPage(rows, runs);
+  const isCurrent = options.write || options.isPart || comparePage(rows, runs);
+  return { ...totals, isGood: isCurrent && totals.failed === 0 && totals.stale.length === 0 };
 }
 
-async function testClient(options) {
-  const plans = await plansFor('client', options);
-  const found = plans.flatMap(strays);
-  for (const plan of plans) found.push(...(await runClientScenarios(plan)));
-  return found;
-}
-
-/** A run of one scenario says nothing about the other entries. */
-function strays(plan) {
-  return plan.single ? [] : strayEntries(plan);
-}
-
-function plansFor(leg, options) {
-  return Promise.all(
-    options.revisions.map(async (revision) => ({
-      leg,
-      revision,
-      single: options.scenario !== undefined,
-      scenarios: await planScenarios(leg, revision, options.scenario),
-      baseline: await loadBaseline(leg, revision),
-    })),
-  );
-}
-
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      server: { type: 'boolean' },
-      client: { type: 'boolean' },
-      scenario: { type: 'string' },
-      revision: { type: 'string' },
-      sut: { type: 'string', default: DEFAULT_SUT },
-      json: { type: 'string' },
-    },
-  });
-  const named = ['server', 'client'].filter((leg) => values[leg]);
-  const legs = named.length > 0 ? named : ['server', 'client'];
-  if (values.revision && !REVISIONS.includes(values.revision)) {
-    throw new Error(`--revision: one of ${REVISIONS.join(', ')}, not ${values.revision}`);
-  }
-  const json = values.json && resolve(values.json);
-  process.chdir(ROOT);
-  return { ...values, json, legs, revisions: values.revision ? [values.revision] : REVISIONS };
+function printClosingLine(...all) {
+  const sum = (what) => all.reduce((total, one) => total + (one[what] ?? 0), 0);
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`);
 }

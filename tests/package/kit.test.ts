@@ -23,7 +23,7 @@ describe('the acceptance kit', () => {
   it('passes its own tests', () => {
     const { status, stdout } = spawnSync(process.execPath, ['--test', join(ROOT, KIT, 'selftest.mjs')], {
       encoding: 'utf8',
-      timeout: 55_000,
+      timeout: 110_000,
       env: { ...process.env, NODE_OPTIONS: '' },
     });
     expect(status, stdout).toBe(0);

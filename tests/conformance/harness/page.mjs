@@ -21,9 +21,7 @@ export function renewPage(rows, runs) {
 /** True when the page shows what came out. */
 export function comparePage(rows, runs) {
   if (blockIn(readPage()) === toBlock(rows, runs)) return true;
-  console.log(
-    '✗ docs/conformance.md is not what this run gives: node tests/conformance/through.mjs --write renews it\n',
-  );
+  console.log('\n✗ docs/conformance.md is not what this run gives: npm run test:conformance -- --write renews it');
   return false;
 }
 

@@ -1,4 +1,4 @@
-// The comparison on the screen: one line per scenario, then what differs and why, then the closing line.
+// The comparison on the screen: one line per scenario, then what differs and why.
 const SIGNS = { same: '✓', expected: '≠', different: '✗' };
 const MESSAGE_CHARS = 400;
 
@@ -19,12 +19,12 @@ export function printComparison(rows, runs, totals) {
   for (const row of rows) for (const cell of row.cells) printDifference(row, cell);
   for (const { scenario, reason } of totals.stale)
     console.log(`\nexpected-differences.mjs: nothing differs any more in ${scenario} (${reason})`);
-  console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 }
 
 function printDifference({ scenario, revision }, { upstream, server, result, differences, expected, through }) {
-  if (result === 'same') return;
+  if (result === 'same' && !through.looks) return;
   console.log(`\n${scenario}: client ${revision}, server ${server} over ${upstream}`);
+  if (through?.looks) console.log(`  looked at again ${through.looks} time(s), beside a direct run`);
   if (expected) console.log(`  expected: ${expected.reason}`);
   for (const difference of differences) console.log(`  ${difference}`);
   for (const { id, message } of through?.failures ?? [])

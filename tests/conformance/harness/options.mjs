@@ -1,0 +1,47 @@
+// What is to be run, from the command line. Paths are relative to where the command was given; everything else runs at the
+// root of the project.
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT } from './paths.mjs';
+import { REVISIONS } from './scenarios.mjs';
+
+const LEGS = ['server', 'client', 'through'];
+const UPSTREAMS = ['stdio', 'http'];
+
+export function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      server: { type: 'boolean' },
+      client: { type: 'boolean' },
+      through: { type: 'boolean' },
+      write: { type: 'boolean' },
+      scenario: { type: 'string' },
+      revision: { type: 'string' },
+      upstream: { type: 'string' },
+      towards: { type: 'string' },
+      sut: { type: 'string' },
+      json: { type: 'string' },
+    },
+  });
+  const { scenario, revision, upstream, towards, sut, json } = values;
+  const named = LEGS.filter((leg) => values[leg]);
+  const isPart = [scenario, revision, upstream, towards, sut].some((value) => value !== undefined);
+  if (values.write && isPart) throw new Error('--write: the page is written from a whole run, without a selection');
+  const paths = { json: json && resolve(json) };
+  process.chdir(ROOT);
+  return {
+    ...{ scenario, sut, isPart, ...paths },
+    write: values.write === true,
+    has: (leg) => (named.length === 0 ? !(leg === 'through' && sut !== undefined) : named.includes(leg)),
+    revisions: oneOf('revision', revision, REVISIONS),
+    gateways: oneOf('upstream', upstream, UPSTREAMS).flatMap((one) =>
+      oneOf('towards', towards, REVISIONS).map((server) => ({ upstream: one, server })),
+    ),
+  };
+}
+
+function oneOf(name, value, known) {
+  if (value === undefined) return known;
+  if (!known.includes(value)) throw new Error(`--${name}: one of ${known.join(', ')}, not ${value}`);
+  return [value];
+}

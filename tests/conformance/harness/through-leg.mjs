@@ -1,0 +1,65 @@
+// The server scenarios through each gateway. What comes out otherwise than directly is looked at again, alone and beside a
+// fresh direct run of the same scenario: the suite listens for half a second where a gateway may have to start a process, and
+// any machine is busy at times. What differs every time it is looked at is a difference.
+import { join } from 'node:path';
+import { differs } from './compare.mjs';
+import { DIRECT, runPlans } from './direct-leg.mjs';
+import { inLanes } from './lanes.mjs';
+import { RESULTS } from './paths.mjs';
+import { onlyOf } from './plans.mjs';
+import { startSut } from './sut.mjs';
+
+/** Gateways that are tested side by side. The suite mostly waits: two of its runs leave two cores half idle. */
+const LANES = 2;
+const LOOKS = 2;
+/** More than a busy machine brings about: then something is broken, and looking twice would only take long. */
+const MAX_LOOKED_AT = 10;
+const FOLDER = join(RESULTS, 'through');
+
+export async function runThrough({ plans, direct, gateways }) {
+  const suts = [];
+  const start = async (name, command) => {
+    const sut = { ...(await startSut(command, join(FOLDER, name))), folder: join(FOLDER, name) };
+    suts.push(sut);
+    return sut;
+  };
+  try {
+    const jobs = gateways.map((gateway) => () => runGateway(gateway, plans, start));
+    const runs = await inLanes(LANES, jobs);
+    await lookAgain(runs, { plans, direct, start });
+    return runs;
+  } finally {
+    await Promise.all(suts.map((sut) => sut.stop()));
+  }
+}
+
+/** It is kept running, with all that it has started, for a second look. */
+async function runGateway({ upstream, server }, plans, start) {
+  const name = `${upstream}-${server}`;
+  process.stderr.write(`conformance: through a gateway, ${server} over ${upstream} behind it\n`);
+  const command = `node tests/conformance/gateway-sut.mjs --port {port} --upstream ${upstream} --revision ${server}`;
+  const sut = await start(name, command);
+  return { upstream, server, sut, rows: await runPlans(plans, sut.url, sut.folder) };
+}
+
+async function lookAgain(runs, { plans, direct, start }) {
+  const odd = runs.flatMap((run) => run.rows.filter((row) => differs(row, direct, run)).map((row) => ({ run, row })));
+  if (odd.length === 0 || odd.length > MAX_LOOKED_AT) return;
+  const beside = await start('beside', DIRECT);
+  for (const { run, row } of odd) run.rows[run.rows.indexOf(row)] = await look(row, { run, plans, beside });
+}
+
+async function look(row, { run, plans, beside }) {
+  const plan = onlyOf(
+    plans.find(({ revision }) => revision === row.revision),
+    row.scenario,
+  );
+  let seen = row;
+  for (let looks = 1; looks <= LOOKS; looks++) {
+    const [fresh] = await runPlans([plan], beside.url, join(beside.folder, String(looks)));
+    const [again] = await runPlans([plan], run.sut.url, join(run.sut.folder, `look-${looks}`));
+    seen = { ...again, looks, beside: fresh };
+    if (!differs(seen, [fresh], run)) return seen;
+  }
+  return seen;
+}

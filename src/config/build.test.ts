@@ -39,7 +39,7 @@ describe('building', () => {
       ...{ share: 'auto', start: 'lazy', timeoutMs: 5 },
     });
     expect(options.servers['web']).toMatchObject({ server: { url: 'https://e.com', transport: 'http+sse' } });
-    expect(options.servers['web']).toHaveProperty('revision', expect.stringMatching(/^\d{4}-/));
+    expect(options.servers['web']).toHaveProperty('era', 'stateless');
     expect(options).toMatchObject({
       ...{ groups: { all: ['files'] }, keys: ['a'.repeat(16)], limits: { maxDepth: 3 } },
       ...{ allowedHosts: ['e.com'], names: 'on-collision' },

@@ -1,7 +1,6 @@
 // The normal form → what createGateway and its listen() take.
 import { readFile } from 'node:fs/promises';
 import type { HttpListenOptions } from '../gateway/accept/listen-http.ts';
-import { DRAFT, STATELESS } from '../gateway/dialect/revisions.ts';
 import type { GatewayOptions, ServerEntry } from '../gateway/gateway.ts';
 import { createLog } from '../shared/log.ts';
 import type { Log } from '../shared/log.ts';
@@ -67,8 +66,7 @@ const entries = new WeakMap<ServerConfig, ServerEntry>();
 function toEntry(config: ServerConfig): ServerEntry {
   const known = entries.get(config);
   if (known) return known;
-  const { share, start, era, timeoutMs, idleMs } = config;
-  const revision = config.revision ?? revisionOf(era);
+  const { share, start, era, revision, timeoutMs, idleMs } = config;
   const entry = { server: toAddress(config), share, start, era, revision, timeoutMs, idleMs };
   entries.set(config, entry);
   return entry;
@@ -77,12 +75,6 @@ function toEntry(config: ServerConfig): ServerEntry {
 function toAddress(config: ServerConfig) {
   if ('url' in config) return { url: config.url, headers: config.headers, transport: config.transport };
   return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd };
-}
-
-/** The handshake era has many revisions: it is for the gateway to keep to them. */
-function revisionOf(era: ServerConfig['era']): string | undefined {
-  if (era === 'stateless') return STATELESS;
-  return era === 'draft' ? DRAFT : undefined;
 }
 
 async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {

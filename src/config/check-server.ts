@@ -1,5 +1,5 @@
 // What must hold between the keys of one server. Values of variables, headers and URLs are never repeated: they may be secrets.
-import { DRAFT, isHandshake, isStateless } from '../gateway/dialect/revisions.ts';
+import { eraOf } from '../gateway/dialect/revisions.ts';
 import { toId } from './places.ts';
 import type { Path } from './places.ts';
 import type { Problems } from './problems.ts';
@@ -81,11 +81,6 @@ function checkTransport({ server, path, problems }: ServerCheck): void {
 function checkEra({ server: { era, revision }, path, problems }: ServerCheck): void {
   if (era === undefined || revision === undefined || eraOf(revision) === era) return;
   problems.error([...path, 'era'], `"${revision}" is of the era ${eraOf(revision)}`, 'Keep one of the two keys.');
-}
-
-function eraOf(revision: string): string {
-  if (revision === DRAFT) return 'draft';
-  return isStateless(revision) || !isHandshake(revision) ? 'stateless' : 'handshake';
 }
 
 function checkHeaders({ server, path, problems }: ServerCheck): void {

@@ -1,5 +1,6 @@
 // The normal form of a configuration: defaults filled in, short forms written out, paths absolute. Plain frozen data; a
 // configuration in this form is itself a valid input, and stays as it is.
+import type { Era } from '../gateway/dialect/revisions.ts';
 import type { Naming } from '../gateway/router/names.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { LogLevel } from './schema.ts';
@@ -39,7 +40,7 @@ interface ServerCommon {
   readonly description?: string;
   readonly share: 'auto' | 'session';
   readonly start: 'lazy' | 'eager';
-  readonly era?: 'handshake' | 'stateless' | 'draft';
+  readonly era?: Era;
   readonly revision?: string;
   readonly timeoutMs?: number;
   readonly idleMs?: number;

@@ -1,6 +1,6 @@
 // What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf and
 // VS Code, whose files are read as they are. schema/parley.config.schema.json is made from this.
-import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
+import { ALL_REVISIONS, ERAS } from '../gateway/dialect/revisions.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
@@ -37,7 +37,7 @@ const SERVER = object(
     transport: choice(transportWords, 'The same as "type".'),
     share: choice(['auto', 'session'], 'session: every client has a connection, or process, of its own.'),
     start: choice(['lazy', 'eager'], 'eager: connected at once. Default: when a client first needs it.'),
-    era: choice(['handshake', 'stateless', 'draft'], 'The only era to speak with it. Default: found out.'),
+    era: choice(ERAS, 'The only era to speak with it. Default: found out.'),
     revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: found out.'),
     timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
     timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),

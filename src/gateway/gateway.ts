@@ -25,13 +25,13 @@ import { TaskIds } from './router/task-ids.ts';
 import type { Naming } from './router/names.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
-import type { UpstreamTargetOptions } from './upstream/upstream-target.ts';
+import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { View } from './view.ts';
 
 /** A server to reach, with how to reach it, or one that lives in this process. */
 export type ServerEntry = Address | Target | ({ server: Address } & ServerSettings);
 
-export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 'timeoutMs' | 'idleMs'> & {
+export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 'era' | 'timeoutMs' | 'idleMs'> & {
   /** `eager`: connected at once. Default: when a client first needs it. */
   start?: 'lazy' | 'eager' | undefined;
 };

@@ -21,7 +21,7 @@ import { toStep } from './middleware/to-step.ts';
 import { createNameBook } from './router/catalogs.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
-import type { UpstreamTargetOptions } from './upstream/upstream-target.ts';
+import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { View } from './view.ts';
 
 /** What is behind a part: another part, a server of `createServer`, or a target of your own. */

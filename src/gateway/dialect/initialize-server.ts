@@ -7,14 +7,14 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toClientCapabilities } from './client-capabilities.ts';
 import { DraftSpeaker } from './draft/draft-speaker.ts';
 import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
-import { DRAFT, DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake } from './revisions.ts';
+import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toPin } from './revisions.ts';
+import type { Pin } from './revisions.ts';
 import type { Speaker, Wire } from './speaker.ts';
 
-export interface Introduction {
+/** Without a revision the newest is offered, and any answer taken that the era allows. */
+export interface Introduction extends Pin {
   info: Implementation;
   capabilities: ClientCapabilities;
-  /** The only revision to speak; default: the newest, or what the server answers with. */
-  revision?: string | undefined;
   timeoutMs?: number | undefined;
 }
 
@@ -39,18 +39,19 @@ export async function initializeServer(
 }
 
 async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Promise<Opened> {
-  if (intro.revision === DRAFT) return openDraft(wire, await initializeDraft(wire, intro), events);
+  const { era } = toPin(intro);
+  if (era === 'draft') return openDraft(wire, await initializeDraft(wire, intro), events);
   let result;
   try {
     result = await initialize(wire, intro);
   } catch (thrown) {
     // A draft server does not understand the official opening; anything but a word of its own goes up.
-    if (!(thrown instanceof ProtocolError) || intro.revision !== undefined) throw thrown;
+    if (!(thrown instanceof ProtocolError) || era !== undefined) throw thrown;
     const draft = await initializeDraft(wire, intro).catch(() => undefined);
     if (!isDraftResult(draft)) throw thrown;
     return openDraft(wire, draft, events);
   }
-  if (isDraftResult(result)) return openDraft(wire, result, events);
+  if (isDraftResult(result) && era === undefined) return openDraft(wire, result, events);
   return openHandshake(wire, result, intro, events);
 }
 

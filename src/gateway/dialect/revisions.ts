@@ -81,8 +81,30 @@ export function negotiate(offered: string, spoken: readonly string[]): string | 
     .at(-1);
 }
 
-/** Which openings to try with a server, for a pinned revision or for none. */
-export function openingsFor(pinned: string | undefined): { discover: boolean; initialize: boolean } {
-  if (pinned === undefined) return { discover: true, initialize: true };
-  return isStateless(pinned) ? { discover: true, initialize: false } : { discover: false, initialize: true };
+export const ERAS = ['handshake', 'stateless', 'draft'] as const;
+export type Era = (typeof ERAS)[number];
+
+/** What is to be spoken with a server, and nothing else. */
+export interface Pin {
+  revision?: string | undefined;
+  era?: Era | undefined;
+}
+
+export function eraOf(revision: string): Era {
+  if (revision === DRAFT) return 'draft';
+  return isHandshake(revision) ? 'handshake' : 'stateless';
+}
+
+/** An era of one revision pins that one; the handshake era leaves open which of its revisions it is. */
+export function toPin({ revision, era }: Pin): Pin {
+  if (revision !== undefined) return { revision, era: eraOf(revision) };
+  if (era === 'stateless') return { revision: STATELESS, era };
+  return era === 'draft' ? { revision: DRAFT, era } : { era };
+}
+
+/** Which openings to try with a server. */
+export function openingsFor(pin: Pin): { discover: boolean; initialize: boolean } {
+  const { era } = toPin(pin);
+  if (era === undefined) return { discover: true, initialize: true };
+  return { discover: era === 'stateless', initialize: era !== 'stateless' };
 }

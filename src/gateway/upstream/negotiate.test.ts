@@ -3,6 +3,7 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
+import type { Pin } from '../dialect/revisions.ts';
 import type { Route } from './address.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal, type Link } from './link.ts';
@@ -18,15 +19,14 @@ const timeoutMs = 1000;
 const legacy: Responder = ({ method }) => (method === 'initialize' ? initialized : new Refuse(-32601));
 const modern: Responder = ({ method }) => (method === 'server/discover' ? discovered : new Refuse(-32601));
 
-interface Given {
-  revision?: string;
+interface Given extends Pin {
   kind?: Link['kind'];
   canReopen?: boolean;
   fallback?: { respond: Responder; startError?: Error };
 }
 
 /** One link per responder, opened one after the other. */
-function setUp(responders: Responder[], { revision, kind, canReopen = true, fallback }: Given = {}) {
+function setUp(responders: Responder[], { revision, era, kind, canReopen = true, fallback }: Given = {}) {
   const links: FakeLink[] = [];
   const clock = new FakeClock();
   const open = (): Link => {
@@ -38,7 +38,7 @@ function setUp(responders: Responder[], { revision, kind, canReopen = true, fall
   older.startError = fallback?.startError;
   const route: Route = { open, canReopen, ...(fallback && { fallback: { open: () => older, canReopen: true } }) };
   const connected = negotiate(route, {
-    intro: { info: { name: 'me', version: '1' }, capabilities: {}, revision },
+    intro: { info: { name: 'me', version: '1' }, capabilities: {}, revision, era },
     identity: { info: { name: 'me', version: '1' }, capabilities: {} },
     events: fakeEvents(),
     probeMs,
@@ -186,6 +186,42 @@ describe('a pinned revision', () => {
     const t = setUp([(_, link) => link.die()], { revision: '2026-07-28' });
     await expect(t.connected).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
     expect(t.links).toHaveLength(1);
+  });
+});
+
+describe('a pinned era', () => {
+  const both: Responder = (request, link) => (request.method === 'initialize' ? legacy : modern)(request, link);
+
+  test.each([
+    ['handshake', 'initialize', '2025-11-25'],
+    ['stateless', 'server/discover', '2026-07-28'],
+  ] as const)('%s is the only one that a server of both is asked for', async (era, first, revision) => {
+    const t = setUp([both], { era });
+    expect((await t.connected).speaker.server).toMatchObject({ dialect: era, revision });
+    expect(t.links[0]?.methods[0]).toBe(first);
+    expect(t.links[0]?.methods.includes('server/discover')).toBe(era === 'stateless');
+  });
+
+  test('handshake takes whichever of its revisions the server answers with', async () => {
+    const older: Responder = () => ({ ...initialized, protocolVersion: '2024-11-05' });
+    const { speaker } = await setUp([older], { era: 'handshake' }).connected;
+    expect(speaker.server.revision).toBe('2024-11-05');
+  });
+
+  test.each(['handshake', 'draft', 'stateless'] as const)('%s is not given up for another', async (era) => {
+    const responders = { handshake: modern, draft: legacy, stateless: legacy };
+    const t = setUp([responders[era]], { era });
+    await expect(t.connected).rejects.toThrow();
+    expect(t.links).toHaveLength(1);
+  });
+
+  test('handshake is not given up for the draft dialect', async () => {
+    const draft = { server: { name: 'd', version: '1' }, serverCapabilities: {} };
+    for (const answer of [draft, { ...draft, protocolVersion: 'x' }]) {
+      await expect(setUp([() => answer], { era: 'handshake' }).connected).rejects.toMatchObject({
+        code: 'NO_COMMON_VERSION',
+      });
+    }
   });
 });
 

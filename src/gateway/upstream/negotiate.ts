@@ -56,7 +56,7 @@ export async function reinitialize(opened: Opened, options: NegotiateOptions): P
 }
 
 async function openBy(route: Route, options: NegotiateOptions): Promise<Connected> {
-  const { discover, initialize } = openingsFor(options.intro.revision);
+  const { discover, initialize } = openingsFor(options.intro);
   if (!discover) return onFresh(route, options, (opened) => handshake(opened, options));
   let isShared = false;
   try {
@@ -92,7 +92,7 @@ async function onFresh(
 async function probe(wire: LinkWire, options: NegotiateOptions): Promise<Speaker | 'other-era' | 'silent'> {
   const { identity, events, probeMs, intro } = options;
   // Only where a server may not know the question is silence an answer; on HTTP it is an outage.
-  const bounded = !wire.http && intro.revision === undefined;
+  const bounded = !wire.http && openingsFor(intro).initialize;
   try {
     return (await discoverServer(wire, identity, events, bounded ? probeMs : undefined)) ?? 'other-era';
   } catch (thrown) {

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { Supervised } from './supervised.ts';
 import { openUpstream } from './upstream.ts';
 import type { Upstream } from './upstream.ts';
-import type { UpstreamTargetOptions } from './upstream-target.ts';
+import type { UpstreamTargetOptions } from './target-options.ts';
 
 export interface Supervision {
   events: ServerEvents;
@@ -24,7 +24,7 @@ export function superviseUpstream(
   options: UpstreamTargetOptions,
   supervision: Supervision,
 ): Supervised {
-  const { address, client, revision, timeoutMs, limits } = options;
+  const { address, client, revision, era, timeoutMs, limits } = options;
   const { idleMs = connection.isShared ? undefined : OWN_IDLE_MS } = options;
   const { events, log, clock } = supervision;
   let isAgain = false;
@@ -35,7 +35,7 @@ export function superviseUpstream(
       openUpstream(address, {
         info: client,
         capabilities: connection.capabilities,
-        ...{ events, onClose, signal, revision, timeoutMs, limits, log, clock },
+        ...{ events, onClose, signal, revision, era, timeoutMs, limits, log, clock },
       }),
     onOpen: (upstream) => {
       log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');

@@ -9,10 +9,8 @@ import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts'
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import type { Limits } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Address } from './address.ts';
 import { Audience } from './audience.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
@@ -21,28 +19,12 @@ import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
 import { toTargetError } from './target-errors.ts';
 import { TaskBridge, runsTasks } from './task-bridge.ts';
+import type { UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './task-owners.ts';
 import { checkCapability } from './to-call.ts';
 import { ToolBook } from './tool-book.ts';
 import type { Upstream } from './upstream.ts';
 import { withUrlsAsked } from './url-elicitation.ts';
-
-export interface UpstreamTargetOptions {
-  /** The name in the configuration; for errors, logs and prefixes. */
-  name: string;
-  address: Address;
-  /** Who we are towards the server. */
-  client: Implementation;
-  /** `session`: every client has a connection of its own. Default: shared where the client cannot be asked. */
-  share?: 'auto' | 'session' | undefined;
-  revision?: string | undefined;
-  timeoutMs?: number | undefined;
-  /** A connection nobody has used for this long is closed; own connections of clients default to 5 minutes. */
-  idleMs?: number | undefined;
-  limits?: Partial<Limits> | undefined;
-  log?: Log | undefined;
-  clock?: Clock | undefined;
-}
 
 const WAIT_MS = 60_000;
 const LISTS = ['tools', 'prompts', 'resources'] as const;

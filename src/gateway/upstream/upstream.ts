@@ -11,7 +11,8 @@ import type { Limits } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toClientCapabilities } from '../dialect/client-capabilities.ts';
-import { ALL_REVISIONS, STATELESS } from '../dialect/revisions.ts';
+import { ALL_REVISIONS, STATELESS, toPin } from '../dialect/revisions.ts';
+import type { Pin } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/stateless-speaker.ts';
 import { routeTo } from './address.ts';
 import type { Address } from './address.ts';
@@ -21,12 +22,11 @@ import { negotiate, reinitialize } from './negotiate.ts';
 import type { Connected, NegotiateOptions } from './negotiate.ts';
 import { Wishes } from './wishes.ts';
 
-export interface UpstreamOptions {
+/** What is pinned is the only thing to speak; `draft` stands for the draft dialect. */
+export interface UpstreamOptions extends Pin {
   info: Implementation;
   capabilities: ClientCapabilities;
   events: ServerEvents;
-  /** The only revision to speak (`draft` for the draft dialect). */
-  revision?: string | undefined;
   /** Silence allowed before a call is given up; default 60 s. */
   timeoutMs?: number | undefined;
   /** The longest a call may take; default 30 min. */
@@ -47,7 +47,7 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
   const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log });
   let live: Link | undefined;
   const negotiation: NegotiateOptions = {
-    intro: { info: options.info, capabilities: options.capabilities, revision: options.revision },
+    intro: { info: options.info, capabilities: options.capabilities, ...toPin(options) },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
     events: options.events,
     probeMs: options.probeMs ?? 5000,

@@ -1,0 +1,26 @@
+// What is said of a server when it becomes a target.
+import type { Implementation } from '@modelcontextprotocol/client';
+import type { Clock } from '../../shared/clock.ts';
+import type { Limits } from '../../shared/limits.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Era } from '../dialect/revisions.ts';
+import type { Address } from './address.ts';
+
+export interface UpstreamTargetOptions {
+  /** The name in the configuration; for errors, logs and prefixes. */
+  name: string;
+  address: Address;
+  /** Who we are towards the server. */
+  client: Implementation;
+  /** `session`: every client has a connection of its own. Default: shared where the client cannot be asked. */
+  share?: 'auto' | 'session' | undefined;
+  /** The only revision to speak with it, or the only era. Default: found out. */
+  revision?: string | undefined;
+  era?: Era | undefined;
+  timeoutMs?: number | undefined;
+  /** A connection nobody has used for this long is closed; own connections of clients default to 5 minutes. */
+  idleMs?: number | undefined;
+  limits?: Partial<Limits> | undefined;
+  log?: Log | undefined;
+  clock?: Clock | undefined;
+}

@@ -11,6 +11,7 @@ export interface GatewayUpdate {
   /** All of them, in order. The entry of a server that has not changed is the very same object as before. */
   servers: Record<string, ServerEntry>;
   groups: Record<string, string[]>;
+  names: ParleyConfig['names'];
   /** Absent: as they are, with what they remember. */
   steps?: Step[];
 }
@@ -40,7 +41,7 @@ export async function applyConfig(
   const servers = toEntries(next);
   for (const name of different.unchanged) servers[name] = kept[name]!;
   try {
-    await gateway.update({ servers, groups: toGroups(next), ...(steps && { steps: steps.steps }) });
+    await gateway.update({ servers, groups: toGroups(next), names: next.names, ...(steps && { steps: steps.steps }) });
   } catch (thrown) {
     steps?.close();
     throw thrown;

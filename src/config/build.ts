@@ -29,13 +29,14 @@ export async function buildGateway(config: ParleyConfig, options: BuildOptions =
 }
 
 function toOptions(config: ParleyConfig): GatewayOptions {
-  const { names, limits, keys, listen } = config;
+  const { names, limits, keys, listen, observe } = config;
   const { allowedHosts, allowedOrigins } = listen;
   return {
     servers: toEntries(config),
     groups: toGroups(config),
     names,
     limits,
+    ...(observe && { observe }),
     ...(keys.length > 0 && { keys }),
     ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
     ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),

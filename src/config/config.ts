@@ -17,6 +17,7 @@ export interface ParleyConfig {
   readonly limits: Readonly<Partial<Limits>>;
   readonly keys: readonly string[];
   readonly publicUrl?: string;
+  readonly observe?: { readonly metrics?: boolean; readonly tracing?: boolean };
   readonly log: { readonly level: LogLevel };
 }
 

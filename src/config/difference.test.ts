@@ -13,7 +13,7 @@ describe('the difference of two configurations', () => {
     const after = normal({ servers: { on: a, same: a, changed: b, off: { ...a, disabled: true } } });
     expect(difference(before, after)).toEqual({
       ...{ added: ['on'], removed: ['gone', 'off'], changed: ['changed'], unchanged: ['same'] },
-      ...{ steps: false, groups: false, restart: [] },
+      ...{ steps: false, groups: false, names: false, restart: [] },
     });
   });
 
@@ -27,7 +27,7 @@ describe('the difference of two configurations', () => {
       log: 'info',
     };
     expect(difference(normal({ servers: { a } }), normal(after))).toMatchObject({
-      ...{ unchanged: ['a'], steps: true, groups: true, restart: ['listen', 'names', 'log'] },
+      ...{ unchanged: ['a'], steps: true, groups: true, names: true, restart: ['listen', 'log'] },
     });
   });
 

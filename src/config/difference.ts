@@ -11,12 +11,12 @@ export interface Difference {
   unchanged: string[];
   steps: boolean;
   groups: boolean;
+  names: boolean;
   /** Keys that take effect only when Parley is started again. */
   restart: (keyof ParleyConfig)[];
 }
 
-/** Names are among them: one that is known does not change while it is. */
-const AT_START = ['listen', 'names', 'limits', 'keys', 'publicUrl', 'log'] as const satisfies (keyof ParleyConfig)[];
+const AT_START = ['listen', 'limits', 'keys', 'publicUrl', 'observe', 'log'] as const satisfies (keyof ParleyConfig)[];
 
 export function difference(previous: ParleyConfig, next: ParleyConfig): Difference {
   const before = new Map(enabledServers(previous));
@@ -31,6 +31,7 @@ export function difference(previous: ParleyConfig, next: ParleyConfig): Differen
     unchanged: both.filter(same),
     steps: differs('steps'),
     groups: differs('groups'),
+    names: differs('names'),
     restart: AT_START.filter(differs),
   };
 }

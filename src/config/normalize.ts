@@ -26,6 +26,7 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
       limits: { ...limits },
       keys: typeof keys === 'string' ? [keys] : [...keys],
       publicUrl: input.publicUrl,
+      observe: input.observe && defined(input.observe),
       log: { level: (typeof log === 'string' ? log : log.level) ?? 'warn' },
     }),
   );

@@ -111,6 +111,13 @@ export const CONFIG = object(
       [list(text('A key.'), 'Keys.'), text('One key.')],
       'What seals state that clients carry; newest first.',
     ),
+    observe: object(
+      {
+        metrics: flag('Counters at `/metrics`. Default: on ports of loopback addresses.'),
+        tracing: flag('OpenTelemetry spans. Default: when an SDK is registered in the process.'),
+      },
+      'What is counted and traced (docs/observing.md).',
+    ),
     publicUrl: text('How browsers of users reach this gateway, where it is not its own address.'),
     log: either([object({ level }, 'What is logged.'), level], 'What is logged, or just the level.'),
   },

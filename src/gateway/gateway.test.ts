@@ -1,8 +1,11 @@
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
+import type { Client } from '../client/client.ts';
 import { connect } from '../client/connect.ts';
 import { createServer } from '../server/create-server.ts';
 import type { Step } from '../protocol/step.ts';
+import type { Target } from '../protocol/target.ts';
+import { GatewayError } from '../shared/errors.ts';
 import { createLog } from '../shared/log.ts';
 import { createGateway } from './gateway.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -68,6 +71,67 @@ describe('a gateway before several servers', () => {
     await told;
     const tools = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['two__hello', 'late']);
+  });
+});
+
+describe('a gateway whose servers change', () => {
+  const named = async (client: Client) => (await client.listTools()).map(({ name }) => name);
+
+  it('lets those that stay keep their names, wherever newcomers stand, and gives away those of who has gone', async () => {
+    const one = speaking('one', 'hello');
+    const two = speaking('two', 'hello');
+    const { client, gateway } = await clientOf({ servers: { one } }, '2025-11-25');
+    expect(await named(client)).toEqual(['hello']);
+    gateway.update({ servers: { two, one } });
+    expect(await named(client)).toEqual(['two__hello', 'hello']);
+    gateway.update({ servers: { two } });
+    expect(await named(client)).toEqual(['two__hello']);
+    expect(text(await client.callTool('hello'))).toBe('hello of two'); // the only one that is called so
+    gateway.update({ servers: { three: speaking('three', 'hello'), two } });
+    expect(await named(client)).toEqual(['hello', 'two__hello']);
+    expect(text(await client.callTool('hello'))).toBe('hello of three');
+  });
+
+  it('gives names by another rule when it is told to; the old ones can still be called', async () => {
+    const { client, gateway } = await clientOf({ servers: { one: speaking('one', 'hello', 'only') } }, '2025-11-25');
+    expect(await named(client)).toEqual(['hello', 'only']);
+    const told = new Promise((resolve) => client.on('tools', resolve));
+    gateway.update({ names: 'always' });
+    await told;
+    expect(await named(client)).toEqual(['one__hello', 'one__only']);
+    expect(text(await client.callTool('hello'))).toBe('hello of one');
+    gateway.update({ names: 'on-collision' });
+    expect(await named(client)).toEqual(['hello', 'only']);
+    expect(text(await client.callTool('one__only'))).toBe('only of one');
+  });
+
+  it('always has the server in front where that is wanted, also of one that is alone', async () => {
+    const { client } = await clientOf({ servers: { one: speaking('one', 'hello') }, names: 'always' });
+    expect(await named(client)).toEqual(['one__hello']);
+  });
+
+  it('still shows what a server offered that is away, and stays', async () => {
+    const away = speaking('away', 'hello');
+    const dying: Target & { status: { state: string } } = {
+      info: away.info,
+      status: { state: 'ready' },
+      capabilities: (who) => away.capabilities(who),
+      watch: (listener) => away.watch(listener),
+      handle(exchange) {
+        if (dying.status.state === 'failing') throw new GatewayError('UPSTREAM_CLOSED', { server: 'away' });
+        return away.handle(exchange);
+      },
+    };
+    const before = { dying, one: speaking('one', 'only') };
+    const { client, gateway } = await clientOf({ servers: before }, '2025-11-25');
+    expect(await named(client)).toEqual(['hello', 'only']);
+    dying.status.state = 'failing';
+    gateway.update({ servers: { ...before, two: speaking('two', 'late') } });
+    const tools = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['hello', 'only', 'late']);
+    expect(tools[0]!._meta).toHaveProperty('mcp-parley/unavailable');
+    gateway.update({ servers: { one: before.one, dying: { ...dying } } }); // another server by that name
+    expect(await named(client)).toEqual(['only']);
   });
 });
 

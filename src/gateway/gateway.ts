@@ -18,9 +18,8 @@ import type { Front, FrontOptions } from './dialect/front.ts';
 import { toStep } from './middleware/to-step.ts';
 import { Observer } from './observe/observer.ts';
 import type { Observed, ObserveOptions } from './observe/observer.ts';
-import { createNameBook } from './router/catalogs.ts';
-import type { NameBook } from './router/catalogs.ts';
 import type { Member } from './router/member.ts';
+import { NameBook } from './router/name-book.ts';
 import { TaskIds } from './router/task-ids.ts';
 import type { Naming } from './router/names.ts';
 import type { Address } from './upstream/address.ts';
@@ -74,30 +73,33 @@ export class Gateway {
     this.#options = { ...options, log, clock, sealer };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
     this.#steps = (options.steps ?? []).map(toStep);
-    this.#names = createNameBook(options.names);
+    this.#names = new NameBook(options.names);
     this.#taskIds = new TaskIds(sealer);
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
-    this.#whole = this.#viewOf(this.#members);
+    this.#whole = this.#viewOf(this.#members, true);
     this.#front = createFront(this.#observer.front(this.#whole), this.#options);
     this.#doors = new Doors(this.#front, { ...options, part: (name) => this.#part(name).front });
   }
 
   /**
-   * Other servers, steps or groups from now on; what is not given stays. A server whose entry is the very same object stays
-   * as it is; others are started or, once their calls have ended, stopped. Clients are told that lists have changed.
+   * Other servers, steps, groups or names from now on; what is not given stays. A server whose entry is the very same object
+   * stays as it is; others are started or, once their calls have ended, stopped. Clients are told that lists have changed.
    */
-  update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups'>>): void {
+  update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names'>>): void {
     const previous = this.#members;
     const kept = new Map(previous.map((member) => [member.name, member]));
     if (next.steps) this.#steps = next.steps.map(toStep);
     if (next.groups) this.#groups = next.groups;
+    if (next.names) this.#names.rename(next.names);
     if (next.servers) {
       this.#members = Object.entries(next.servers).map(([name, entry]) => {
         const known = kept.get(name);
         return known?.entry === entry ? known : this.#toMember(name, entry);
       });
     }
+    const names = new Set(this.#members.map(({ name }) => name));
+    for (const { name } of previous) if (!names.has(name)) this.#names.release(name);
     this.#whole.replace(this.#seen(this.#members), this.#steps);
     for (const [name, { view }] of this.#parts) view.replace(this.#seen(this.#membersOf(name)), this.#steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
@@ -161,7 +163,7 @@ export class Gateway {
     if (known) return known;
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
-    const view = this.#viewOf(members);
+    const view = this.#viewOf(members, Object.hasOwn(this.#groups, name));
     const part = { view, front: createFront(this.#observer.front(view), this.#options) };
     this.#parts.set(name, part);
     return part;
@@ -172,9 +174,10 @@ export class Gateway {
     return this.#members.filter((member) => names.includes(member.name));
   }
 
-  #viewOf(members: Member[]): View {
+  /** `isSet`: of whatever servers there are, or of a group. */
+  #viewOf(members: Member[], isSet: boolean): View {
     const { log, clock, sealer, instructions, startMs, name } = this.#options;
-    const who = { info: this.#info, isNamed: name !== undefined, instructions };
+    const who = { info: this.#info, isNamed: name !== undefined, isSet, instructions };
     const routing = { ...who, names: this.#names, taskIds: this.#taskIds, log, clock, sealer, startMs };
     return new View(this.#seen(members), this.#steps, routing);
   }

@@ -78,7 +78,7 @@ export class View implements Target {
   }
 
   #set(members: readonly Member[], steps: readonly Step[]): void {
-    const router = new Router(members, this.#options);
+    const router = new Router(members, this.#options, this.#router);
     this.#router = router;
     this.#steps = steps;
     this.#chain = createChain(

@@ -105,9 +105,9 @@ function follow(found: Configured, { gateway, steps, making, print }: Following)
 }
 
 function told({ difference, loaded }: ConfigChange): string[] {
-  const { added, removed, changed, steps, groups, restart } = difference;
+  const { added, removed, changed, restart } = difference;
   const named = (verb: string, list: string[]): string[] => (list.length > 0 ? [`${verb} ${list.join(', ')}`] : []);
-  const other = [...(steps ? ['steps'] : []), ...(groups ? ['groups'] : [])];
+  const other = (['steps', 'groups', 'names'] as const).filter((key) => difference[key]);
   const all = [...named('started', added), ...named('restarted', changed), ...named('stopped', removed)];
   const what = [...all, ...named('renewed', other)].join('; ');
   return [

@@ -29,7 +29,6 @@ export interface CatalogOptions {
   log: Log;
   /** How long clients may be kept waiting for a member that starts, or is slow to list. */
   startMs: number;
-  onLate(kind: Kind): void;
 }
 
 export const LIST_METHODS: Record<Area, string> = {
@@ -45,6 +44,8 @@ const MAX_PAGES = 1000;
 export const UNAVAILABLE = 'mcp-parley/unavailable';
 
 export class Catalog {
+  /** Told when a list has come that nobody was kept waiting for. */
+  onLate: (kind: Kind) => void = () => {};
   readonly #member: Member;
   readonly #options: CatalogOptions;
   readonly #shelves: Shelves;
@@ -95,7 +96,7 @@ export class Catalog {
       return this.#lastKnown(area, error instanceof Error ? error.message : String(error));
     });
     if (listed) return listed;
-    fetching.then(() => this.#options.onLate(kindOf(area))).catch(() => {}); // told by the next list
+    fetching.then(() => this.onLate(kindOf(area))).catch(() => {}); // told by the next list
     return this.#lastKnown(area, `it did not answer ${LIST_METHODS[area]} in time`);
   }
 

@@ -8,18 +8,8 @@ import type { Log } from '../../shared/log.ts';
 import { Catalog } from './catalog.ts';
 import type { Area, Kind, Listed } from './catalog.ts';
 import type { Member } from './member.ts';
-import { Names } from './names.ts';
-import type { Naming, Owner } from './names.ts';
-
-/** Public names, kept while servers come and go. */
-export interface NameBook {
-  readonly tools: Names;
-  readonly prompts: Names;
-}
-
-export function createNameBook(naming?: Naming): NameBook {
-  return { tools: new Names(naming), prompts: new Names(naming) };
-}
+import type { NameBook } from './name-book.ts';
+import type { Owner } from './names.ts';
 
 export interface CatalogsOptions {
   names: NameBook;
@@ -33,20 +23,22 @@ const START_MS = 10_000;
 
 export class Catalogs {
   readonly members: readonly Member[];
+  readonly #byAge: readonly Member[];
   readonly #catalogs = new Map<string, Catalog>();
-  readonly #tools: Names;
-  readonly #prompts: Names;
+  readonly #names: NameBook;
   readonly #schemas = new Map<string, JsonObject>();
   readonly #listeners = new Set<(change: Change) => void>();
 
-  constructor(members: readonly Member[], options: CatalogsOptions) {
+  /** What was known of a server that stays is not forgotten with the catalogues it was known in. */
+  constructor(members: readonly Member[], options: CatalogsOptions, previous?: Catalogs) {
     this.members = members;
-    this.#tools = options.names.tools;
-    this.#prompts = options.names.prompts;
+    this.#names = options.names;
+    this.#byAge = options.names.byAge(members);
     const { clock, log, startMs = START_MS } = options;
-    const onLate = (kind: Kind): void => this.#listeners.forEach((listener) => listener({ kind }));
     for (const member of members) {
-      this.#catalogs.set(member.name, new Catalog(member, { clock, log, startMs, onLate }));
+      const catalog = (previous && previous.#of(member)) ?? new Catalog(member, { clock, log, startMs });
+      catalog.onLate = (kind) => this.#listeners.forEach((listener) => listener({ kind }));
+      this.#catalogs.set(member.name, catalog);
     }
   }
 
@@ -67,20 +59,11 @@ export class Catalogs {
 
   /** All entries of an area under their public names, in the order of the configuration. */
   async list(area: Area, client: ClientView): Promise<Listed> {
-    const lists = await Promise.all(
-      this.members.map(async (member) => ({
-        member,
-        listed: await this.#catalogs.get(member.name)!.list(area, client),
-      })),
-    );
-    const named = area === 'tools' || area === 'prompts';
-    const entries = lists.flatMap(({ member, listed }) =>
-      named ? listed.entries.map((entry) => this.#publish(area, member, entry)) : listed.entries,
-    );
+    const lists = await Promise.all(this.members.map((member) => this.#catalogs.get(member.name)!.list(area, client)));
     return {
-      entries: named ? entries : firstOfEach(entries, area === 'resources' ? 'uri' : 'uriTemplate'),
-      ttlMs: Math.min(...lists.map(({ listed }) => listed.ttlMs)),
-      isPrivate: lists.some(({ listed }) => listed.isPrivate),
+      entries: area === 'tools' || area === 'prompts' ? this.#named(area, lists) : joined(area, lists),
+      ttlMs: Math.min(...lists.map(({ ttlMs }) => ttlMs)),
+      isPrivate: lists.some(({ isPrivate }) => isPrivate),
     };
   }
 
@@ -91,7 +74,7 @@ export class Catalogs {
 
   /** Who is called by this public name, or by its own name where only one has it. Lists are fetched when it is unknown. */
   async owner(area: 'tools' | 'prompts', name: string, client: ClientView): Promise<Owner | undefined> {
-    const names = area === 'tools' ? this.#tools : this.#prompts;
+    const names = this.#names[area];
     const known = names.owner(name);
     if (known) return known;
     await this.list(area, client);
@@ -106,7 +89,7 @@ export class Catalogs {
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
-    const owner = this.#tools.owner(tool);
+    const owner = this.#names.tools.owner(tool);
     const { target } = (owner ? this.member(owner.server) : this.members[0]) ?? {};
     return target?.inputSchema?.(owner?.name ?? tool, client) ?? this.#schemas.get(tool);
   }
@@ -117,7 +100,7 @@ export class Catalogs {
       this.#catalogs.get(member.name)?.forget(change.kind);
     }
     if (change.kind !== 'tools') return change;
-    const rename = (name: string): string => this.#tools.known({ server: member.name, name }) ?? name;
+    const rename = (name: string): string => this.#names.tools.known({ server: member.name, name }) ?? name;
     return {
       ...change,
       ...(change.added && { added: change.added.map((tool) => ({ ...tool, name: rename(tool.name) })) }),
@@ -125,16 +108,34 @@ export class Catalogs {
     };
   }
 
+  /** The catalogue of the very server that this one was made from. */
+  #of({ name, entry }: Member): Catalog | undefined {
+    const isSame = entry !== undefined && this.member(name)?.entry === entry;
+    return isSame ? this.#catalogs.get(name) : undefined;
+  }
+
+  /** Names are given by age, and shown in the order of the configuration. */
+  #named(area: 'tools' | 'prompts', lists: Listed[]): JsonObject[] {
+    const published = new Map(
+      this.#byAge.map((member) => {
+        const { entries } = lists[this.members.indexOf(member)]!;
+        return [member, entries.map((entry) => this.#publish(area, member, entry))];
+      }),
+    );
+    return this.members.flatMap((member) => published.get(member)!);
+  }
+
   #publish(area: 'tools' | 'prompts', member: Member, entry: JsonObject): JsonObject {
     const name = String(entry.name);
-    const publicName = (area === 'tools' ? this.#tools : this.#prompts).publish({ server: member.name, name });
+    const publicName = this.#names[area].publish({ server: member.name, name });
     if (area === 'tools' && isObject(entry.inputSchema)) this.#schemas.set(publicName, entry.inputSchema);
     return publicName === name ? entry : { ...entry, name: publicName };
   }
 }
 
 /** URIs are not renamed: the first server in order owns one that several have. */
-function firstOfEach(entries: JsonObject[], key: string): JsonObject[] {
+function joined(area: 'resources' | 'resourceTemplates', lists: Listed[]): JsonObject[] {
+  const key = area === 'resources' ? 'uri' : 'uriTemplate';
   const seen = new Set<unknown>();
-  return entries.filter((entry) => !seen.has(entry[key]) && seen.add(entry[key]));
+  return lists.flatMap(({ entries }) => entries).filter((entry) => !seen.has(entry[key]) && seen.add(entry[key]));
 }

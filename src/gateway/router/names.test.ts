@@ -48,6 +48,28 @@ describe('public names', () => {
     expect(names.owner(other)).toEqual({ server: 'a__b', name: 'c' });
   });
 
+  it('are given back with their server, and kept by all others', () => {
+    const names = new Names();
+    names.publish({ server: 'files', name: 'read' });
+    names.publish({ server: 'web', name: 'read' });
+    names.release('files');
+    expect(names.owner('read')).toBeUndefined();
+    expect(names.uniquely('read')).toEqual({ server: 'web', name: 'read' });
+    expect(names.publish({ server: 'web', name: 'read' })).toBe('web__read');
+    expect(names.publish({ server: 'new', name: 'read' })).toBe('read');
+    expect(names.publish({ server: 'files', name: 'read' })).toBe('files__read');
+  });
+
+  it('are given anew under another rule, and those shown before still lead to their owners', () => {
+    const names = new Names();
+    names.publish({ server: 'files', name: 'read' });
+    names.rename('always');
+    expect(names.publish({ server: 'files', name: 'read' })).toBe('files__read');
+    expect(names.owner('read')).toEqual({ server: 'files', name: 'read' });
+    names.release('files');
+    expect([names.owner('read'), names.owner('files__read')]).toEqual([undefined, undefined]);
+  });
+
   it('are found by the own name of a server where only one has it', () => {
     const names = new Names('always');
     names.publish({ server: 'files', name: 'read' });

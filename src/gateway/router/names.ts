@@ -1,6 +1,6 @@
 // Public names of what several servers offer. Reversible by construction: a table, never a rule for taking names apart.
 // 1. The first server in order that has a name keeps it bare; a later one gets `server__name`.
-// 2. A name never changes while it is known, whatever servers come and go.
+// 2. A name never changes while its owner is known, whatever other servers come and go.
 // 3. No name is longer than 64 characters: clients refuse longer ones. A longer one is cut and gets a hash of the whole.
 import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
 
@@ -13,9 +13,11 @@ export interface Owner {
 export type Naming = 'on-collision' | 'always';
 
 export class Names {
-  readonly #naming: Naming;
+  #naming: Naming;
   readonly #owners = new Map<string, Owner>();
   readonly #publics = new Map<string, string>();
+  /** Names that were shown under another rule, and are not shown any more. */
+  readonly #former = new Map<string, Owner>();
 
   constructor(naming: Naming = 'on-collision') {
     this.#naming = naming;
@@ -33,7 +35,26 @@ export class Names {
   }
 
   owner(publicName: string): Owner | undefined {
-    return this.#owners.get(publicName);
+    return this.#owners.get(publicName) ?? this.#former.get(publicName);
+  }
+
+  /** The server is not wanted any more: what it was known by is free for others. */
+  release(server: string): void {
+    for (const names of [this.#owners, this.#former]) {
+      for (const [name, owner] of names) {
+        if (owner.server !== server) continue;
+        names.delete(name);
+        this.#publics.delete(keyOf(owner));
+      }
+    }
+  }
+
+  /** From now on names are given by another rule. */
+  rename(naming: Naming): void {
+    this.#naming = naming;
+    for (const [name, owner] of this.#owners) this.#former.set(name, owner);
+    this.#owners.clear();
+    this.#publics.clear();
   }
 
   /** The public name of something known, without giving it one. */

@@ -9,7 +9,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Sealer } from '../../shared/seal.ts';
 import { Catalogs } from './catalogs.ts';
-import type { NameBook } from './catalogs.ts';
+import type { NameBook } from './name-book.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
@@ -21,6 +21,8 @@ export interface RouterOptions {
   /** Who the router is; default: the only server behind it. */
   info: Implementation;
   isNamed?: boolean | undefined;
+  /** It stands for whatever servers there are, or for a group, and not for one server by its name. */
+  isSet?: boolean | undefined;
   instructions?: string | undefined;
   /** Kept by whoever replaces one router by another. */
   names: NameBook;
@@ -38,11 +40,16 @@ export class Router implements Target {
   readonly #members: readonly Member[];
   readonly #catalogs: Catalogs;
   readonly #taskIds: TaskIds;
+  /** Whether names are those of the book, also of a server that is alone by now. */
+  readonly #isJoined: boolean;
 
-  constructor(members: readonly Member[], options: RouterOptions) {
+  /** `previous`: the one whose place it takes. */
+  constructor(members: readonly Member[], options: RouterOptions, previous?: Router) {
     this.#members = members;
     this.#options = options;
-    this.#catalogs = new Catalogs(members, options);
+    const isPrefixed = options.isSet === true && options.names.naming === 'always';
+    this.#isJoined = members.length > 1 || isPrefixed || (previous !== undefined && previous.#isJoined);
+    this.#catalogs = new Catalogs(members, options, previous && previous.#catalogs);
     this.#taskIds = options.taskIds ?? new TaskIds(options.sealer);
   }
 
@@ -68,7 +75,7 @@ export class Router implements Target {
 
   capabilities(client: ClientView): ServerCapabilities {
     const merged = mergeCapabilities(this.#members.map(({ target }) => target.capabilities(client)));
-    return this.#members.length > 1 ? withChanges(merged, this.#members.some(isUnknown)) : merged;
+    return this.#isJoined ? withChanges(merged, this.#members.some(isUnknown)) : merged;
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
@@ -88,7 +95,7 @@ export class Router implements Target {
 
   /** A server alone tells of changed lists only where it said that it would. */
   #isUndeclared({ kind }: Change, client: ClientView): boolean {
-    if (this.#members.length > 1 || (kind !== 'tools' && kind !== 'prompts' && kind !== 'resources')) return false;
+    if (this.#isJoined || (kind !== 'tools' && kind !== 'prompts' && kind !== 'resources')) return false;
     return !this.capabilities(client)[kind]?.listChanged;
   }
 
@@ -107,9 +114,9 @@ export class Router implements Target {
   }
 
   handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
-    const [only, ...others] = this.#members;
+    const [only] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
-    if (others.length > 0) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
+    if (this.#isJoined) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
     if (isTaskMethod(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
     const result = handTo(only, exchange);
     // Whoever cannot have tasks has none to be renamed.

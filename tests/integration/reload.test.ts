@@ -1,0 +1,105 @@
+// A configuration that changes under a gateway that runs: eras, names, and the lists of a server that is away. Real processes.
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from '../helpers/files.ts';
+import { fixture } from '../helpers/fixture-server.ts';
+import { send } from '../helpers/http-wire.ts';
+import { ask, modern } from '../helpers/mcp-http.ts';
+import { Home } from '../helpers/parley.ts';
+import { until } from '../helpers/until.ts';
+
+const bridged = fixture('bridged', ['--stdio'], { source: true });
+
+interface Listed {
+  name: string;
+  _meta?: Record<string, unknown>;
+}
+
+async function toolsAt(url: string): Promise<Listed[]> {
+  const { json } = await send(url, modern('tools/list'));
+  return json.result!.tools as Listed[];
+}
+
+/** A list does not wait for long for a server that starts. */
+async function hasTools(url: string, ...names: string[]): Promise<void> {
+  await until(`the tools ${names.join(', ')}`, async () => {
+    const tools = await toolsAt(url);
+    return names.every((name) => tools.some((tool) => tool.name === name));
+  });
+}
+
+/** Which era is spoken with each server, as `parley status` tells it. */
+async function erasOf(home: Home, url: string): Promise<Record<string, string>> {
+  const { stdout } = await home.run(['status', '--json', '--url', url]);
+  const { servers } = JSON.parse(stdout) as { servers: { name: string; era: string }[] };
+  return Object.fromEntries(servers.map(({ name, era }) => [name, era]));
+}
+
+describe('a configuration that changes', () => {
+  test('pins the era of a server; another one restarts that server alone', async () => {
+    using home = new Home();
+    const write = (era: string) =>
+      home.write('parley.config.json', {
+        servers: { one: { ...bridged, era }, two: { ...bridged, era: 'stateless' } },
+        names: 'always',
+      });
+    write('handshake');
+    await using gateway = home.start(['serve', '--port', '0']);
+    const url = await gateway.url();
+    await hasTools(url, 'one__pid', 'two__pid');
+    expect(await erasOf(home, url)).toEqual({ one: 'handshake', two: 'stateless' });
+    const [one, two] = [await ask(url, 'one__pid'), await ask(url, 'two__pid')];
+    write('stateless');
+    await gateway.says('has changed: restarted one.');
+    await hasTools(url, 'one__pid', 'two__pid');
+    expect(await ask(url, 'one__pid')).not.toBe(one);
+    expect(await erasOf(home, url)).toEqual({ one: 'stateless', two: 'stateless' });
+    expect(await ask(url, 'two__pid')).toBe(two);
+  });
+
+  test('gives other names at once, and old ones still lead to their tools', async () => {
+    using home = new Home();
+    const write = (names: string) => home.write('parley.config.json', { servers: { one: bridged }, names });
+    write('on-collision');
+    await using gateway = home.start(['serve', '--port', '0']);
+    const url = await gateway.url();
+    await hasTools(url, 'pid');
+    const pid = await ask(url, 'pid');
+    write('always');
+    await gateway.says('has changed: renewed names.');
+    expect((await toolsAt(url)).every(({ name }) => name.startsWith('one__'))).toBe(true);
+    expect(await ask(url, 'one__pid')).toBe(pid);
+    expect(await ask(url, 'pid')).toBe(pid);
+  });
+
+  test('does not forget what a server offered that is away', async () => {
+    using home = new Home();
+    // It starts once; after that it is not to be had any more.
+    const program = home.write(
+      'once.mjs',
+      `import { existsSync, writeFileSync } from 'node:fs';
+       if (existsSync('${join(home.path, 'started')}')) process.exit(1);
+       writeFileSync('${join(home.path, 'started')}', '');
+       await import('${join(ROOT, 'tests', 'fixtures', 'servers', 'bridged.mjs')}');`,
+    );
+    const args = [...bridged.args!.slice(0, -2), program, '--stdio'];
+    const servers = { once: { ...bridged, args, era: 'handshake' }, other: { ...bridged, era: 'handshake' } };
+    home.write('parley.config.json', { servers, names: 'always' });
+    await using gateway = home.start(['serve', '--port', '0']);
+    const url = await gateway.url();
+    await hasTools(url, 'once__die', 'other__die');
+    await send(url, modern('tools/call', { name: 'once__die', arguments: {} }));
+    const isMarked = async () => {
+      const echo = (await toolsAt(url)).find(({ name }) => name === 'once__echo');
+      return echo?._meta?.['mcp-parley/unavailable'] !== undefined;
+    };
+    await until('the tools of a server that is away to be marked', isMarked);
+    home.write('parley.config.json', {
+      servers: { ...servers, third: { ...bridged, era: 'handshake' } },
+      names: 'always',
+    });
+    await gateway.says('has changed: started third.');
+    expect(await isMarked()).toBe(true);
+    await hasTools(url, 'once__echo', 'third__echo');
+  });
+});

@@ -83,7 +83,7 @@ export class Catalogs {
 
   /** The same as far as it is known already. */
   knownOwner(area: 'tools' | 'prompts', name: string): string | undefined {
-    const names = area === 'tools' ? this.#tools : this.#prompts;
+    const names = this.#names[area];
     const { server } = names.owner(name) ?? names.uniquely(name) ?? {};
     return server !== undefined && this.member(server) ? server : undefined;
   }

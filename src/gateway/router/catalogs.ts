@@ -6,7 +6,7 @@ import type { Change, Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import { Catalog } from './catalog.ts';
-import type { Area, Kind, Listed } from './catalog.ts';
+import type { Area, Listed } from './catalog.ts';
 import type { Member } from './member.ts';
 import type { NameBook } from './name-book.ts';
 import type { Owner } from './names.ts';

@@ -48,7 +48,7 @@ class MemoryStore implements FlowStore {
     if (mine) mine.add(id);
     else this.#open.set(principal, new Set([id]));
     this.#openCount++;
-    this.#due.set(id, header.expiresAt);
+    this.#due.set(id, limits.dueAt ?? header.expiresAt);
     return 'ok';
   }
 

@@ -70,7 +70,7 @@ function create(
     return 'limit';
   }
   if (there) rows.remove(id);
-  rows.insert({ id, principal, created: createdAt, rev, due: expiresAt, header: text });
+  rows.insert({ id, principal, created: createdAt, rev, due: limits.dueAt ?? expiresAt, header: text });
   rows.addEntries(id, rev, list);
   return 'ok';
 }

@@ -225,6 +225,15 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
         expect(await store.due(5000, 2)).toEqual([soon.id, middle.id]);
       });
 
+      it('follows the creation, where that names a time', async () => {
+        const made = header({ expiresAt: 5000 });
+        await store.create(made, [start], { ...MANY, dueAt: 3000 });
+        expect(await store.due(2999, 10)).toEqual([]);
+        expect(await store.due(3000, 10)).toEqual([made.id]);
+        await store.commit(made.id, 1, { patch: {} });
+        expect(await store.due(4999, 10)).toEqual([]);
+      });
+
       it('follows each commit: to the time it names, or the expiry', async () => {
         const { id } = await stored({ expiresAt: 1000 });
         await store.commit(id, 1, { patch: { expiresAt: 5000 }, dueAt: 3000 });

@@ -18,12 +18,14 @@ export interface SessionLimits {
   /** Sessions that have not ended, of one principal and in all. */
   perPrincipal: number;
   total: number;
+  /** When the new session wants to be looked at first; default: when it expires. */
+  dueAt?: number | undefined;
 }
 
 export interface FlowStore {
   /** Sessions outlive this process. */
   readonly durable: boolean;
-  /** It is due when it expires, until the first commit says otherwise. */
+  /** It is due at `dueAt`, else when it expires, until a commit says otherwise. */
   create(header: Header, entries: Entry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
   load(id: string): Promise<StoredSession | undefined>;
   /**

@@ -140,6 +140,48 @@ export const ERRORS = {
     'Step {step} {reason}',
     'Correct the step; docs/middleware.md shows the rules.',
   ]),
+  FLOW_SESSION_NOT_FOUND: row(-32001, 404, 'client', [
+    'Session not found: {sessionId}',
+    'Start the tool again; the session never was, has ended long ago, or belongs to somebody else.',
+  ]),
+  FLOW_SESSION_EXPIRED: row(-32002, 410, 'client', [
+    'Session expired: {sessionId}',
+    'Start the tool again, and answer sooner or ask for a longer timeout.',
+  ]),
+  FLOW_INVALID_TRANSITION: row(-32003, 409, 'client', [
+    'Session {sessionId} is {state}: {reason}',
+    'Look at its state with interaction.getState, and answer the prompt that is open.',
+  ]),
+  FLOW_VALIDATION_FAILED: row(-32004, 400, 'client', [
+    'Not accepted: {reason}',
+    'Correct the value that `data` names.',
+  ]),
+  FLOW_TIMEOUT: row(-32005, 504, 'upstream', [
+    '{what} took longer than {ms} ms',
+    'Try again, or see why the tool is slow.',
+  ]),
+  FLOW_ALREADY_CANCELLED: row(-32006, 409, 'client', [
+    'Session already cancelled: {sessionId}',
+    'Nothing to do; start the tool again if you want it after all.',
+  ]),
+  FLOW_NOT_INTERACTIVE: row(-32007, 400, 'client', [
+    '{tool} is not interactive',
+    'Call it with tools/call and all its arguments.',
+  ]),
+  FLOW_LIMIT: row(-32000, 429, 'client', [
+    'Rate limit exceeded: {what}',
+    'Wait for `retryAfterMs`, or raise the limit that `data.limit` names.',
+  ]),
+  FLOW_FAILED: row(-32603, 500, 'upstream', ['{tool} failed: {reason}', 'Report it to the author of the tool.']),
+  FLOW_EFFECT_UNKNOWN: row(-32603, 500, 'upstream', [
+    'It is not known whether {step} has happened',
+    'Find out by hand; give the step a `check` so that it can be found out.',
+  ]),
+  FLOW_MISUSED: row(-32603, 500, 'config', ['A flow used {reason}', 'Correct the flow; docs/flows.md has the rules.']),
+  FLOW_TOO_LARGE: row(-32603, 500, 'config', [
+    '{what} is larger than {limit} bytes',
+    'Keep large things elsewhere, and only their names in the flow.',
+  ]),
   SERVER_UNKNOWN: row(-32602, 404, 'client', [
     'No server or group is called {server}',
     'See `parley ls` for the names.',

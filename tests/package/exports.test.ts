@@ -19,6 +19,7 @@ describe('the public surface', () => {
     expect(Object.keys(manifest.exports)).toMatchInlineSnapshot(`
       [
         ".",
+        "./flow",
         "./middleware",
         "./testing",
         "./package.json",
@@ -96,6 +97,75 @@ describe('the public surface', () => {
         "TaskState",
         "TraceContext",
         "UrlAddress",
+      ]
+    `);
+  });
+
+  it('exports these names from "./flow"', async () => {
+    expect(await namesOf('parley-source', './flow')).toMatchInlineSnapshot(`
+      [
+        "AskError",
+        "DEFAULT_FLOW_LIMITS",
+        "Sessions",
+        "f",
+        "flow",
+        "memoryStore",
+        "msg",
+        "settled",
+      ]
+    `);
+  });
+
+  it('exports these types from "./flow"', () => {
+    expect(typesOf('src/_entries/flow.ts')).toMatchInlineSnapshot(`
+      [
+        "",
+        "* from ../flow/authoring/options.ts",
+        "* from ../flow/interaction.ts",
+        "* from ../flow/journal.ts",
+        "* from ../flow/session/requests.ts",
+        "* from ../flow/store/store.ts",
+        "Answered",
+        "AnyFlow",
+        "Ask",
+        "AskFailure",
+        "Body",
+        "Catalogue",
+        "Choice",
+        "Complaint",
+        "Failure",
+        "Field",
+        "FieldBuilders",
+        "FieldsOf",
+        "FileAnswer",
+        "FileRef",
+        "Flow",
+        "FlowLimits",
+        "FlowOptions",
+        "FormField",
+        "FormFields",
+        "InputOf",
+        "Key",
+        "Kind",
+        "Message",
+        "PastTurn",
+        "Prompt",
+        "PromptType",
+        "Question",
+        "ResultOf",
+        "SchemaOutput",
+        "Secret",
+        "SessionEvent",
+        "SessionOptions",
+        "Span",
+        "StateView",
+        "StepContext",
+        "StepOptions",
+        "Turn",
+        "Validation",
+        "ValueOf",
+        "Verdict",
+        "Words",
       ]
     `);
   });

@@ -1,0 +1,37 @@
+// Interactive tools: one async function that asks, for every client.
+export { flow } from '../flow/define.ts';
+export type { AnyFlow, Body, Flow, FlowOptions, InputOf, ResultOf } from '../flow/define.ts';
+export { f } from '../flow/authoring/fields.ts';
+export type { FieldBuilders, FieldsOf, FormField, FormFields } from '../flow/authoring/fields.ts';
+export { msg } from '../flow/authoring/words.ts';
+export type { Catalogue, Message, Words } from '../flow/authoring/words.ts';
+export { AskError } from '../flow/authoring/ask-failure.ts';
+export type { AskFailure } from '../flow/authoring/ask-failure.ts';
+export type { Answered, Ask, Key, SchemaOutput, ValueOf } from '../flow/authoring/ask.ts';
+export type * from '../flow/authoring/options.ts';
+export type { Span } from '../flow/authoring/span.ts';
+export type { Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
+export type { FileAnswer, FileRef } from '../flow/question/check-file.ts';
+export type {
+  Choice,
+  Complaint,
+  Field,
+  Kind,
+  Prompt,
+  PromptType,
+  Question,
+  Validation,
+} from '../flow/question/question.ts';
+export { Sessions } from '../flow/session/sessions.ts';
+export type { SessionEvent } from '../flow/session/sessions.ts';
+export type { SessionOptions } from '../flow/session/setup.ts';
+export type * from '../flow/session/requests.ts';
+export { settled } from '../flow/session/turn.ts';
+export type { Failure, Turn, Verdict } from '../flow/session/turn.ts';
+export type { PastTurn, StateView } from '../flow/session/view.ts';
+export { DEFAULT_FLOW_LIMITS } from '../flow/session/flow-limits.ts';
+export type { FlowLimits } from '../flow/session/flow-limits.ts';
+export { memoryStore } from '../flow/store/memory.ts';
+export type * from '../flow/store/store.ts';
+export type * from '../flow/journal.ts';
+export type * from '../flow/interaction.ts';

@@ -1,0 +1,121 @@
+// The one argument that makes a tool interactive. Types only: what stands behind it is engine/.
+// The first argument of every question and step is its key: a literal, the same in every run, because answers are found by it.
+// In a loop the engine adds `#2`, `#3`, … by itself.
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { FileRef } from '../question/check-file.ts';
+import type { AskFailure } from './ask-failure.ts';
+import type { FieldsOf, FormFields } from './fields.ts';
+import type {
+  AnySchema,
+  AskOptions,
+  ChoiceOption,
+  CountRules,
+  DateRules,
+  FileRules,
+  NumberRules,
+  TextRules,
+} from './options.ts';
+import type { Span } from './span.ts';
+import type { StepContext, StepOptions, Secret } from './step.ts';
+
+/** `required: false` adds undefined, a default takes it away again. */
+export type Answered<O, T> = O extends { default: unknown } ? T : O extends { required: false } ? T | undefined : T;
+
+/** A computed key would be another one in the next run. */
+export type Key<K extends string> = string extends K ? never : K;
+
+export type ValueOf<C> = C extends { value: infer V } ? V : C;
+
+/** What a schema lets through. */
+export type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;
+
+type TextOptions<T = string> = AskOptions<T> & TextRules;
+
+export interface Ask {
+  // The overload with a schema comes first: the other one would match it too, and say `string`.
+  text<K extends string, S extends StandardSchemaV1, const O extends TextOptions<never>>(
+    key: Key<K>,
+    options: O & { schema: S },
+  ): Promise<Answered<O, StandardSchemaV1.InferOutput<S>>>;
+  text<K extends string>(key: Key<K>, options: TextOptions & { secret: true }): Promise<Secret>;
+  text<K extends string, const O extends TextOptions>(key: Key<K>, options?: O): Promise<Answered<O, string>>;
+
+  number<K extends string, const O extends AskOptions<number> & NumberRules>(
+    key: Key<K>,
+    options?: O,
+  ): Promise<Answered<O, number>>;
+
+  /** Declined is no. */
+  confirm<K extends string>(key: Key<K>, options?: AskOptions<boolean>): Promise<boolean>;
+
+  /** A day, `YYYY-MM-DD`. */
+  date<K extends string, const O extends AskOptions<string> & DateRules>(
+    key: Key<K>,
+    options?: O,
+  ): Promise<Answered<O, string>>;
+
+  choice<K extends string, const C extends readonly ChoiceOption[], const O extends AskOptions<ValueOf<C[number]>>>(
+    key: Key<K>,
+    choices: C,
+    options?: O,
+  ): Promise<Answered<O, ValueOf<C[number]>>>;
+
+  choices<
+    K extends string,
+    const C extends readonly ChoiceOption[],
+    const O extends AskOptions<readonly ValueOf<C[number]>[]> & CountRules,
+  >(
+    key: Key<K>,
+    choices: C,
+    options?: O,
+  ): Promise<Answered<O, readonly ValueOf<C[number]>[]>>;
+
+  /** The bytes are read in a step: `ask.step('parse', (s) => parse(await s.bytes(file)))`. */
+  file<K extends string, const O extends AskOptions<never> & FileRules>(
+    key: Key<K>,
+    options?: O,
+  ): Promise<Answered<O, FileRef>>;
+
+  /** Any JSON, checked by the schema if there is one. */
+  custom<K extends string, S extends AnySchema, const O extends AskOptions<never>>(
+    key: Key<K>,
+    options: O & { schema: S },
+  ): Promise<Answered<O, SchemaOutput<S>>>;
+  custom<K extends string>(key: Key<K>, options?: AskOptions<unknown>): Promise<unknown>;
+
+  /** Several fields in one round. */
+  form<K extends string, const F extends FormFields>(
+    key: Key<K>,
+    fields: F,
+    options?: AskOptions<never>,
+  ): Promise<FieldsOf<F>>;
+
+  /** Whatever reaches out of the body. Its result is written down, and is never asked for again. */
+  step<K extends string, T>(
+    key: Key<K>,
+    work: (step: StepContext) => T | Promise<T>,
+    options?: StepOptions<T>,
+  ): Promise<T>;
+  sleep<K extends string>(key: Key<K>, span: Span): Promise<void>;
+
+  /** Where the user stands; goes out with the next question. */
+  progress(current: number, total?: number, message?: string): void;
+  /** Something to say before the next question. */
+  note(text: string): void;
+
+  /** The time of the last thing that happened; the same in every run. */
+  now(): number;
+  /** That day, `YYYY-MM-DD`, in UTC. */
+  today(): string;
+  random(): number;
+  uuid(): string;
+
+  /** What became of a question, without try and catch. */
+  try<T>(question: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; reason: AskFailure }>;
+  /** True in sessions that come by here first with this mark in place; false in those that passed before it was written. */
+  version(id: string): boolean;
+
+  readonly locale: string | undefined;
+  readonly session: { readonly id: string; readonly startedAt: number; readonly context: unknown };
+  readonly client: { readonly name?: string | undefined; readonly version?: string | undefined };
+}

@@ -1,0 +1,55 @@
+// Fields of a form. `f.text()` and the others make them; what kind each is shows in the type of the answer.
+import type { ChoiceOption, CountRules, DateRules, FieldOptions, NumberRules, TextRules } from './options.ts';
+import type { Answered, ValueOf } from './ask.ts';
+import type { Kind } from '../question/question.ts';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+
+declare const answer: unique symbol;
+
+export interface FormField<T = unknown> {
+  readonly kind: Kind;
+  readonly options: object;
+  readonly choices?: readonly ChoiceOption[] | undefined;
+  /** Only for the compiler. */
+  readonly [answer]?: T;
+}
+
+export type FormFields = Record<string, FormField>;
+export type FieldsOf<F extends FormFields> = { readonly [K in keyof F]: F[K] extends FormField<infer T> ? T : never };
+
+export interface FieldBuilders {
+  text<S extends StandardSchemaV1, const O extends FieldOptions<never> & TextRules>(
+    options: O & { schema: S },
+  ): FormField<Answered<O, StandardSchemaV1.InferOutput<S>>>;
+  text<const O extends FieldOptions<string> & TextRules>(options?: O): FormField<Answered<O, string>>;
+  number<const O extends FieldOptions<number> & NumberRules>(options?: O): FormField<Answered<O, number>>;
+  confirm<const O extends FieldOptions<boolean>>(options?: O): FormField<Answered<O, boolean>>;
+  date<const O extends FieldOptions<string> & DateRules>(options?: O): FormField<Answered<O, string>>;
+  choice<const C extends readonly ChoiceOption[], const O extends FieldOptions<ValueOf<C[number]>>>(
+    choices: C,
+    options?: O,
+  ): FormField<Answered<O, ValueOf<C[number]>>>;
+  choices<
+    const C extends readonly ChoiceOption[],
+    const O extends FieldOptions<readonly ValueOf<C[number]>[]> & CountRules,
+  >(
+    choices: C,
+    options?: O,
+  ): FormField<Answered<O, readonly ValueOf<C[number]>[]>>;
+}
+
+const plain =
+  (kind: Kind) =>
+  (options: object = {}) => ({ kind, options });
+const chosen =
+  (kind: Kind) =>
+  (choices: readonly ChoiceOption[], options: object = {}) => ({ kind, options, choices });
+
+export const f = {
+  text: plain('text'),
+  number: plain('number'),
+  confirm: plain('confirm'),
+  date: plain('date'),
+  choice: chosen('choice'),
+  choices: chosen('choices'),
+} as FieldBuilders;

@@ -1,0 +1,35 @@
+// What the author of a step writes and is given.
+import type { FileRef } from '../question/check-file.ts';
+import type { Span } from './span.ts';
+
+declare const secret: unique symbol;
+
+/** Stands for a secret that was answered. Its text is in no journal and no log; `reveal` gives it inside a step. */
+export interface Secret {
+  readonly [secret]: true;
+}
+
+export interface StepContext {
+  /** The same on every try of this step in this session: hand it to whatever must not do the thing twice. */
+  readonly idempotencyKey: string;
+  /** From 1. More than 1 where an earlier try may have come to its end unseen. */
+  readonly attempt: number;
+  /** Aborted when the session ends or the step takes too long. */
+  readonly signal: AbortSignal;
+  bytes(file: FileRef): Promise<Uint8Array>;
+  reveal(secret: Secret): Promise<string>;
+}
+
+export interface StepOptions<T> {
+  /**
+   * Absent: it only reads, and may run as often as it likes. `retry`: it changes something, and after a crash it is run again
+   * with the same idempotency key. `once`: it is never run again; `check` can find out what became of it.
+   */
+  effect?: 'retry' | 'once';
+  /** After a crash in a `once`: the result, where it did happen; undefined where it did not. */
+  check?: (step: StepContext) => T | undefined | Promise<T | undefined>;
+  /** Takes the effect back when the user goes back before it, or cancels. Must not mind being called twice. */
+  undo?: (result: T, step: StepContext) => unknown;
+  /** Default 60 s. */
+  timeout?: Span;
+}

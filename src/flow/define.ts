@@ -1,0 +1,87 @@
+// What an author writes: a description of the tool, and one async function that asks.
+import { hash } from 'node:crypto';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Icon, ToolAnnotations } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../protocol/message.ts';
+import { toCheckedSchema } from '../server/schema.ts';
+import type { CheckedSchema } from '../server/schema.ts';
+import { GatewayError } from '../shared/errors.ts';
+import type { Ask } from './authoring/ask.ts';
+import type { AnySchema } from './authoring/options.ts';
+import type { Span } from './authoring/span.ts';
+import { toMs } from './authoring/span.ts';
+import type { Catalogue } from './authoring/words.ts';
+
+export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema> {
+  name: string;
+  title?: string;
+  description?: string;
+  icons?: Icon[];
+  annotations?: ToolAnnotations;
+  meta?: JsonObject;
+  /** Arguments. Those that are named like a question answer it. */
+  input?: I;
+  output?: O;
+  /** Part of what tells two versions of the function apart; its source is the other part. */
+  version?: string;
+  /** How long a session waits for its user. Default 5 minutes. */
+  timeout?: Span;
+  /** How long the client waits for the first question before the session fails. Default 60 s. */
+  firstQuestion?: Span;
+  limits?: { prompts?: number; duration?: Span; attempts?: number };
+  /** What a session does whose journal does not fit a new version of the function. Default `reask`. */
+  onMismatch?: 'reask' | 'restart' | 'fail';
+  /** Texts for `msg(id, params)`, by locale. */
+  messages?: Catalogue;
+  /** False: the function is never run with made-up answers to find its questions. */
+  explore?: boolean;
+  /** Takes long; channels that can let go of the client do so. */
+  long?: boolean;
+  /** What a finished session says of itself. Default `Completed successfully`. */
+  summary?: string;
+}
+
+export type InputOf<I> = I extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<I>
+  : Readonly<Record<string, unknown>>;
+export type ResultOf<O> = O extends StandardSchemaV1 ? StandardSchemaV1.InferInput<O> : unknown;
+export type Body<I, R> = (ask: Ask, input: I) => Promise<R>;
+
+/** A flow, ready to be served. */
+export interface Flow<I = unknown, R = unknown> {
+  readonly name: string;
+  readonly options: Omit<FlowOptions, 'name' | 'input' | 'output'>;
+  readonly input: CheckedSchema | undefined;
+  readonly output: CheckedSchema | undefined;
+  /** Of this function: the author's version and a hash of its source. */
+  readonly version: string;
+  readonly timeoutMs: number | undefined;
+  readonly body: Body<I, R>;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- flows of all kinds are kept in one list
+export type AnyFlow = Flow<any, any>;
+
+export function flow<
+  I extends AnySchema = JsonObject,
+  O extends AnySchema = JsonObject,
+  R extends ResultOf<O> = ResultOf<O>,
+>(options: FlowOptions<I, O>, body: Body<InputOf<I>, R>): Flow<InputOf<I>, R> {
+  const { name, input, output, ...rest } = options;
+  if (typeof name !== 'string' || name === '') {
+    throw new GatewayError('BAD_OPTION', { option: 'name of a flow', reason: 'must be a string that is not empty' });
+  }
+  return Object.freeze({
+    name,
+    options: rest,
+    input: input && toCheckedSchema(input, { side: 'input', option: `input of flow ${name}` }),
+    output: output && toCheckedSchema(output, { side: 'output', option: `output of flow ${name}` }),
+    version: toVersion(rest.version, body),
+    timeoutMs: rest.timeout === undefined ? undefined : toMs(rest.timeout, `timeout of flow ${name}`),
+    body,
+  });
+}
+
+function toVersion(version = '', body: Body<never, unknown>): string {
+  return `${version}.${hash('sha256', body.toString(), 'base64url').slice(0, 11)}`;
+}

@@ -1,0 +1,115 @@
+// Whether something told is the answer to a question as it is asked today, and what the body is given for it.
+import { AskError } from '../authoring/ask-failure.ts';
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import { PREFILLED } from '../journal.ts';
+import type { AnswerEntry, Source, Via } from '../journal.ts';
+import { checkAnswer } from '../question/check.ts';
+import type { Complaint, Question } from '../question/question.ts';
+import { accept } from './accept.ts';
+import type { Run } from './run.ts';
+import { toConsent } from './spec.ts';
+import type { Spec } from './spec.ts';
+import type { AskWant } from './want.ts';
+
+/** An answer that has just come and is in no journal yet. What became of it is written into it. */
+export interface Incoming {
+  t: 'in';
+  k: string;
+  a: number;
+  v?: unknown;
+  no?: AskFailure | undefined;
+  src: Source;
+  via: Via;
+  /** As it was put. */
+  question?: Question | undefined;
+  /** A file or a secret that was taken into the store. */
+  stored?: boolean | undefined;
+  /** Set by the run. */
+  verdict?: 'accepted' | Complaint | undefined;
+}
+
+export type Fitting = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
+
+export function fit(told: AnswerEntry | Incoming, want: AskWant, run: Run): Fitting | undefined {
+  return told.t === 'ans' ? fitEntry(told, want.spec, run) : fitIncoming(told, want.spec, run);
+}
+
+function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined {
+  if (entry.ty !== spec.kind && entry.ty !== PREFILLED) return undefined;
+  if (spec.options.by === 'human' && !isHuman(entry.src)) return undefined;
+  if (spec.options.secret && entry.ty === PREFILLED) return undefined;
+  if (entry.f !== toConsent(spec) && entry.ty !== PREFILLED) return undefined;
+  if (entry.no !== undefined) return toUnanswered(entry.no, spec);
+  const stored = entry.ty === 'file' || spec.options.secret === true;
+  const accepted = accept(entry.v, spec, { tongue: toTongue(run), answers: run.answers, stored });
+  if (!('complaint' in accepted)) return { value: accepted.value };
+  run.refused.set(spec.key, accepted.complaint);
+  return undefined;
+}
+
+function fitIncoming(incoming: Incoming, spec: Spec, run: Run): Fitting | undefined {
+  const { a, src, via, no } = incoming;
+  const consent = toConsent(spec);
+  const entry: AnswerEntry = {
+    ...{ t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now },
+    ...(consent !== undefined && { f: consent }),
+  };
+  if (no !== undefined) {
+    incoming.verdict = 'accepted';
+    return { ...toUnanswered(no, spec), entry: { ...entry, no } };
+  }
+  const accepted = check(incoming, spec, run);
+  if ('complaint' in accepted) {
+    incoming.verdict = accepted.complaint;
+    return undefined;
+  }
+  incoming.verdict = 'accepted';
+  const { raw, from } = accepted;
+  return {
+    value: accepted.value,
+    entry: { ...entry, ...(raw !== undefined && { v: raw }), ...(from === 'default' && { src: 'default' as const }) },
+  };
+}
+
+function check({ v, src, stored = false }: Incoming, spec: Spec, run: Run) {
+  if (spec.options.by === 'human' && !isHuman(src)) return { complaint: { error: 'Only the user can answer this' } };
+  // One that did not pass when it came was not sealed, and must not get any further.
+  if (spec.options.secret && !stored) return { complaint: { error: 'Invalid format' } };
+  return accept(v, spec, { tongue: toTongue(run), answers: run.answers, stored });
+}
+
+/**
+ * An answer to a question that was put and that the body does not ask now: it was put ahead, or the function has changed. It is taken
+ * as it was put, and looked at again when the body comes to ask.
+ */
+export function toKept(incoming: Incoming, ts: number): AnswerEntry | undefined {
+  const { k, a, v, no, src, via, question, stored } = incoming;
+  if (!question) return undefined;
+  const checked = stored || no !== undefined ? { value: v } : checkAnswer(v, question);
+  if ('complaint' in checked) {
+    incoming.verdict = checked.complaint;
+    return undefined;
+  }
+  incoming.verdict = 'accepted';
+  return {
+    ...{ t: 'ans', k, a, ty: question.kind, src, via, ts },
+    ...(no === undefined ? checked.value !== undefined && { v: checked.value } : { no }),
+    ...(question.consent !== undefined && { f: question.consent }),
+  };
+}
+
+/** A question without an answer: declined is no, an optional one is left out, the rest is an error of the body's. */
+function toUnanswered(no: AskFailure, { key, kind, options }: Spec): Fitting {
+  if (no === 'declined' && kind === 'confirm') return { value: false };
+  if (no === 'timeout' && options.onTimeout === 'default') return { value: options.default };
+  if (no === 'declined' && options.required === false) return { value: options.default };
+  return { error: new AskError(key, no) };
+}
+
+function isHuman(source: Source): boolean {
+  return source === 'human' || source === 'ui';
+}
+
+function toTongue({ input }: Run) {
+  return { catalogue: input.flow.options.messages, locale: input.locale };
+}

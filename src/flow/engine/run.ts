@@ -1,0 +1,239 @@
+// One run of a body over its journal.
+// 1. The body is told things in the order in which they were written, one at a time, and only when it is quiet: when all that the
+//    last one caused has happened. So every run sees the same order as the first, whatever runs side by side in the body.
+// 2. What is not there yet is waited for by a promise that never settles in this run. Nothing is thrown into the body for it.
+// 3. Something told that nobody asks for when all is quiet is kept: the question may come later, or never again.
+// 4. An entry that no longer fits its question (other rules, other words of a consent) is passed over, and the question put again.
+// 5. Nothing in here waits but for the body and for steps in flight; who runs them, and when it is written down, is not known here.
+import type { Told } from '../fold.ts';
+import type { Entry } from '../journal.ts';
+import { Entropy } from './entropy.ts';
+import { createAsk } from './create-ask.ts';
+import { fit, toKept } from './fit.ts';
+import type { Incoming } from './fit.ts';
+import { installVirtual } from './virtual.ts';
+import { Want, isStepWant } from './want.ts';
+import type { AskWant, StepSpec, StepWant } from './want.ts';
+import { frozen } from './plain.ts';
+import type { RunInput } from './run-input.ts';
+import type { Spec } from './spec.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Complaint } from '../question/question.ts';
+import { toThrown } from './thrown.ts';
+import { Telling } from './telling.ts';
+import { Ticks } from './ticks.ts';
+import { closeWindow, inside, openWindow } from './window.ts';
+import type { Inside } from './window.ts';
+
+/** Why a run came to rest. */
+export type Rest =
+  | { kind: 'ended'; value: unknown }
+  | { kind: 'failed'; error: unknown }
+  /** Steps that are to be started before it goes on. */
+  | { kind: 'steps'; steps: StepWant[] }
+  /** An effect is done while other steps still run: it should be written down now. */
+  | { kind: 'save' }
+  | { kind: 'asks'; asks: AskWant[] };
+
+type Outcome = Extract<Rest, { kind: 'ended' | 'failed' }>;
+
+export class Run implements Inside {
+  readonly input: RunInput;
+  /** Answers as the body was given them, by key. */
+  readonly answers: Record<string, unknown> = {};
+  /** Results of effects that can be taken back, in the order in which they came. */
+  readonly undoable: { spec: StepSpec; result: unknown }[] = [];
+  readonly notes: string[] = [];
+  /** Answers of the journal that no longer fit, and why. */
+  readonly refused = new Map<string, Complaint>();
+  /** Questions that were answered, with their answers. */
+  readonly answered: { spec: Spec; told: Told | Incoming }[] = [];
+  progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
+  time: number;
+  readonly #entropy: Entropy;
+  readonly #telling: Telling;
+  readonly #wants = new Map<string, Want>();
+  readonly #uses = new Map<string, number>();
+  readonly #finished: { want: StepWant; entry: Extract<Entry, { t: 'step' }> }[] = [];
+  readonly #ticks = new Ticks((followed) => this.#onTick(followed));
+  #inFlight = 0;
+  #fresh: Entry[] = [];
+  #unsaved = false;
+  #begun = false;
+  #outcome: Outcome | undefined;
+  #rest: ((rest: Rest) => void) | undefined;
+
+  constructor(input: RunInput) {
+    installVirtual();
+    this.input = input;
+    this.time = input.folded.start.ts;
+    this.#entropy = new Entropy(input.folded.start.seed);
+    this.#telling = new Telling([...input.folded.told, ...input.incoming], (incoming) => {
+      const entry = toKept(incoming, input.now);
+      if (entry) this.#fresh.push(entry);
+      return entry;
+    });
+  }
+
+  /** Goes on until there is something to do that the run cannot do itself. */
+  next(): Promise<Rest> {
+    return new Promise((resolve) => {
+      this.#rest = resolve;
+      this.#ticks.plan(this.#telling.left + 3);
+    });
+  }
+
+  /** Entries that this run has added since it was last asked. */
+  take(): Entry[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    this.#unsaved = false;
+    return fresh;
+  }
+
+  bytes(count: number): Buffer {
+    return this.#entropy.bytes(count);
+  }
+
+  get isReplaying(): boolean {
+    return this.#telling.isReplaying;
+  }
+
+  add(entry: Entry): void {
+    this.#fresh.push(entry);
+  }
+
+  ask(spec: Spec | StepSpec): Promise<unknown> {
+    const uses = (this.#uses.get(spec.key) ?? 0) + 1;
+    this.#uses.set(spec.key, uses);
+    if (uses > 1) spec.key = `${spec.key}#${uses}`;
+    const want = new Want(spec);
+    this.#wants.set(spec.key, want);
+    if (inside() !== this) this.#ticks.plan(2);
+    return want.promise;
+  }
+
+  /** A step has begun; its result is told when the body is quiet, like everything else. */
+  stepStarted(want: StepWant): void {
+    want.started = true;
+    this.#inFlight++;
+  }
+
+  stepFinished(want: StepWant, entry: Extract<Entry, { t: 'step' }>): void {
+    this.#inFlight--;
+    this.#finished.push({ want, entry });
+    this.#ticks.plan(2);
+  }
+
+  /** The body has waited too long for something of its own. */
+  giveUp(ms: number): void {
+    if (this.#outcome || !this.#rest || this.#toRest()) return;
+    this.#outcome = { kind: 'failed', error: new GatewayError('FLOW_TIMEOUT', { what: this.input.flow.name, ms }) };
+    this.#quiet();
+  }
+
+  #onTick(followed: boolean): void {
+    if (this.#rest === undefined) return;
+    if (!followed) return this.#atEndOfBatch();
+    openWindow(this);
+    if (!this.#begun) return this.#begin();
+    if (this.#tell()) return;
+    closeWindow();
+    this.#quiet();
+  }
+
+  #atEndOfBatch(): void {
+    if (this.#hasMore()) this.#ticks.plan(this.#telling.left + 3);
+    else this.#quiet();
+  }
+
+  #hasMore(): boolean {
+    if (this.#outcome) return false;
+    return !this.#begun || this.#finished.length > 0 || this.#telling.hasMore(this.#wants);
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    const { flow, folded } = this.input;
+    const settle = (outcome: Outcome): void => {
+      this.#outcome = outcome;
+      if (inside() !== this) this.#ticks.plan(2);
+    };
+    const fail = (error: unknown): void => settle({ kind: 'failed', error });
+    try {
+      const body = flow.body(createAsk(this), frozen(folded.start.input)) as Promise<unknown>;
+      Promise.resolve(body).then((value) => settle({ kind: 'ended', value }), fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** Tells the body one thing; false if there is none. */
+  #tell(): boolean {
+    if (this.#outcome) return false;
+    for (let told = this.#telling.next(this.#wants); told; told = this.#telling.next(this.#wants)) {
+      if (this.#deliver(told)) return true;
+    }
+    const done = this.#finished.shift();
+    if (!done) return false;
+    this.#fresh.push(done.entry);
+    if (done.want.spec.options.effect) this.#unsaved = true;
+    this.#settle(done.want, done.entry);
+    return true;
+  }
+
+  /** False if it does not fit what is asked today. */
+  #deliver(told: Told | Incoming): boolean {
+    const want = this.#wants.get(told.k) as Want;
+    if (told.t === 'step') return isStepWant(want) && this.#settle(want, told);
+    if (isStepWant(want)) return false;
+    const answer = fit(told, want as AskWant, this);
+    if (answer === undefined) return false;
+    if (answer.entry) this.#fresh.push(answer.entry);
+    this.time = answer.entry?.ts ?? (told as { ts: number }).ts;
+    this.#wants.delete(told.k);
+    this.answered.push({ spec: (want as AskWant).spec, told: answer.entry ?? told });
+    if ('error' in answer) want.reject(answer.error);
+    else {
+      const value = frozen(answer.value);
+      this.answers[told.k] = value;
+      want.resolve(value);
+    }
+    return true;
+  }
+
+  #settle(want: StepWant, entry: Extract<Entry, { t: 'step' }>): true {
+    this.time = entry.ts;
+    this.#wants.delete(entry.k);
+    const { spec } = want;
+    if (entry.e) want.reject(toThrown(entry.e));
+    else {
+      const result = frozen(entry.v);
+      if (spec.options.effect) this.undoable.push({ spec, result });
+      want.resolve(result);
+    }
+    return true;
+  }
+
+  #quiet(): void {
+    const rest = this.#toRest();
+    if (!rest) {
+      if (this.#inFlight === 0) this.input.onStall?.();
+      return;
+    }
+    const resolve = this.#rest;
+    this.#rest = undefined;
+    resolve?.(rest);
+  }
+
+  /** Undefined while there is still something to wait for. */
+  #toRest(): Rest | undefined {
+    if (this.#outcome) return this.#outcome;
+    const wants = [...this.#wants.values()];
+    const steps = wants.filter((want): want is StepWant => isStepWant(want) && !want.started);
+    if (steps.length > 0) return { kind: 'steps', steps };
+    if (this.#inFlight > 0) return this.#unsaved ? { kind: 'save' } : undefined;
+    const asks = wants.filter((want): want is AskWant => !isStepWant(want));
+    return asks.length > 0 ? { kind: 'asks', asks } : undefined;
+  }
+}

@@ -1,0 +1,129 @@
+// From what the author wrote to the question that is put, and to the check that an answer has to pass. The question is built when
+// it is needed: a run meets all the questions that were answered long ago, and puts only the last.
+import { isStandardSchema, toJsonSchema } from '../../server/standard-schema.ts';
+import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
+import type { FormFields } from '../authoring/fields.ts';
+import { fingerprint, toText } from '../authoring/words.ts';
+import type { Catalogue, Words } from '../authoring/words.ts';
+import { toCompiled } from '../question/pattern.ts';
+import type { Choice, Field, Kind, Prompt, PromptType, Validation } from '../question/question.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+
+/** All that an author can say, of whatever kind the question is. */
+export interface Wording extends AskOptions<unknown> {
+  min?: number | string;
+  max?: number | string;
+  pattern?: string | RegExp;
+  format?: 'email' | 'uri';
+  integer?: boolean;
+  maxBytes?: number;
+  accept?: string[];
+  schema?: AnySchema;
+  secret?: boolean;
+}
+
+export interface Spec {
+  /** With `#n` in a loop. */
+  key: string;
+  kind: Kind;
+  options: Wording;
+  choices?: readonly ChoiceOption[] | undefined;
+  fields?: FormFields | undefined;
+}
+
+export interface Tongue {
+  catalogue: Catalogue | undefined;
+  locale: string | undefined;
+}
+
+const TYPES: Record<Kind, PromptType> = {
+  text: 'text',
+  choice: 'choice',
+  confirm: 'confirm',
+  number: 'number',
+  date: 'date',
+  file: 'file',
+  custom: 'custom',
+  choices: 'custom',
+  form: 'custom',
+};
+
+export function toWords({ key, options }: Pick<Spec, 'key' | 'options'>): Words {
+  return options.message ?? options.label ?? toLabel(key);
+}
+
+/** The words that a yes is a yes to; undefined where they do not matter. */
+export function toConsent(spec: Spec): string | undefined {
+  const matters = spec.kind === 'confirm' || spec.options.by === 'human';
+  return matters ? fingerprint(toWords(spec)) : undefined;
+}
+
+export function toField(spec: Spec, tongue: Tongue): Field {
+  const { options, kind } = spec;
+  const prompt: Prompt = { type: TYPES[kind], message: toText(toWords(spec), tongue.catalogue, tongue.locale) };
+  if (options.placeholder !== undefined) prompt.placeholder = options.placeholder;
+  if (options.default !== undefined) prompt.defaultValue = options.default;
+  if (spec.choices) prompt.choices = spec.choices.map(toChoice);
+  const validation = toValidation(spec);
+  if (validation) prompt.validation = validation;
+  if (kind === 'custom' && options.schema) prompt.schema = toSchema(options.schema, spec.key);
+  const field: Field = { kind, prompt };
+  if (options.label !== undefined) field.label = options.label;
+  if (options.help !== undefined) field.help = options.help;
+  return field;
+}
+
+export function toFields(fields: FormFields, tongue: Tongue): Record<string, Field> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, { kind, options, choices }]) => [
+      key,
+      toField({ key, kind, options, choices }, tongue),
+    ]),
+  );
+}
+
+/** `firstName` and `first_name` are "First name". */
+export function toLabel(key: string): string {
+  const words = key
+    .replace(/#\d+$/, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function toValidation({ kind, options }: Spec): Validation | undefined {
+  if (kind === 'form') return undefined;
+  const validation: Validation = {};
+  // A confirmation is always answered or declined; the seed's prompt has no rules for it.
+  if (kind !== 'confirm' && options.required !== false) validation.required = true;
+  if (options.pattern !== undefined) validation.pattern = toPattern(options.pattern);
+  for (const rule of ['min', 'max', 'format', 'integer', 'maxBytes', 'accept'] as const) {
+    if (options[rule] !== undefined) Object.assign(validation, { [rule]: options[rule] });
+  }
+  return Object.keys(validation).length === 0 ? undefined : validation;
+}
+
+function toPattern(pattern: string | RegExp): string {
+  const source = typeof pattern === 'string' ? pattern : pattern.source;
+  toCompiled(source);
+  return source;
+}
+
+function toChoice(option: ChoiceOption): Choice {
+  if (typeof option !== 'object') return { value: option, label: String(option) };
+  const { value, label, hint } = option;
+  return { value, label: label ?? (typeof value === 'string' ? value : JSON.stringify(value)), ...(hint && { hint }) };
+}
+
+const schemas = new WeakMap<object, JsonObject>();
+
+/** Asked for once per schema: some libraries take their time. */
+function toSchema(schema: AnySchema, key: string): JsonObject {
+  if (!isStandardSchema(schema)) return schema;
+  const known = schemas.get(schema);
+  if (known) return known;
+  const json = toJsonSchema(schema, { side: 'input', option: `schema of question ${key}` });
+  schemas.set(schema, json);
+  return json;
+}

@@ -1,0 +1,53 @@
+// What is still to be told to a body, in the order in which it was written. What nobody asks for when its turn comes is kept, and
+// told when somebody does.
+import type { Told } from '../fold.ts';
+import { PREFILLED } from '../journal.ts';
+import type { AnswerEntry } from '../journal.ts';
+import type { Incoming } from './fit.ts';
+
+interface Wanted {
+  has(key: string): boolean;
+}
+
+export class Telling {
+  readonly #told: readonly (Told | Incoming)[];
+  readonly #kept = new Map<string, Told>();
+  readonly #onKept: (incoming: Incoming) => AnswerEntry | undefined;
+  #cursor = 0;
+
+  /** `onKept` makes an entry of an answer that has just come and is not asked for. */
+  constructor(told: readonly (Told | Incoming)[], onKept: (incoming: Incoming) => AnswerEntry | undefined) {
+    this.#told = told;
+    this.#onKept = onKept;
+  }
+
+  /** The next thing that is wanted. It is told only once, whether it fits or not. */
+  next(wanted: Wanted): Told | Incoming | undefined {
+    for (const [key, told] of this.#kept) {
+      if (!wanted.has(key)) continue;
+      this.#kept.delete(key);
+      return told;
+    }
+    while (this.#cursor < this.#told.length) {
+      const told = this.#told[this.#cursor++] as Told | Incoming;
+      if (wanted.has(told.k)) return told;
+      const kept = told.t === 'in' ? this.#onKept(told) : told;
+      if (kept) this.#kept.set(kept.k, kept);
+    }
+    return undefined;
+  }
+
+  hasMore(wanted: Wanted): boolean {
+    if (this.#cursor < this.#told.length) return true;
+    return this.#kept.size > 0 && [...this.#kept.keys()].some((key) => wanted.has(key));
+  }
+
+  get left(): number {
+    return this.#told.length - this.#cursor;
+  }
+
+  /** Something is left that came after the body had been here before; arguments came before. */
+  get isReplaying(): boolean {
+    return this.#told.slice(this.#cursor).some((told) => told.t !== 'ans' || told.ty !== PREFILLED);
+  }
+}

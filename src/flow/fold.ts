@@ -1,0 +1,106 @@
+// Reads a journal as it holds now. Entries are only ever added; going back and changing an answer are entries too, and here
+// they take effect. What is left is what a run is given, in the order in which it was written: the order is part of the truth.
+import type { AnswerEntry, Entry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
+
+export type Told = AnswerEntry | StepEntry;
+
+export interface Folded {
+  start: StartEntry;
+  told: Told[];
+  /** Effects that began, by key, and how often. */
+  intents: Map<string, { entry: IntentEntry; count: number }>;
+  /** Patch markers, by id. */
+  versions: Map<string, boolean>;
+  /** Of how many attempts each question has had; no number is ever given twice. */
+  attempts: Map<string, number>;
+  /** How often each effect was taken back: what comes after is another effect. */
+  epochs: Map<string, number>;
+}
+
+export function fold(entries: readonly Entry[]): Folded {
+  const [start] = entries;
+  if (start?.t !== 'start') throw new TypeError('a journal begins with its start');
+  const folded: Folded = {
+    start,
+    told: [],
+    intents: new Map(),
+    versions: new Map(),
+    attempts: new Map(),
+    epochs: new Map(),
+  };
+  for (const entry of entries) apply(folded, entry);
+  return folded;
+}
+
+function apply(folded: Folded, entry: Entry): void {
+  switch (entry.t) {
+    case 'ans':
+      count(folded, entry.k, entry.a);
+      folded.told.push(entry);
+      break;
+    case 'step':
+      folded.told.push(entry);
+      break;
+    case 'int':
+      folded.intents.set(entry.k, { entry, count: (folded.intents.get(entry.k)?.count ?? 0) + 1 });
+      break;
+    case 'rej':
+      count(folded, entry.k, entry.a);
+      break;
+    case 'ver':
+      folded.versions.set(entry.id, entry.on);
+      break;
+    case 'cut':
+      cut(folded, entry.k);
+      break;
+    case 'edit':
+      edit(folded, entry);
+      break;
+    case 'undo':
+      undo(folded, entry.k);
+      break;
+    case 'start':
+    case 'end':
+      break;
+  }
+}
+
+function count({ attempts }: Folded, key: string, attempt: number): void {
+  attempts.set(key, Math.max(attempt, attempts.get(key) ?? 0));
+}
+
+/** From the answer on nothing holds any more. */
+function cut(folded: Folded, key: string): void {
+  const at = lastAnswer(folded.told, key);
+  if (at < 0) return;
+  forget(folded, folded.told.splice(at));
+}
+
+/** The answer is another one; later answers stay as candidates, and what was done with the old one is done again. */
+function edit(folded: Folded, { k, v, src, ts }: Extract<Entry, { t: 'edit' }>): void {
+  const at = lastAnswer(folded.told, k);
+  const old = folded.told[at] as AnswerEntry | undefined;
+  if (!old) return;
+  const later = folded.told.splice(at).slice(1);
+  const { no: _, ...rest } = old;
+  folded.told.push({ ...rest, a: old.a + 1, v, src, ts }, ...later.filter((entry) => entry.t === 'ans'));
+  count(folded, k, old.a + 1);
+  forget(
+    folded,
+    later.filter((entry) => entry.t === 'step'),
+  );
+}
+
+function undo(folded: Folded, key: string): void {
+  folded.told = folded.told.filter((entry) => entry.t !== 'step' || entry.k !== key);
+  folded.intents.delete(key);
+  folded.epochs.set(key, (folded.epochs.get(key) ?? 0) + 1);
+}
+
+function forget({ intents }: Folded, gone: Told[]): void {
+  for (const entry of gone) if (entry.t === 'step') intents.delete(entry.k);
+}
+
+function lastAnswer(told: Told[], key: string): number {
+  return told.findLastIndex((entry) => entry.t === 'ans' && entry.k === key);
+}

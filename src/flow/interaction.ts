@@ -1,0 +1,78 @@
+// The messages of MCP Flow 0.1.0, as types. They extend the request of the official SDK, so that its clients and servers can send and
+// handle them.
+import type { Request } from '@modelcontextprotocol/client';
+import type { FlowState } from './journal.ts';
+import type { Prompt, Step } from './question/question.ts';
+
+export type SessionId = string;
+export type InteractionState = FlowState;
+
+export interface InteractionStartRequest extends Request {
+  method: 'interaction.start';
+  params: {
+    toolName: string;
+    initialParams?: { [key: string]: unknown };
+    context?: { [key: string]: unknown };
+    timeout?: number;
+  };
+}
+
+export interface InteractionPromptRequest extends Request {
+  method: 'interaction.prompt';
+  params: { sessionId: SessionId; prompt: Prompt; progress?: Step };
+}
+
+export interface InteractionRespondRequest extends Request {
+  method: 'interaction.respond';
+  params: {
+    sessionId: SessionId;
+    response: { value: unknown; timestamp?: number; metadata?: { [key: string]: unknown } };
+    /** Which prompt is answered; beyond the seed. */
+    promptId?: string;
+  };
+}
+
+export interface InteractionContinueRequest extends Request {
+  method: 'interaction.continue';
+  params: { sessionId: SessionId; nextPrompt?: Prompt; progress?: Step };
+}
+
+export interface InteractionCompleteRequest extends Request {
+  method: 'interaction.complete';
+  params: { sessionId: SessionId; result: { success: boolean; data?: unknown }; summary?: string };
+}
+
+export interface InteractionCancelRequest extends Request {
+  method: 'interaction.cancel';
+  params: { sessionId: SessionId; reason?: string };
+}
+
+export interface InteractionGetStateRequest extends Request {
+  method: 'interaction.getState';
+  params: { sessionId: SessionId };
+}
+
+export interface InteractionStartResult {
+  sessionId: SessionId;
+  state: InteractionState;
+  initialPrompt?: Prompt;
+}
+
+export interface InteractionRespondResult {
+  accepted: boolean;
+  validation: { valid: boolean; error?: string; suggestion?: string };
+}
+
+export interface InteractionGetStateResult {
+  sessionId: SessionId;
+  state: InteractionState;
+  metadata: { createdAt: number; lastActivityAt: number; toolName: string };
+  history: {
+    turnId: number;
+    prompt: Prompt;
+    response: { value?: unknown; timestamp: number };
+    timestamp: number;
+  }[];
+  currentPrompt?: Prompt;
+  accumulatedData: { [key: string]: unknown };
+}

@@ -1,0 +1,94 @@
+// Takes an answer in: which question it is for, whether it was given before, whether it may be given now. What it is worth is found
+// out where its question arises in the body.
+import { isDeepStrictEqual } from 'node:util';
+import type { Incoming } from '../engine/fit.ts';
+import type { AnswerEntry, Header } from '../journal.ts';
+import { checkAnswer } from '../question/check.ts';
+import { isFileAnswer } from '../question/check-file.ts';
+import { toPromptId } from '../question/question.ts';
+import type { Question } from '../question/question.ts';
+import type { StoredSession } from '../store/store.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { refuseMalice } from './malice.ts';
+import type { AnswerRequest, GivenAnswer } from './requests.ts';
+import { keepFile, keepSecret } from './secrets.ts';
+import type { Setup } from './setup.ts';
+import { react } from './states.ts';
+import type { Verdict } from './turn.ts';
+
+export interface Taken {
+  incoming: Incoming[];
+  /** With this answer counted. */
+  header: Header;
+  /** All of it was given and accepted before, by somebody who did not hear so. */
+  again?: Record<string, Verdict> | undefined;
+}
+
+export async function toIncoming(setup: Setup, stored: StoredSession, request: AnswerRequest): Promise<Taken> {
+  const { header } = stored;
+  for (const { value } of request.answers) refuseMalice(value, header.id, setup.limits);
+  const again = toAgain(stored, request.answers);
+  if (again) return { incoming: [], header, again };
+  react(header, 'respond');
+  const counted = { ...header, burst: toBurst(setup, header) };
+  const incoming: Incoming[] = [];
+  for (const answer of request.answers) {
+    incoming.push(await take(setup, { header, question: find(header, answer), answer, request }));
+  }
+  return { incoming, header: counted };
+}
+
+/** The same answer to the same question as before is accepted before anything else is looked at. */
+function toAgain({ entries }: StoredSession, answers: GivenAnswer[]): Record<string, Verdict> | undefined {
+  const known = answers.every(({ promptId, value, no }) => {
+    const entry = entries.find(
+      (one): one is AnswerEntry => one.t === 'ans' && one.a > 0 && toPromptId(one.k, one.a) === promptId,
+    );
+    return entry !== undefined && entry.no === no && isDeepStrictEqual(entry.v ?? null, value ?? null);
+  });
+  if (!known || answers.length === 0) return undefined;
+  return Object.fromEntries(answers.map(({ promptId }) => [promptId, { valid: true }]));
+}
+
+function find(header: Header, { promptId }: GivenAnswer): Question {
+  const current = header.current as Question[];
+  const question = promptId === undefined ? current[0] : current.find((one) => one.promptId === promptId);
+  if (question) return question;
+  throw new GatewayError('FLOW_INVALID_TRANSITION', {
+    ...{ sessionId: header.id, state: header.state },
+    ...{ reason: `the question ${promptId ?? ''} does not wait`, currentPrompt: current[0]?.prompt },
+  });
+}
+
+interface Taking {
+  header: Header;
+  question: Question;
+  answer: GivenAnswer;
+  request: AnswerRequest;
+}
+
+async function take(setup: Setup, { header, question, answer, request }: Taking): Promise<Incoming> {
+  const { key: k, attempt: a } = question;
+  const incoming: Incoming = { t: 'in', k, a, src: request.src ?? 'human', via: request.via ?? header.via };
+  if (answer.no !== undefined) return { ...incoming, no: answer.no };
+  const checked = checkAnswer(answer.value, question);
+  if ('complaint' in checked) return { ...incoming, v: answer.value, question };
+  if (question.secret) {
+    return { ...incoming, v: await keepSecret(setup, header.id, String(checked.value)), stored: true, question };
+  }
+  if (question.kind === 'file' && isFileAnswer(checked.value)) {
+    return { ...incoming, v: await keepFile(setup, checked.value), stored: true, question };
+  }
+  return { ...incoming, v: answer.value, question };
+}
+
+/** So many in a second; whoever sends more is told when he may go on. */
+function toBurst({ clock, limits }: Setup, { burst, id }: Header): Header['burst'] {
+  const now = clock.now();
+  if (!burst || now - burst.from >= 1000) return { from: now, count: 1 };
+  if (burst.count < limits.respondsPerSecond) return { ...burst, count: burst.count + 1 };
+  throw new GatewayError('FLOW_LIMIT', {
+    ...{ sessionId: id, what: 'too many answers in a second', limit: 'respondsPerSecond' },
+    retryAfterMs: burst.from + 1000 - now,
+  });
+}

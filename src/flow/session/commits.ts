@@ -1,0 +1,149 @@
+// Writes to one session. Before it holds the lease, a write counts only if nobody has written since it was read; with the lease, what
+// others wrote meanwhile (the owner went on, the time was extended) is kept, and only an end stops it.
+import type { Entry, Header } from '../journal.ts';
+import { isEnded } from '../store/store.ts';
+import type { Change } from '../store/store.ts';
+import { patched } from '../store/patched.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Setup } from './setup.ts';
+import type { Turn } from './turn.ts';
+import type { Question } from '../question/question.ts';
+
+export interface Written {
+  /** As it stands now; undefined if somebody else was faster. */
+  header: Header | undefined;
+}
+
+type Terms = Pick<Change, 'dueAt' | 'tombstoneMs'>;
+
+const MAX_TRIES = 100;
+
+export class Commits {
+  readonly #setup: Setup;
+  #header: Header;
+  #stored: boolean;
+  #fence: number | undefined;
+  #renewing = (): void => {};
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(setup: Setup, header: Header, stored: boolean) {
+    this.#setup = setup;
+    this.#header = header;
+    this.#stored = stored;
+  }
+
+  write(patch: Partial<Header>, add: Entry[], terms: Terms = {}): Promise<Written> {
+    const whole = { ...patch, ...this.#grown(add) };
+    if (!this.#stored) return this.#create(whole, add, terms);
+    return this.#fence === undefined
+      ? this.#write(whole, add, terms)
+      : this.#inTurn(() => this.#write(whole, add, terms));
+  }
+
+  async #write(patch: Partial<Header>, add: Entry[], terms: Terms): Promise<Written> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const { id, rev } = this.#header;
+      const dueAt = terms.dueAt ?? (this.#fence === undefined ? undefined : this.#leaseEnd());
+      const done = await this.#setup.store.commit(id, rev, { ...terms, dueAt, patch, add, fence: this.#fence });
+      if (done.ok) {
+        this.#header = patched(this.#header, patch);
+        return { header: this.#header };
+      }
+      // Without the lease, or if it is lost or all is over, somebody else has the say.
+      if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;
+      this.#header = done.header;
+    }
+    return { header: undefined };
+  }
+
+  /** Writes, and keeps others from going on with it until `letGo`. */
+  async hold(patch: Partial<Header>, add: Entry[]): Promise<Written> {
+    const { store, owner, leaseMs } = this.#setup;
+    if (!this.#stored) {
+      const { header } = await this.write(patch, add, { dueAt: this.#leaseEnd() });
+      await this.#renew();
+      return { header };
+    }
+    const lease = await store.lease(this.#header.id, owner, leaseMs);
+    if (!lease) return { header: undefined };
+    // The first write with the lease still counts only if nobody was faster.
+    const whole = { ...patch, ...this.#grown(add) };
+    const change = { patch: whole, add, fence: lease.fence, dueAt: this.#leaseEnd() };
+    const done = await store.commit(this.#header.id, this.#header.rev, change);
+    if (!done.ok) {
+      await store.release(this.#header.id, owner);
+      return { header: undefined };
+    }
+    this.#header = patched(this.#header, whole);
+    this.#fence = lease.fence;
+    this.#renewLater();
+    return { header: this.#header };
+  }
+
+  async letGo(): Promise<void> {
+    this.#renewing();
+    if (this.#fence !== undefined) await this.#setup.store.release(this.#header.id, this.#setup.owner);
+  }
+
+  /** Where it stands, whoever brought it there. */
+  async current(): Promise<Turn> {
+    const stored = await this.#setup.store.load(this.#header.id);
+    const header = stored?.header ?? this.#header;
+    return { header, questions: header.current as Question[] };
+  }
+
+  async #create(patch: Partial<Header>, add: Entry[], terms: Terms): Promise<Written> {
+    const { store, limits } = this.#setup;
+    const whole = { ...this.#header, ...patch };
+    // What ends at once was there all the same: it is made first, so that its end is kept like every other.
+    const first: Header = isEnded(whole) ? { ...whole, state: 'active', current: [] } : whole;
+    const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
+    const made = await store.create(first, add, most);
+    if (made === 'limit') throw toLimit(limits.sessionsPerPrincipal);
+    this.#stored = true;
+    this.#header = first;
+    return isEnded(whole) ? this.write({ state: whole.state, reason: whole.reason }, [], terms) : { header: first };
+  }
+
+  #grown(add: Entry[]): Partial<Header> {
+    if (add.length === 0) return {};
+    const size = (this.#header.size ?? 0) + JSON.stringify(add).length;
+    if (size > this.#setup.limits.journalBytes) {
+      throw new GatewayError('FLOW_TOO_LARGE', { what: 'The journal', limit: this.#setup.limits.journalBytes });
+    }
+    return { size };
+  }
+
+  async #renew(): Promise<void> {
+    const { store, owner, leaseMs } = this.#setup;
+    const lease = await store.lease(this.#header.id, owner, leaseMs);
+    if (!lease) return;
+    this.#fence = lease.fence;
+    this.#renewLater();
+  }
+
+  #renewLater(): void {
+    const { clock, leaseMs } = this.#setup;
+    this.#renewing = clock.after(leaseMs / 3, () => void this.#inTurn(() => this.#renew()));
+  }
+
+  /** Renewing makes a new fence: a write that is under way with the old one would be refused. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** When somebody else should look after it, if this process is silent until then. */
+  #leaseEnd(): number {
+    return this.#setup.clock.now() + this.#setup.leaseMs;
+  }
+}
+
+function toLimit(limit: number): GatewayError {
+  return new GatewayError('FLOW_LIMIT', {
+    what: `no more than ${limit} sessions at once`,
+    limit: 'sessionsPerPrincipal',
+    retryAfterMs: 1000,
+  });
+}

@@ -1,0 +1,214 @@
+// One session, driven from where its journal ends to where it next has to wait: for an answer, or for ever.
+// 1. What the client is told was written first. An answer and the question that follows it are one commit; where an effect lies in
+//    between, the answer and the intent are one, and its result and the question the next.
+// 2. Nothing is written over what somebody else wrote meanwhile: then the whole turn is given up, and tried anew from the store.
+// 3. Once an effect has begun, this process holds a lease, and goes on whoever else looks at the session.
+import type { Incoming } from '../engine/fit.ts';
+import { Run } from '../engine/run.ts';
+import type { Rest } from '../engine/run.ts';
+import { toMs } from '../authoring/span.ts';
+import type { AnyFlow } from '../define.ts';
+import { fold } from '../fold.ts';
+import type { Folded } from '../fold.ts';
+import type { Entry, Header } from '../journal.ts';
+import { isEnded } from '../store/store.ts';
+import { Commits } from './commits.ts';
+import { isUnknown, runStep, toIdempotencyKey } from './run-step.ts';
+import type { Setup } from './setup.ts';
+import { toAsked, toCompleted, toFailed, toProcessing } from './patches.ts';
+import type { Draft } from './patches.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Turn } from './turn.ts';
+
+export interface DriveInput {
+  setup: Setup;
+  flow: AnyFlow;
+  header: Header;
+  entries: Entry[];
+  /** It is in the store already. */
+  stored: boolean;
+  /** Entries to be written with the first commit, that the run already knows of. */
+  prefix?: Entry[] | undefined;
+  incoming?: Incoming[] | undefined;
+  /** Follows it on its way: for the turn it leads to, and to call it off. */
+  onLive?: ((live: Live) => void) | undefined;
+}
+
+/** A session in which steps run in this process. */
+export interface Live {
+  readonly id: string;
+  readonly next: Promise<Turn>;
+  abort(): void;
+}
+
+export class Drive {
+  readonly input: DriveInput;
+  readonly run: Run;
+  readonly #folded: Folded;
+  readonly #commits: Commits;
+  readonly #controller = new AbortController();
+  #late: GatewayError | undefined;
+
+  constructor(input: DriveInput) {
+    this.input = input;
+    const { setup, flow, header } = input;
+    this.#folded = fold(input.prefix ? [...input.entries, ...input.prefix] : input.entries);
+    this.#commits = new Commits(setup, header, input.stored);
+    this.run = new Run({
+      flow,
+      folded: this.#folded,
+      sessionId: header.id,
+      locale: header.locale,
+      incoming: input.incoming ?? [],
+      now: setup.clock.now(),
+      onStall: () => this.#stalled(),
+    });
+  }
+
+  /** Undefined if somebody else was faster; then nothing was written. */
+  async turn(): Promise<Turn | undefined> {
+    return this.#settle(await this.run.next());
+  }
+
+  async #settle(rest: Rest): Promise<Turn | undefined> {
+    if (rest.kind !== 'steps' && rest.kind !== 'save') return this.#finish(rest);
+    const steps = rest.kind === 'steps' ? rest.steps : [];
+    const isReading = steps.every(({ spec }) => spec.options.effect === undefined && spec.sleepMs === undefined);
+    if (!isReading || this.#folded.intents.size > 0) return this.#toBackground(rest);
+    this.#start(rest);
+    const next = this.run.next();
+    const quick = await Promise.race([next, this.#after(this.input.setup.graceMs)]);
+    return quick ? this.#settle(quick) : this.#toBackground(undefined, next);
+  }
+
+  async #finish(rest: Rest): Promise<Turn | undefined> {
+    const { setup } = this.input;
+    const draft = await this.#toDraft(rest);
+    const { header } = await this.#commits.write(draft.patch, [...this.#prefix(), ...this.run.take(), ...draft.add], {
+      dueAt: draft.dueAt,
+      tombstoneMs: setup.limits.tombstoneMs,
+    });
+    return header && { header, ...draft.turn };
+  }
+
+  #toDraft(rest: Rest): Draft | Promise<Draft> {
+    if (rest.kind === 'asks') return toAsked(this, rest.asks);
+    return rest.kind === 'ended' ? toCompleted(this, rest.value) : toFailed(this, (rest as { error: unknown }).error);
+  }
+
+  /** The answer is acknowledged, and the steps go on by themselves. */
+  async #toBackground(rest: Rest | undefined, running?: Promise<Rest>): Promise<Turn | undefined> {
+    if (rest?.kind === 'steps') {
+      const unknown = rest.steps.find(({ spec }) => isUnknown(spec, this.#folded));
+      if (unknown) return this.#finish({ kind: 'failed', error: toUnknown(unknown.spec.key) });
+    }
+    const draft = toProcessing(this);
+    const { header } = await this.#commits.hold(draft.patch, [
+      ...this.#prefix(),
+      ...this.run.take(),
+      ...this.#intents(rest),
+    ]);
+    if (!header) return undefined;
+    if (rest) this.#start(rest);
+    const { id } = header;
+    const next = this.#goOn(running ?? this.run.next(), this.#limitFirst());
+    this.input.onLive?.({ id, next, abort: () => this.#controller.abort() });
+    return { header, ...draft.turn, next };
+  }
+
+  /** A tool that does not come to its first question fails; later ones have their steps' own limits. */
+  #limitFirst(): () => void {
+    const { setup, flow, stored } = this.input;
+    const { firstQuestion } = flow.options;
+    if (stored) return () => {};
+    const ms = firstQuestion === undefined ? setup.limits.firstQuestionMs : toMs(firstQuestion, 'firstQuestion');
+    return setup.clock.after(ms, () => {
+      this.#late = new GatewayError('FLOW_TIMEOUT', { what: flow.name, ms });
+      this.#controller.abort();
+    });
+  }
+
+  async #goOn(running: Promise<Rest>, onTime: () => void): Promise<Turn> {
+    const { log } = this.input.setup;
+    try {
+      for (let rest = await this.#orAborted(running); ; rest = await this.#orAborted(this.run.next())) {
+        if (rest === undefined) return await this.#calledOff();
+        if (rest.kind !== 'steps' && rest.kind !== 'save')
+          return (await this.#finish(rest)) ?? (await this.#commits.current());
+        const unknown = rest.kind === 'steps' && rest.steps.find(({ spec }) => isUnknown(spec, this.#folded));
+        if (unknown)
+          return (
+            (await this.#finish({ kind: 'failed', error: toUnknown(unknown.spec.key) })) ??
+            (await this.#commits.current())
+          );
+        const { header } = await this.#commits.write({}, [...this.run.take(), ...this.#intents(rest)]);
+        if (!header || isEnded(header)) return await this.#commits.current();
+        this.#start(rest);
+      }
+    } catch (error) {
+      log.error({ error, tool: this.input.flow.name }, 'flow.broken');
+      return this.#commits.current();
+    } finally {
+      onTime();
+      await this.#commits.letGo();
+    }
+  }
+
+  async #calledOff(): Promise<Turn> {
+    const failed = this.#late && (await this.#finish({ kind: 'failed', error: this.#late }));
+    return failed ?? this.#commits.current();
+  }
+
+  #start(rest: Rest): void {
+    if (rest.kind !== 'steps') return;
+    const { setup, header } = this.input;
+    for (const want of rest.steps) {
+      this.run.stepStarted(want);
+      const { signal } = this.#controller;
+      void runStep({ setup, sessionId: header.id, spec: want.spec, folded: this.#folded, signal }).then((entry) =>
+        this.run.stepFinished(want, entry),
+      );
+    }
+  }
+
+  /** Written before the effect begins, or the sleep. */
+  #intents(rest: Rest | undefined): Entry[] {
+    if (rest?.kind !== 'steps') return [];
+    const { setup, header } = this.input;
+    return rest.steps
+      .filter(({ spec }) => spec.options.effect !== undefined || spec.sleepMs !== undefined)
+      .map(({ spec: { key } }) => ({
+        ...{ t: 'int', k: key, idem: toIdempotencyKey(header.id, key, this.#folded), ts: setup.clock.now() },
+      }));
+  }
+
+  #prefix(): Entry[] {
+    const { prefix = [] } = this.input;
+    this.input.prefix = undefined;
+    return prefix;
+  }
+
+  #after(ms: number): Promise<undefined> {
+    return new Promise((resolve) => void this.input.setup.clock.after(ms, () => resolve(undefined)));
+  }
+
+  /** Undefined if it was called off. */
+  #orAborted(rest: Promise<Rest>): Promise<Rest | undefined> {
+    const { signal } = this.#controller;
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve(undefined);
+      signal.addEventListener('abort', () => resolve(undefined), { once: true });
+      void rest.then(resolve);
+    });
+  }
+
+  /** The body waits for something of its own. It may come; if it does not, the session must not hang for ever. */
+  #stalled(): void {
+    const { clock, limits } = this.input.setup;
+    clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
+  }
+}
+
+function toUnknown(step: string): GatewayError {
+  return new GatewayError('FLOW_EFFECT_UNKNOWN', { step });
+}

@@ -1,0 +1,53 @@
+// Every limit on what a client, or a flow, can make grow, with its default.
+export interface FlowLimits {
+  /** Answers per second of one session. */
+  respondsPerSecond: number;
+  /** Answers that were refused: of one session, and of one question. */
+  attempts: number;
+  attemptsPerQuestion: number;
+  /** Sessions that have not ended: of one principal, and in all. */
+  sessionsPerPrincipal: number;
+  sessions: number;
+  /** Questions of one session. */
+  prompts: number;
+  /** How long a session may last, however busy it is. */
+  durationMs: number;
+  /** How long it waits for its user: unless it is told otherwise, and at most. */
+  timeoutMs: number;
+  maxTimeoutMs: number;
+  /** Bytes of an answer, of a file, of what a step returns, and of a whole journal. */
+  answerBytes: number;
+  fileBytes: number;
+  stepBytes: number;
+  journalBytes: number;
+  /** Deepest nesting of an answer. */
+  depth: number;
+  /** How long a step runs, and how long the first question may take, unless the flow says otherwise. */
+  stepMs: number;
+  firstQuestionMs: number;
+  /** How long it is known that an ended session was there. */
+  tombstoneMs: number;
+}
+
+const MINUTE = 60_000;
+const KiB = 1024;
+
+export const DEFAULT_FLOW_LIMITS: FlowLimits = {
+  respondsPerSecond: 10,
+  attempts: 100,
+  attemptsPerQuestion: 5,
+  sessionsPerPrincipal: 20,
+  sessions: 10_000,
+  prompts: 100,
+  durationMs: 60 * MINUTE,
+  timeoutMs: 5 * MINUTE,
+  maxTimeoutMs: 24 * 60 * MINUTE,
+  answerBytes: 100 * KiB,
+  fileBytes: 10 * KiB * KiB,
+  stepBytes: 256 * KiB,
+  journalBytes: KiB * KiB,
+  depth: 32,
+  stepMs: MINUTE,
+  firstQuestionMs: MINUTE,
+  tombstoneMs: 5 * MINUTE,
+};

@@ -1,0 +1,39 @@
+// The seed lets the owner of a session speak for its tool while it works: put a question of his own, or end it.
+import type { Header } from '../journal.ts';
+import { toPromptId } from '../question/question.ts';
+import type { Question } from '../question/question.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { ContinueRequest } from './requests.ts';
+import { react } from './states.ts';
+import { toExpiry } from './timing.ts';
+
+/** Keys of questions that are none of the body's. No author can use it. */
+export const OWNER_KEY = '~owner';
+
+export function continuedByOwner(header: Header, { prompt, progress }: ContinueRequest, now: number): Header {
+  refuseUnlessProcessing(header);
+  if (!prompt) return { ...header, lastActivityAt: now };
+  const attempt = header.prompts + 1;
+  const question: Question = {
+    ...{ promptId: toPromptId(OWNER_KEY, attempt), key: OWNER_KEY, attempt, kind: prompt.type, prompt },
+    ...(progress && { progress }),
+  };
+  return {
+    ...header,
+    ...{ state: react(header, 'prompt'), current: [question], prompts: header.prompts + 1 },
+    ...toExpiry(header, now),
+  };
+}
+
+export function completedByOwner(header: Header, now: number): Header {
+  refuseUnlessProcessing(header);
+  return { ...header, state: react(header, 'complete'), current: [], lastActivityAt: now };
+}
+
+/** Before the first question and while one waits it is the tool's turn alone. */
+function refuseUnlessProcessing(header: Header): void {
+  if (header.state === 'processing') return;
+  react(header, 'respond');
+  const { id, state } = header;
+  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason: 'its tool is not at work' });
+}

@@ -1,0 +1,142 @@
+// What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
+import type { Incoming } from '../engine/fit.ts';
+import type { AskWant } from '../engine/want.ts';
+import { toWritten } from '../engine/thrown.ts';
+import type { Entry, Header } from '../journal.ts';
+import type { Complaint } from '../question/question.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toReason } from '../../server/schema.ts';
+import { toPromptId } from '../question/question.ts';
+import type { Drive } from './drive.ts';
+import { toDueAt, toExpiry } from './timing.ts';
+import { toQuestions } from './to-questions.ts';
+import type { Failure, Turn, Verdict } from './turn.ts';
+
+export interface Draft {
+  patch: Partial<Header>;
+  add: Entry[];
+  turn: Omit<Turn, 'header'>;
+  dueAt?: number | undefined;
+}
+
+export function toAsked(drive: Drive, asks: AskWant[]): Draft {
+  const { setup, header, incoming = [] } = drive.input;
+  const { folded } = drive.run.input;
+  const now = setup.clock.now();
+  const refused = incoming.filter(({ verdict }) => isComplaint(verdict));
+  const add: Entry[] = refused.map(({ k, a, verdict }) => ({
+    t: 'rej',
+    k,
+    a,
+    why: (verdict as Complaint).error,
+    ts: now,
+  }));
+  for (const { k, a } of refused) folded.attempts.set(k, a);
+  const complaints = new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
+  const questions = toQuestions(drive.run, asks, complaints);
+  const known = new Set((header.current as { promptId: string }[]).map(({ promptId }) => promptId));
+  const fresh = questions.filter(({ promptId, attempt }) => attempt === 1 && !known.has(promptId)).length;
+  const over = toOver(drive, { fresh, refused });
+  if (over) return toFailed(drive, over);
+  const patch: Partial<Header> = {
+    ...{ state: 'waiting_user', current: questions, reason: undefined, pending: undefined, burst: header.burst },
+    ...{ rounds: header.rounds + 1, prompts: header.prompts + fresh, attempts: header.attempts + refused.length },
+    ...toExpiry({ ...header, lastActivityAt: now }, now),
+  };
+  const turn = { questions, ...(drive.run.progress && { progress: drive.run.progress }), ...toVerdicts(incoming) };
+  return { patch, add, turn, dueAt: toDueAt({ ...header, ...patch, current: questions }) };
+}
+
+export async function toCompleted(drive: Drive, value: unknown): Promise<Draft> {
+  const { flow, incoming = [] } = drive.input;
+  const verdict = await flow.output?.check(value);
+  if (verdict?.problems) {
+    const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
+    return toFailed(drive, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
+  }
+  const result = verdict ? verdict.value : value;
+  const summary = flow.options.summary ?? 'Completed successfully';
+  return {
+    patch: { state: 'completed', current: [], lastActivityAt: drive.input.setup.clock.now() },
+    add: [],
+    turn: { questions: [], result, summary, ...toVerdicts(incoming) },
+  };
+}
+
+export function toFailed(drive: Drive, error: unknown): Draft {
+  const { flow, setup, incoming = [] } = drive.input;
+  const failure = toFailure(error, flow.name);
+  setup.log.warn({ tool: flow.name, error }, 'flow.failed');
+  return {
+    patch: {
+      state: 'error',
+      current: [],
+      reason: REASONS[failure.name] ?? 'failed',
+      lastActivityAt: setup.clock.now(),
+    },
+    add: [],
+    turn: { questions: [], failure, ...toVerdicts(incoming) },
+  };
+}
+
+export function toProcessing(drive: Drive): Draft {
+  const { header, setup, incoming = [], stored } = drive.input;
+  const now = setup.clock.now();
+  const patch: Partial<Header> = {
+    ...{ state: stored && header.state !== 'active' ? 'processing' : 'active', current: [], lastActivityAt: now },
+    ...{ burst: header.burst, reason: undefined, pending: undefined },
+    // It is not the user who is idle now.
+    expiresAt: header.deadline,
+  };
+  return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
+}
+
+export function toVerdicts(incoming: Incoming[]): Pick<Turn, 'accepted' | 'verdicts'> {
+  const given = incoming.filter(({ a }) => a > 0);
+  if (given.length === 0) return {};
+  const verdicts: Record<string, Verdict> = {};
+  for (const { k, a, verdict } of given) {
+    verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
+  }
+  return { accepted: given.every(({ verdict }) => !isComplaint(verdict)), verdicts };
+}
+
+const REASONS: Record<string, string> = {
+  FLOW_EFFECT_UNKNOWN: 'effect_unknown',
+  FLOW_TIMEOUT: 'timeout',
+  FLOW_LIMIT: 'limit',
+  FLOW_VALIDATION_FAILED: 'attempts',
+};
+
+/** What is of ours keeps its code; what is of the author's keeps its words, which are meant for the user. */
+function toFailure(error: unknown, tool: string): Failure {
+  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
+  const { name, message, data } = toWritten(error);
+  return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
+}
+
+interface Growth {
+  fresh: number;
+  refused: Incoming[];
+}
+
+/** A limit that this turn would go beyond. */
+function toOver(drive: Drive, { fresh, refused }: Growth): GatewayError | undefined {
+  const { header, flow, setup } = drive.input;
+  const { limits } = setup;
+  const prompts = flow.options.limits?.prompts ?? limits.prompts;
+  if (header.prompts + fresh > prompts) {
+    return new GatewayError('FLOW_LIMIT', { what: `no more than ${prompts} questions`, limit: 'prompts' });
+  }
+  const perQuestion = flow.options.limits?.attempts ?? limits.attemptsPerQuestion;
+  const worn = refused.find(({ a }) => a >= perQuestion);
+  if (worn || header.attempts + refused.length > limits.attempts) {
+    const reason = `too many attempts${worn ? ` at ${worn.k}` : ''}`;
+    return new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason });
+  }
+  return undefined;
+}
+
+function isComplaint(verdict: Incoming['verdict']): verdict is Complaint {
+  return typeof verdict === 'object';
+}

@@ -1,0 +1,58 @@
+// What can be asked of a session. Who asks is always said: a session belongs to one principal, and looks unknown to all others.
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import type { Source, Via } from '../journal.ts';
+import type { Prompt, Step } from '../question/question.ts';
+
+export interface StartRequest {
+  principal: string;
+  tool: string;
+  /** Arguments: input of the tool, and answers to its questions. */
+  args?: Record<string, unknown> | undefined;
+  context?: unknown;
+  timeoutMs?: number | undefined;
+  via?: Via | undefined;
+  locale?: string | undefined;
+  client?: { name?: string | undefined; version?: string | undefined } | undefined;
+}
+
+export interface SessionRequest {
+  principal: string;
+  sessionId: string;
+}
+
+export interface GivenAnswer {
+  /** Which question; default: the first that waits. */
+  promptId?: string | undefined;
+  value?: unknown;
+  /** It was not answered, and why. */
+  no?: AskFailure | undefined;
+}
+
+export interface AnswerRequest extends SessionRequest {
+  answers: GivenAnswer[];
+  /** Whose word it is. Default: the user's. */
+  src?: Source | undefined;
+  via?: Via | undefined;
+}
+
+export interface BackRequest extends SessionRequest {
+  /** To which question; default: the last that was answered. */
+  key?: string | undefined;
+}
+
+export interface EditRequest extends SessionRequest {
+  key: string;
+  value: unknown;
+  src?: Source | undefined;
+}
+
+/** The owner of a session speaks for its tool. */
+export interface ContinueRequest extends SessionRequest {
+  prompt?: Prompt | undefined;
+  progress?: Step | undefined;
+}
+
+export interface CompleteRequest extends SessionRequest {
+  result: unknown;
+  summary?: string | undefined;
+}

@@ -1,0 +1,83 @@
+// Going back to an earlier question, and changing an earlier answer. Both are entries like any other; what the body makes of them
+// is found by running it. An effect in between must be taken back first, or there is no way.
+import type { AnyFlow } from '../define.ts';
+import { fold } from '../fold.ts';
+import { PREFILLED } from '../journal.ts';
+import type { Entry, Header } from '../journal.ts';
+import type { StoredSession } from '../store/store.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { refuseMalice } from './malice.ts';
+import { Drive } from './drive.ts';
+import type { Sessions } from './sessions.ts';
+import { react } from './states.ts';
+import type { Turn } from './turn.ts';
+import { effectsOf, undoAll } from './undoing.ts';
+import type { Effect } from './undoing.ts';
+import type { Question } from '../question/question.ts';
+
+type Change = Extract<Entry, { t: 'cut' | 'edit' }>;
+
+export interface Rewinding {
+  flow: AnyFlow;
+  stored: StoredSession;
+  entry: Change;
+}
+
+/** Undefined if somebody else was faster. */
+export async function rewound(sessions: Sessions, { flow, stored, entry }: Rewinding): Promise<Turn | undefined> {
+  const { setup } = sessions;
+  react(stored.header, 'respond');
+  const change = toChange(stored, entry);
+  if (change.t === 'edit') {
+    refuseMalice(change.v, stored.header.id, setup.limits);
+    const complaint = await tryOut(sessions, { flow, stored, entry: change });
+    if (complaint) return { ...complaint, header: stored.header, questions: stored.header.current as Question[] };
+  }
+  return undone(sessions, { flow, stored, entry: change });
+}
+
+/** Once its effects are gone it is as if they had never been. */
+export async function undone(sessions: Sessions, { flow, stored, entry }: Rewinding): Promise<Turn | undefined> {
+  const { setup } = sessions;
+  const effects = effectsAfter(stored, entry.k, await effectsOf({ setup, flow, stored }));
+  if (effects.length === 0) return sessions.drive({ flow, ...stored, prefix: [entry], stored: true });
+  const commits = await undoAll({ setup, flow, stored }, effects, { kind: entry.t, entry });
+  if (!commits) return undefined;
+  await commits.letGo();
+  const after = await setup.store.load(stored.header.id);
+  return after && sessions.drive({ flow, ...after, prefix: [entry], stored: true });
+}
+
+/** Which answer is meant; the one before the open question, unless said otherwise. */
+function toChange({ header, entries }: StoredSession, entry: Change): Change {
+  const { told } = fold(entries);
+  const answers = told.filter((one) => one.t === 'ans' && one.ty !== PREFILLED);
+  const target = entry.k === '' ? answers.at(-1) : answers.find(({ k }) => k === entry.k);
+  if (target) return { ...entry, k: target.k };
+  const prefilled = entry.t === 'edit' && told.some(({ k }) => k === entry.k);
+  if (prefilled) return entry;
+  throw refused(header, entry.k === '' ? 'nothing has been answered yet' : `${entry.k} has not been answered`);
+}
+
+function effectsAfter({ header, entries }: StoredSession, key: string, effects: Effect[]): Effect[] {
+  const { told } = fold(entries);
+  const from = told.findLastIndex((one) => one.t === 'ans' && one.k === key);
+  const later = new Set(told.slice(from).flatMap((one) => (one.t === 'step' ? [one.k] : [])));
+  const crossed = effects.filter(({ spec }) => later.has(spec.key));
+  const final = crossed.find(({ spec }) => spec.options.undo === undefined);
+  if (final) throw refused(header, `${final.spec.key} is done and cannot be taken back`);
+  return crossed;
+}
+
+/** Whether the new answer is one; nothing is written. */
+async function tryOut({ setup }: Sessions, { flow, stored, entry }: Rewinding) {
+  const trial = new Drive({ setup, flow, ...stored, prefix: [entry], stored: true });
+  await trial.run.next();
+  const complaint = trial.run.refused.get(entry.k);
+  if (!complaint) return undefined;
+  return { accepted: false, verdicts: { [entry.k]: { valid: false as const, ...complaint } } };
+}
+
+function refused({ id, state }: Header, reason: string): GatewayError {
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason });
+}

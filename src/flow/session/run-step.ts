@@ -1,0 +1,93 @@
+// Runs one step and makes of its outcome what the journal keeps. Never throws.
+import { createHmac } from 'node:crypto';
+import type { StepContext } from '../authoring/step.ts';
+import { toMs } from '../authoring/span.ts';
+import { toPlain } from '../engine/plain.ts';
+import { toWritten } from '../engine/thrown.ts';
+import type { StepSpec } from '../engine/want.ts';
+import type { Folded } from '../fold.ts';
+import type { StepEntry } from '../journal.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { readFile, revealSecret } from './secrets.ts';
+import type { Setup } from './setup.ts';
+
+export interface StepRun {
+  setup: Setup;
+  sessionId: string;
+  spec: StepSpec;
+  folded: Folded;
+  signal: AbortSignal;
+}
+
+/** The same on every try, in every process; another one only after the effect was taken back. */
+export function toIdempotencyKey(sessionId: string, key: string, { epochs }: Folded): string {
+  return createHmac('sha256', sessionId)
+    .update(`${key}\0${epochs.get(key) ?? 0}`)
+    .digest('base64url');
+}
+
+export async function runStep(run: StepRun): Promise<StepEntry> {
+  const { setup, spec, folded } = run;
+  const att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
+  const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
+    ...{ t: 'step', k: spec.key, ...outcome, att, ts: setup.clock.now() },
+  });
+  try {
+    const value = await within(run, att, spec.sleepMs === undefined ? work(run, att) : () => sleep(run));
+    const plain = toPlain(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
+    return done(plain === undefined ? {} : { v: plain });
+  } catch (thrown) {
+    return done({ e: toWritten(thrown) });
+  }
+}
+
+export function toContext({ setup, sessionId, spec, folded, signal }: StepRun, attempt: number): StepContext {
+  return {
+    idempotencyKey: toIdempotencyKey(sessionId, spec.key, folded),
+    attempt,
+    signal,
+    bytes: (file) => readFile(setup, file),
+    reveal: (secret) => revealSecret(setup, sessionId, secret),
+  };
+}
+
+/** An effect that must happen once, may have happened unseen, and cannot be looked for. */
+export function isUnknown({ key, options }: StepSpec, { intents }: Folded): boolean {
+  return options.effect === 'once' && options.check === undefined && intents.has(key);
+}
+
+function work({ spec }: StepRun, attempt: number): (step: StepContext) => unknown {
+  const { check, effect } = spec.options;
+  if (effect !== 'once' || attempt === 1 || !check) return spec.work;
+  return async (step) => (await check(step)) ?? spec.work(step);
+}
+
+async function within(run: StepRun, attempt: number, work: (step: StepContext) => unknown): Promise<unknown> {
+  const { setup, spec } = run;
+  if (spec.sleepMs !== undefined) return work(toContext(run, attempt));
+  const ms = spec.options.timeout === undefined ? setup.limits.stepMs : toMs(spec.options.timeout, 'timeout of a step');
+  const late = new AbortController();
+  let off = (): void => {};
+  const tooLate = new Promise<never>((_, reject) => {
+    off = setup.clock.after(ms, () => {
+      late.abort();
+      reject(new GatewayError('FLOW_TIMEOUT', { what: `Step ${spec.key}`, ms }));
+    });
+  });
+  try {
+    const step = toContext({ ...run, signal: AbortSignal.any([run.signal, late.signal]) }, attempt);
+    return await Promise.race([work(step), tooLate]);
+  } finally {
+    off();
+  }
+}
+
+/** Until so long after it began, whichever process it began in. */
+function sleep({ setup, spec, folded }: StepRun): Promise<void> {
+  const began = folded.intents.get(spec.key)?.entry.ts ?? setup.clock.now();
+  const left = began + (spec.sleepMs ?? 0) - setup.clock.now();
+  return new Promise((resolve) => {
+    if (left <= 0) resolve();
+    else setup.clock.after(left, resolve);
+  });
+}

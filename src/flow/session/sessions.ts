@@ -1,0 +1,229 @@
+// The sessions of a set of flows: all that can be done with one, each answered with the turn it leads to. Every channel and wire
+// stands on this and knows nothing below it.
+import type { AnyFlow } from '../define.ts';
+import type { Header } from '../journal.ts';
+import { isEnded } from '../store/store.ts';
+import type { StoredSession } from '../store/store.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Question } from '../question/question.ts';
+import { toIncoming } from './answering.ts';
+import { cancelled } from './cancelling.ts';
+import { Drive } from './drive.ts';
+import type { DriveInput, Live } from './drive.ts';
+import { completedByOwner, continuedByOwner } from './owner.ts';
+import { rewound } from './rewinding.ts';
+import type {
+  AnswerRequest,
+  BackRequest,
+  CompleteRequest,
+  ContinueRequest,
+  EditRequest,
+  SessionRequest,
+  StartRequest,
+} from './requests.ts';
+import { toOwner, toSetup } from './setup.ts';
+import type { SessionOptions, Setup } from './setup.ts';
+import { startOf } from './starting.ts';
+import { react } from './states.ts';
+import { Sweeper } from './sweeper.ts';
+import { toDueAt, toExpiry } from './timing.ts';
+import { toView } from './view.ts';
+import type { StateView } from './view.ts';
+import type { Turn } from './turn.ts';
+
+/** What happens by itself, without anybody having asked for it just now. */
+export type SessionEvent =
+  | { kind: 'warning'; header: Header; remainingMs: number }
+  | { kind: 'expired'; header: Header }
+  /** Went on after its process had died, or a question had waited long enough. */
+  | { kind: 'turn'; turn: Turn };
+
+const MAX_TRIES = 20;
+
+export class Sessions {
+  readonly setup: Setup;
+  readonly #flows: ReadonlyMap<string, AnyFlow>;
+  readonly #live = new Map<string, Live>();
+  readonly #listeners = new Set<(event: SessionEvent) => void>();
+  readonly #sweeper: Sweeper;
+
+  constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}) {
+    this.setup = toSetup(options);
+    this.#flows = new Map([...flows].map((flow) => [flow.name, flow]));
+    this.#sweeper = new Sweeper(this);
+  }
+
+  get flows(): ReadonlyMap<string, AnyFlow> {
+    return this.#flows;
+  }
+
+  async start(request: StartRequest): Promise<Turn> {
+    const flow = this.#flows.get(request.tool);
+    if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: request.tool });
+    const { header, entries } = await startOf(this.setup, flow, request);
+    const turn = await this.drive({
+      flow,
+      header: { ...header, size: 0 },
+      entries: [],
+      prefix: entries,
+      stored: false,
+    });
+    return turn as Turn;
+  }
+
+  async answer(request: AnswerRequest): Promise<Turn> {
+    return this.#attempt(request, (stored, flow) => this.answerTo(stored, flow, request));
+  }
+
+  /** Undefined if somebody else was faster. */
+  async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
+    const taken = await toIncoming(this.setup, stored, request);
+    if (taken.again) return this.#again(stored.header, taken.again);
+    const turn = await this.drive({ flow, ...stored, header: taken.header, incoming: taken.incoming, stored: true });
+    if (turn?.failure?.name === 'FLOW_VALIDATION_FAILED') {
+      throw new GatewayError('FLOW_VALIDATION_FAILED', turn.failure.data as Record<string, unknown>);
+    }
+    return turn;
+  }
+
+  async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
+    return this.#attempt(request, async (stored, flow) => {
+      react(stored.header, 'cancel');
+      const turn = await cancelled(this, { flow, stored, reason: request.reason });
+      if (turn) this.#live.get(request.sessionId)?.abort();
+      return turn;
+    });
+  }
+
+  async back(request: BackRequest): Promise<Turn> {
+    return this.#attempt(request, async (stored, flow) => {
+      const entry = { t: 'cut' as const, k: request.key ?? '', ts: this.setup.clock.now() };
+      return rewound(this, { flow, stored, entry });
+    });
+  }
+
+  /** Changes an earlier answer; later ones that still hold are kept. */
+  async edit(request: EditRequest): Promise<Turn> {
+    const { key: k, value: v, src = 'human' } = request;
+    return this.#attempt(request, async (stored, flow) => {
+      const entry = { t: 'edit' as const, k, v, src, ts: this.setup.clock.now() };
+      return rewound(this, { flow, stored, entry });
+    });
+  }
+
+  /** The user needs more time. */
+  async extend(request: SessionRequest): Promise<Turn> {
+    return this.#attempt(request, async ({ header }) => {
+      if (header.state !== 'waiting_user') react(header, 'respond');
+      const next = { ...header, ...toExpiry(header, this.setup.clock.now()) };
+      return this.#patched(header, next, { dueAt: toDueAt(next) });
+    });
+  }
+
+  async continueByOwner(request: ContinueRequest): Promise<Turn> {
+    return this.#attempt(request, async ({ header }) => {
+      const next = continuedByOwner(header, request, this.setup.clock.now());
+      return this.#patched(header, next, { dueAt: toDueAt(next) });
+    });
+  }
+
+  async completeByOwner(request: CompleteRequest): Promise<Turn> {
+    return this.#attempt(request, async ({ header }) => {
+      const turn = await this.#patched(header, completedByOwner(header, this.setup.clock.now()));
+      if (turn) this.#live.get(header.id)?.abort();
+      return turn && { ...turn, result: request.result, summary: request.summary };
+    });
+  }
+
+  async getState(request: SessionRequest): Promise<StateView> {
+    const stored = await this.#load(request);
+    return toView(stored, this.#flows.get(stored.header.tool));
+  }
+
+  /** Open sessions of a principal, oldest first. */
+  list(principal: string): Promise<Header[]> {
+    return this.setup.store.list(toOwner(principal));
+  }
+
+  /** Calls back on what happens by itself, until the returned function is called. */
+  on(listener: (event: SessionEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  emit(event: SessionEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  async close(): Promise<void> {
+    this.#sweeper.stop();
+    for (const live of this.#live.values()) live.abort();
+    await Promise.all([...this.#live.values()].map(({ next }) => next));
+  }
+
+  /** Looks after whatever is due now; by itself this happens when it is time. */
+  sweep(): Promise<void> {
+    return this.#sweeper.sweep();
+  }
+
+  async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
+    const turn = await new Drive({ ...input, setup: this.setup, onLive: (live) => this.#follow(live) }).turn();
+    if (turn) this.#sweeper.expect(turn.header);
+    return turn;
+  }
+
+  flowOf({ tool }: Header): AnyFlow {
+    const flow = this.#flows.get(tool);
+    if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
+    return flow;
+  }
+
+  #follow(live: Live): void {
+    this.#live.set(live.id, live);
+    void live.next.then((turn) => {
+      if (this.#live.get(live.id) === live) this.#live.delete(live.id);
+      this.#sweeper.expect(turn.header);
+    });
+  }
+
+  /** Somebody else may write between reading and writing: then all of it is looked at again. */
+  async #attempt(
+    request: SessionRequest,
+    act: (stored: StoredSession, flow: AnyFlow) => Promise<Turn | undefined>,
+  ): Promise<Turn> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const stored = await this.#load(request);
+      const turn = await act(stored, this.flowOf(stored.header));
+      if (turn) return turn;
+    }
+    throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
+  }
+
+  async #load({ principal, sessionId }: SessionRequest): Promise<StoredSession> {
+    const stored = await this.setup.store.load(sessionId);
+    if (!stored || stored.header.principal !== toOwner(principal)) {
+      throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+    }
+    const { header } = stored;
+    if (!isEnded(header) && header.expiresAt <= this.setup.clock.now()) {
+      await this.#sweeper.attend(sessionId);
+      return this.#load({ principal, sessionId });
+    }
+    if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
+    return stored;
+  }
+
+  #again(header: Header, verdicts: NonNullable<Turn['verdicts']>): Turn {
+    const next = this.#live.get(header.id)?.next;
+    return { header, questions: header.current as Question[], accepted: true, verdicts, ...(next && { next }) };
+  }
+
+  async #patched(header: Header, next: Header, options: { dueAt?: number } = {}): Promise<Turn | undefined> {
+    const { store, limits } = this.setup;
+    const change = { patch: next, ...options, tombstoneMs: limits.tombstoneMs };
+    const done = await store.commit(header.id, header.rev, change);
+    if (!done.ok) return undefined;
+    this.#sweeper.expect(next);
+    return { header: { ...next, rev: done.rev }, questions: next.current as Question[] };
+  }
+}

@@ -1,0 +1,58 @@
+// What everything about sessions has in common: where they are kept, what time it is, what may grow how far.
+import { hash } from 'node:crypto';
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { randomId } from '../../shared/ids.ts';
+import { createLog } from '../../shared/log.ts';
+import type { Log } from '../../shared/log.ts';
+import { createSealer } from '../../shared/seal.ts';
+import type { Sealer } from '../../shared/seal.ts';
+import { memoryStore } from '../store/memory.ts';
+import type { FlowStore } from '../store/store.ts';
+import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
+import type { FlowLimits } from './flow-limits.ts';
+
+export interface SessionOptions {
+  /** Default: the memory of this process. */
+  store?: FlowStore | undefined;
+  clock?: Clock | undefined;
+  log?: Log | undefined;
+  limits?: Partial<FlowLimits> | undefined;
+  /** Seal secrets in the store, newest first. Default: random per process. */
+  keys?: string[] | undefined;
+  /** How long an answer waits for steps that only read before it is acknowledged without them. */
+  graceMs?: number | undefined;
+  /** How long this process may be silent before another one takes over what it was doing. */
+  leaseMs?: number | undefined;
+}
+
+export interface Setup {
+  readonly store: FlowStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: FlowLimits;
+  readonly sealer: Sealer;
+  readonly graceMs: number;
+  readonly leaseMs: number;
+  /** This process, among those that share the store. */
+  readonly owner: string;
+}
+
+export function toSetup(options: SessionOptions): Setup {
+  const clock = options.clock ?? systemClock;
+  return {
+    store: options.store ?? memoryStore({ clock }),
+    clock,
+    log: options.log ?? createLog(),
+    limits: { ...DEFAULT_FLOW_LIMITS, ...options.limits },
+    sealer: createSealer(options.keys),
+    graceMs: options.graceMs ?? 20,
+    leaseMs: options.leaseMs ?? 30_000,
+    owner: randomId('node_'),
+  };
+}
+
+/** Whose a session is: never the name itself. */
+export function toOwner(principal: string): string {
+  return hash('sha256', `mcp-parley/flow-principal\0${principal}`, 'base64url').slice(0, 22);
+}

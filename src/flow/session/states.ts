@@ -1,0 +1,41 @@
+// The seed's seven states, and what each of them answers to each event. What stands here as an error is told to whoever caused
+// the event; what is absent cannot happen, and is a defect if it does.
+import type { ErrorCode } from '../../shared/error-table.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { FlowState, Header } from '../journal.ts';
+
+export type Event = 'begin' | 'prompt' | 'respond' | 'reject' | 'complete' | 'cancel' | 'fail' | 'expire';
+
+type Reaction = FlowState | ErrorCode;
+
+const LATE = {
+  respond: 'FLOW_INVALID_TRANSITION',
+  reject: 'FLOW_INVALID_TRANSITION',
+  cancel: 'FLOW_INVALID_TRANSITION',
+} as const;
+const GONE = {
+  respond: 'FLOW_ALREADY_CANCELLED',
+  reject: 'FLOW_ALREADY_CANCELLED',
+  cancel: 'FLOW_ALREADY_CANCELLED',
+} as const;
+const OPEN = { cancel: 'cancelled', fail: 'error', expire: 'error' } as const;
+const UNASKED = { respond: 'FLOW_INVALID_TRANSITION', reject: 'FLOW_INVALID_TRANSITION' } as const;
+
+export const STATES: Record<FlowState, Partial<Record<Event, Reaction>>> = {
+  idle: { ...OPEN, ...UNASKED, begin: 'active' },
+  active: { ...OPEN, ...UNASKED, prompt: 'waiting_user', complete: 'completed' },
+  waiting_user: { ...OPEN, respond: 'processing', reject: 'waiting_user' },
+  processing: { ...OPEN, ...UNASKED, prompt: 'waiting_user', complete: 'completed' },
+  completed: LATE,
+  cancelled: GONE,
+  error: LATE,
+};
+
+/** The state that follows, or the error that the event is answered with. */
+export function react({ id, state, reason }: Pick<Header, 'id' | 'state' | 'reason'>, event: Event): FlowState {
+  const reaction = STATES[state][event];
+  if (reaction !== undefined && reaction in STATES) return reaction as FlowState;
+  if (state === 'error' && reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId: id });
+  if (reaction === 'FLOW_ALREADY_CANCELLED') throw new GatewayError(reaction, { sessionId: id });
+  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason: `it cannot ${event} now` });
+}

@@ -1,0 +1,124 @@
+// Looks after sessions that nobody does anything with: warns before they expire, lets them expire, goes on with what a process that
+// died has left. One timer for all of them, set to the moment that comes first.
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import { isEnded } from '../store/store.ts';
+import type { StoredSession } from '../store/store.ts';
+import { cancelled } from './cancelling.ts';
+import { undone } from './rewinding.ts';
+import type { Sessions } from './sessions.ts';
+import { toDueAt, toWarningAt } from './timing.ts';
+import type { Turn } from './turn.ts';
+
+const BATCH = 100;
+/** How often a store that others write to is looked at. */
+const POLL_MS = 5000;
+
+export class Sweeper {
+  readonly #sessions: Sessions;
+  #at = Infinity;
+  #off = (): void => {};
+  #stopped = false;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+    if (sessions.setup.store.durable) this.#set(sessions.setup.clock.now() + POLL_MS);
+  }
+
+  /** A session was written; it may be the next that is due. */
+  expect(header: Header): void {
+    if (isEnded(header)) return;
+    this.#set(header.state === 'waiting_user' ? toDueAt(header) : header.expiresAt);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#off();
+  }
+
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep().finally(() => (this.#sweeping = undefined));
+    return this.#sweeping;
+  }
+
+  /** Does what is due for one session. */
+  async attend(id: string): Promise<void> {
+    const { store, clock } = this.#sessions.setup;
+    const stored = await store.load(id);
+    if (!stored || isEnded(stored.header)) return;
+    const { header } = stored;
+    const now = clock.now();
+    if (header.expiresAt <= now) return this.#expire(header);
+    if (header.state === 'waiting_user') return this.#remind(stored, now);
+    await this.#takeOver(stored);
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, clock, log } = this.#sessions.setup;
+    for (const id of await store.due(clock.now(), BATCH)) {
+      try {
+        await this.attend(id);
+      } catch (error) {
+        log.error({ error }, 'flow.sweep-failed');
+      }
+    }
+  }
+
+  async #expire(header: Header): Promise<void> {
+    const { store, limits } = this.#sessions.setup;
+    const patch = { state: 'error', reason: 'expired', current: [] } as const;
+    const change = { patch: { ...patch, current: [] }, tombstoneMs: limits.tombstoneMs };
+    const done = await store.commit(header.id, header.rev, change);
+    if (done.ok) this.#sessions.emit({ kind: 'expired', header: { ...header, ...patch, current: [], rev: done.rev } });
+  }
+
+  async #remind(stored: StoredSession, now: number): Promise<void> {
+    const { header } = stored;
+    const late = (header.current as Question[]).filter(({ until }) => until !== undefined && until <= now);
+    if (late.length > 0) return this.#timeOut(stored, late);
+    if (header.warned || toWarningAt(header) > now) return this.expect(header);
+    const { store } = this.#sessions.setup;
+    const warned = { ...header, warned: 1 };
+    const done = await store.commit(header.id, header.rev, { patch: { warned: 1 }, dueAt: toDueAt(warned) });
+    if (!done.ok) return;
+    this.expect(warned);
+    this.#sessions.emit({ kind: 'warning', header: warned, remainingMs: header.expiresAt - now });
+  }
+
+  async #timeOut(stored: StoredSession, late: Question[]): Promise<void> {
+    const answers = late.map(({ promptId }) => ({ promptId, no: 'timeout' as const }));
+    const { id: sessionId, principal } = stored.header;
+    const request = { sessionId, principal, answers, src: 'default' as const };
+    const turn = await this.#sessions.answerTo(stored, this.#sessions.flowOf(stored.header), request);
+    if (turn) this.#sessions.emit({ kind: 'turn', turn });
+  }
+
+  /** Its process has died, or it was put off until now. */
+  async #takeOver(stored: StoredSession): Promise<void> {
+    const flow = this.#sessions.flowOf(stored.header);
+    const { pending } = stored.header;
+    let turn: Turn | undefined;
+    if (pending?.kind === 'cancel') turn = await cancelled(this.#sessions, { flow, stored, reason: pending.reason });
+    else if (pending) {
+      const entry = pending.entry as Extract<typeof pending.entry, { t: 'cut' | 'edit' }>;
+      turn = await undone(this.#sessions, { flow, stored, entry });
+    } else turn = await this.#sessions.drive({ flow, ...stored, stored: true });
+    if (turn) this.#sessions.emit({ kind: 'turn', turn });
+  }
+
+  #set(at: number): void {
+    if (at >= this.#at || this.#stopped) return;
+    this.#off();
+    this.#at = at;
+    const { clock } = this.#sessions.setup;
+    this.#off = clock.after(Math.max(at - clock.now(), 0), () => void this.#wake());
+  }
+
+  async #wake(): Promise<void> {
+    this.#at = Infinity;
+    await this.sweep();
+    const { store, clock } = this.#sessions.setup;
+    if (store.durable) this.#set(clock.now() + POLL_MS);
+  }
+}

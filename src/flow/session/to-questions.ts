@@ -1,0 +1,34 @@
+// The questions of a round, from what the body waits for.
+import type { Run } from '../engine/run.ts';
+import { toConsent, toField, toFields } from '../engine/spec.ts';
+import type { Spec } from '../engine/spec.ts';
+import type { AskWant } from '../engine/want.ts';
+import { toMs } from '../authoring/span.ts';
+import { toPromptId } from '../question/question.ts';
+import type { Complaint, Question } from '../question/question.ts';
+
+export function toQuestions(run: Run, asks: AskWant[], complaints: ReadonlyMap<string, Complaint>): Question[] {
+  const alone = asks.find(({ spec }) => spec.options.alone);
+  const together = alone ? [alone] : asks;
+  return together.map(({ spec }) => toQuestion(run, spec, complaints.get(spec.key)));
+}
+
+export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Question {
+  const { key, options } = spec;
+  const { folded, flow, locale, now } = run.input;
+  const tongue = { catalogue: flow.options.messages, locale };
+  const attempt = (folded.attempts.get(key) ?? 0) + 1;
+  const question: Question = { promptId: toPromptId(key, attempt), key, attempt, ...toField(spec, tongue) };
+  if (spec.fields) question.fields = toFields(spec.fields, tongue);
+  if (options.by) question.by = options.by;
+  if (options.secret) question.secret = true;
+  if (options.alone) question.alone = true;
+  if (options.deliver) question.deliver = options.deliver;
+  if (options.timeout !== undefined) question.until = now + toMs(options.timeout, `timeout of question ${key}`);
+  if (run.progress) question.progress = run.progress;
+  if (run.notes.length > 0) question.notes = run.notes.slice();
+  if (complaint) question.complaint = complaint;
+  const consent = toConsent(spec);
+  if (consent !== undefined) question.consent = consent;
+  return question;
+}

@@ -1,0 +1,36 @@
+// What a session answers to whatever is done with it: where it stands now, what it asks, how it ended.
+import type { Header } from '../journal.ts';
+import type { Complaint, Question, Step } from '../question/question.ts';
+
+export type Verdict = { valid: true } | ({ valid: false } & Complaint);
+
+export interface Failure {
+  /** A code of the table of errors, or the name of the author's error. */
+  name: string;
+  message: string;
+  data?: unknown;
+}
+
+export interface Turn {
+  header: Header;
+  /** Where an answer was given: whether all of it was accepted, and what is to be said of each, by promptId. */
+  accepted?: boolean | undefined;
+  verdicts?: Record<string, Verdict> | undefined;
+  /** The questions that wait now. */
+  questions: Question[];
+  progress?: Step | undefined;
+  /** Present once it is completed. */
+  result?: unknown;
+  summary?: string | undefined;
+  /** Present once it has failed. */
+  failure?: Failure | undefined;
+  /** Present while a step runs: the turn that follows by itself. Never rejects. */
+  next?: Promise<Turn> | undefined;
+}
+
+/** Waits until the session asks something or ends. */
+export async function settled(turn: Turn): Promise<Turn> {
+  let last = turn;
+  while (last.next) last = await last.next;
+  return last;
+}

@@ -1,0 +1,28 @@
+// A clock that stands still until it is moved.
+import type { Clock } from '../../shared/clock.ts';
+
+export interface ManualClock extends Clock {
+  /** Lets time pass, and calls whoever waited for it, in order. */
+  move(ms: number): void;
+}
+
+export function manualClock(now = 1_790_000_000_000): ManualClock {
+  let time = now;
+  const waiting = new Set<{ at: number; callback: () => void }>();
+  return {
+    now: () => time,
+    after(ms, callback) {
+      const one = { at: time + ms, callback };
+      waiting.add(one);
+      return () => void waiting.delete(one);
+    },
+    move(ms) {
+      time += ms;
+      const due = [...waiting].filter(({ at }) => at <= time).sort((a, b) => a.at - b.at);
+      for (const one of due) {
+        waiting.delete(one);
+        one.callback();
+      }
+    },
+  };
+}

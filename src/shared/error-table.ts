@@ -134,7 +134,7 @@ export const ERRORS = {
   ]),
   STORE_FAILED: row(-32603, 503, 'parley', [
     'The store of flows failed: {reason}',
-    'Try again: what was not acknowledged was not recorded. See the log.',
+    'Try again: an answer that was recorded after all is taken a second time. See the log.',
   ]),
   STEP_MISUSED: row(-32603, 500, 'config', [
     'Step {step} {reason}',

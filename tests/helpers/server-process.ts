@@ -81,7 +81,7 @@ async function died(child: ChildProcess): Promise<never> {
   throw new Error(`the server died: ${complaints}`);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

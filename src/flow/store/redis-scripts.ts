@@ -1,0 +1,130 @@
+// The scripts of the Redis store: one for each operation, so that each happens whole or not at all.
+// 1. A header is a hash with one JSON text per field. Scripts never read JSON: Lua would lose empty lists and large numbers.
+//    Fields that begin with `:` are the store's own: `:e` has ended, `:f` fence, `:o` owner, `:u` until, `:n` last change.
+// 2. `open` holds every open session as principal, time of creation and id, all with the same score. What begins with a
+//    principal is counted and listed by its place in the alphabet: there is no counter that could drift.
+// 3. Every change carries a mark of its own. One that is sent again after a broken connection finds its mark and is told
+//    what it would have been told the first time.
+// 4. All keys of a script are named in KEYS and share one hash tag, so it runs on a cluster too.
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/** The same in create, commit and drop. */
+const MEMBER = `
+local function member(principal, created, id)
+  return principal .. string.format('%016.0f', tonumber(created)) .. id
+end
+`;
+
+/**
+ * KEYS session, entries, current, due, open. ARGV id, mark, most in all, most per principal, principal and time of creation (as in
+ * the fields), due at, entries, current, fields and values …
+ */
+export const CREATE = `${MEMBER}
+local there = redis.call('HMGET', KEYS[1], 'rev', ':n')
+if there[1] then return there[2] == ARGV[2] and 'ok' or 'exists' end
+if redis.call('ZCARD', KEYS[5]) >= tonumber(ARGV[3]) then return 'limit' end
+if redis.call('ZLEXCOUNT', KEYS[5], '[' .. ARGV[5], '(' .. ARGV[5] .. ':') >= tonumber(ARGV[4]) then return 'limit' end
+redis.call('HSET', KEYS[1], ':n', ARGV[2], unpack(ARGV, 10))
+redis.call('RPUSH', KEYS[2], ARGV[8])
+redis.call('SET', KEYS[3], ARGV[9])
+redis.call('ZADD', KEYS[4], ARGV[7], ARGV[1])
+redis.call('ZADD', KEYS[5], 0, member(ARGV[5], ARGV[6], ARGV[1]))
+return 'ok'
+`;
+
+/** KEYS session, entries, current. */
+export const LOAD = `
+local fields = redis.call('HGETALL', KEYS[1])
+if #fields == 0 then return false end
+return { fields, redis.call('GET', KEYS[3]), redis.call('LRANGE', KEYS[2], 0, -1) }
+`;
+
+/**
+ * KEYS session, entries, current, due, open, ended. ARGV id, mark, expected rev, fence, due at, entries, current, tombstone (ms; empty
+ * while the session goes on), most tombstones, number of fields and values to set, these, fields to remove …
+ * Gives the new rev and the ids of tombstones that are too many; or false and what is there.
+ */
+export const COMMIT = `${MEMBER}${NOW}
+local there = redis.call('HMGET', KEYS[1], 'rev', ':e', ':f', ':n')
+if not there[1] then return { false } end
+local fenced = ARGV[4] ~= '' and tonumber(ARGV[4]) < tonumber(there[3] or 0)
+if there[1] ~= ARGV[3] or there[2] or fenced then
+  if there[4] == ARGV[2] then return { tonumber(there[1]) } end
+  return { false, redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[3]) }
+end
+local count = tonumber(ARGV[10])
+for i = 11, 10 + count, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+for i = 11 + count, #ARGV do redis.call('HDEL', KEYS[1], ARGV[i]) end
+redis.call('HSET', KEYS[1], ':n', ARGV[2])
+local rev = redis.call('HINCRBY', KEYS[1], 'rev', 1)
+if ARGV[8] == '' then
+  if ARGV[6] ~= '' then redis.call('RPUSH', KEYS[2], ARGV[6]) end
+  if ARGV[7] ~= '' then redis.call('SET', KEYS[3], ARGV[7]) end
+  local due = ARGV[5]
+  if due == '' then due = redis.call('HGET', KEYS[1], 'expiresAt') end
+  redis.call('ZADD', KEYS[4], due, ARGV[1])
+  return { rev }
+end
+local mine = redis.call('HMGET', KEYS[1], 'principal', 'createdAt')
+redis.call('ZREM', KEYS[5], member(mine[1], mine[2], ARGV[1]))
+redis.call('ZREM', KEYS[4], ARGV[1])
+redis.call('DEL', KEYS[2], KEYS[3])
+local keep = tonumber(ARGV[8])
+if keep <= 0 then
+  redis.call('DEL', KEYS[1])
+  return { rev }
+end
+redis.call('HSET', KEYS[1], ':e', 1)
+redis.call('HDEL', KEYS[1], ':o', ':u')
+redis.call('PEXPIRE', KEYS[1], keep)
+redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', now)
+redis.call('ZADD', KEYS[6], now + keep, ARGV[1])
+local result = { rev }
+local over = redis.call('ZCARD', KEYS[6]) - tonumber(ARGV[9])
+if over > 0 then
+  local popped = redis.call('ZPOPMIN', KEYS[6], over)
+  for i = 1, #popped, 2 do result[#result + 1] = popped[i] end
+end
+return result
+`;
+
+/** KEYS session. ARGV owner, ms. */
+export const LEASE = `${NOW}
+local there = redis.call('HMGET', KEYS[1], 'rev', ':e', ':o', ':u')
+if not there[1] or there[2] then return false end
+if there[3] and there[3] ~= ARGV[1] and tonumber(there[4]) > now then return false end
+redis.call('HSET', KEYS[1], ':o', ARGV[1], ':u', now + tonumber(ARGV[2]))
+return redis.call('HINCRBY', KEYS[1], ':f', 1)
+`;
+
+/** KEYS session. ARGV owner. */
+export const RELEASE = `
+if redis.call('HGET', KEYS[1], ':o') == ARGV[1] then redis.call('HDEL', KEYS[1], ':o', ':u') end
+return 1
+`;
+
+/** KEYS session, entries, current, due, open, ended. ARGV id. */
+export const DROP = `${MEMBER}
+local mine = redis.call('HMGET', KEYS[1], 'principal', 'createdAt')
+if mine[1] then redis.call('ZREM', KEYS[5], member(mine[1], mine[2], ARGV[1])) end
+redis.call('ZREM', KEYS[4], ARGV[1])
+redis.call('ZREM', KEYS[6], ARGV[1])
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+return 1
+`;
+
+/** KEYS turn. ARGV mark, ttl (ms). */
+export const SPEND = `
+if redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') then return 1 end
+return redis.call('GET', KEYS[1]) == ARGV[1] and 1 or 0
+`;
+
+/** KEYS blob. ARGV bytes, ttl (ms). */
+export const PUT_BLOB = `
+redis.call('SET', KEYS[1], ARGV[1], 'PX', math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[2])))
+return 1
+`;

@@ -1,0 +1,61 @@
+// A redis-server of one's own: on a free port, with everything it acknowledges on disk, in a folder that goes with it.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './server-process.ts';
+import { until, within } from './until.ts';
+
+export interface RedisServer extends AsyncDisposable {
+  readonly port: number;
+  readonly url: string;
+  /** Ends it at once, as a crash does, and starts it again on what is on disk. */
+  crash(): Promise<void>;
+  /** Ends it for a while: resolves to the way to start it again. */
+  pause(): Promise<() => Promise<void>>;
+}
+
+export async function startRedis(settings: Record<string, string> = {}): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-redis-'));
+  const port = await freePort();
+  const wanted = { port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'yes', ...settings };
+  const all = { appendfsync: 'always', ...wanted };
+  const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
+  let child = await start(args);
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await within('redis-server to end', gone);
+  };
+  const again = async (): Promise<void> => void (child = await start(args));
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    async crash() {
+      await kill();
+      await again();
+    },
+    async pause() {
+      await kill();
+      return again;
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function start(args: string[]): Promise<ChildProcess> {
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+  await until('redis-server to be ready', () => {
+    if (child.exitCode !== null) throw new Error(`redis-server ended: ${said}`);
+    return said.includes('Ready to accept connections');
+  });
+  return child;
+}

@@ -1,0 +1,13 @@
+// Programs that npm does not have. A test that needs one is skipped where it is missing, with a line that says how to get it;
+// with PARLEY_TOOLS=required, as in .ci/run, that is a failure.
+import { spawnSync } from 'node:child_process';
+
+/** Whether it can be started; its Debian package has the same name. */
+export function hasTool(command: string): boolean {
+  const there = spawnSync(command, ['--version'], { stdio: 'ignore' }).error === undefined;
+  if (there) return true;
+  const told = `${command} is not installed (apt-get install ${command})`;
+  if (process.env['PARLEY_TOOLS'] === 'required') throw new Error(told);
+  console.warn(`skipped: ${told}`);
+  return false;
+}

@@ -5,6 +5,7 @@ import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Target } from '../protocol/target.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
+import { toPlain } from '../protocol/raw-object.ts';
 import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
 import { within } from '../gateway/upstream/within.ts';
 import { version } from './version.ts';
@@ -89,7 +90,7 @@ async function countPages(target: Target, signal: AbortSignal): Promise<number> 
   const seen = new Set<unknown>();
   do {
     seen.add(params['cursor']);
-    const page = await target.handle(new QuietExchange('tools/list', params, OBSERVER, signal));
+    const page = toPlain(await target.handle(new QuietExchange('tools/list', params, OBSERVER, signal)));
     count += Array.isArray(page['tools']) ? page['tools'].length : 0;
     params = { cursor: page['nextCursor'] };
   } while (params['cursor'] !== undefined && !seen.has(params['cursor']) && seen.size < MAX_PAGES);

@@ -3,6 +3,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
+import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
 import { ProtocolError } from '../shared/errors.ts';
 import type { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
@@ -82,7 +83,7 @@ export class Wrapped implements Target {
     this.#target.notify(notification, client);
   }
 
-  handle(exchange: Exchange): Promise<JsonObject> {
+  handle(exchange: Exchange): Promise<ResultObject> {
     if (exchange.client !== this.#last) this.#meet(exchange.client);
     return this.#target.handle(exchange);
   }

@@ -6,6 +6,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
+import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Step } from '../protocol/step.ts';
 import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
 import { createChain } from './middleware/chain.ts';
@@ -37,7 +38,7 @@ export class View implements Target {
     }
   }
 
-  handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
+  handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
     return this.#chain(exchange);
   }
 

@@ -16,7 +16,7 @@ export interface NotificationMessage {
   params?: JsonObject;
 }
 
-/** `result` is any JSON: the draft dialect answers with arrays and null. */
+/** `result` is any JSON: the draft dialect answers with arrays and null. A large object may be a RawObject. */
 export interface ResultMessage {
   jsonrpc: '2.0';
   id: RequestId;

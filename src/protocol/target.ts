@@ -2,6 +2,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
+import type { ResultObject } from './raw-object.ts';
 
 export interface Target {
   readonly info: Implementation;
@@ -11,9 +12,10 @@ export interface Target {
   /**
    * Answers one request. The result is the newest spelling without what dialects add (`resultType`, `serverInfo`):
    * lists may carry `ttlMs` and `cacheScope`; a call that became a task answers `{ task }`; completion values may be
-   * `{ value, description }`. Failures are thrown as GatewayError or ProtocolError.
+   * `{ value, description }`. Failures are thrown as GatewayError or ProtocolError. A large result that nobody had to read
+   * may be a RawObject.
    */
-  handle(exchange: Exchange): Promise<JsonObject> | JsonObject;
+  handle(exchange: Exchange): Promise<ResultObject> | ResultObject;
   /**
    * Resolves when `capabilities` tells the truth, as far as it ever will; never rejects. Absent: it always does. What is
    * known of the client that waits for it helps to open just the connection that it will need.

@@ -5,18 +5,22 @@ import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
+import { byteLengthOf, writeTo } from '../codec/written.ts';
+import type { Written } from '../codec/written.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
 export function answerJson(
   response: ServerResponse,
   status: number,
-  text: string,
+  written: Written,
   headers?: Record<string, string>,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const length = Buffer.byteLength(text);
+  const length = byteLengthOf(written);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
-  response.end(text);
+  if (typeof written === 'string') return void response.end(written);
+  writeTo(response, written);
+  response.end();
 }
 
 /** Answers for something thrown: what is not ours to tell is logged and told as an internal error. */

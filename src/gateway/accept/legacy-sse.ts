@@ -4,6 +4,8 @@
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { readMessage, writeMessage } from '../codec/json-rpc.ts';
+import { toText } from '../codec/written.ts';
+import type { Written } from '../codec/written.ts';
 import { Conversation } from '../dialect/conversation.ts';
 import { openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
@@ -16,7 +18,7 @@ import { SseResponse } from './sse-response.ts';
 import { isJson } from './streamable-http.ts';
 import type { StreamableHttp, Visit } from './streamable-http.ts';
 import { Waiting } from './waiting.ts';
-import { answerText } from './write-answer.ts';
+import { written } from './write-answer.ts';
 
 export class LegacySse {
   readonly #front: Front;
@@ -105,7 +107,7 @@ class SseSession {
     this.#waiting = new Waiting(front);
     this.outlet = {
       send: (message) => this.#write(writeMessage(message)),
-      end: (answer) => answer && this.#write(answerText(answer, front.log)),
+      end: (answer) => answer && this.#write(written(answer, front.log)),
       release: () => {},
     };
     const principal = owner ?? `session:${this.id}`;
@@ -133,10 +135,10 @@ class SseSession {
     this.#stream?.end();
   }
 
-  #write(text: string): void {
+  #write(data: Written): void {
     this.lastSeen = this.#front.clock.now();
-    if (this.#stream) this.#stream.write({ event: 'message', data: text });
-    else this.#waiting.push(text);
+    if (this.#stream) this.#stream.write({ event: 'message', data });
+    else this.#waiting.push(toText(data));
   }
 }
 

@@ -3,13 +3,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Message } from '../../protocol/message.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
+import { toText } from '../codec/written.ts';
+import type { Written } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { answerJson } from './answer.ts';
 import type { SessionStream } from './session-stream.ts';
 import type { Session } from './session.ts';
 import { SseResponse } from './sse-response.ts';
-import { answerText } from './write-answer.ts';
+import { written } from './write-answer.ts';
 
 export interface PostOptions {
   /** The client takes an event stream as answer. */
@@ -47,12 +49,12 @@ export class PostOutlet implements Outlet {
     if (this.ended) return;
     this.ended = true;
     if (answer === undefined) return this.#endEmpty();
-    const text = answerText(answer, this.#front.log);
+    const body = written(answer, this.#front.log);
     if (!this.#carrier && (status !== 200 || !this.#options.streamOnly)) {
-      return answerJson(this.#response, status, text, this.#options.headers?.());
+      return answerJson(this.#response, status, body, this.#options.headers?.());
     }
     this.#upgrade();
-    this.#write(text);
+    this.#write(body);
     if (this.#stream) this.#stream.finish();
     else this.#carrier?.end();
   }
@@ -76,9 +78,9 @@ export class PostOutlet implements Outlet {
     if (session.conversation.wording?.primesStreams) this.#stream.prime();
   }
 
-  #write(text: string): void {
-    if (this.#stream) this.#stream.write(text);
-    else this.#carrier?.write({ event: 'message', data: text });
+  #write(data: Written): void {
+    if (this.#stream) this.#stream.write(toText(data)); // which is kept for a client that comes back
+    else this.#carrier?.write({ event: 'message', data });
   }
 
   #endEmpty(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SseEvent } from '../codec/sse.ts';
+import type { OutgoingEvent } from '../codec/sse-write.ts';
 import { FakeClock, FakeTarget, RecordingOutlet, fakeFront, request, settled } from '../dialect/fake-front.contract.ts';
 import type { FrontOptions } from '../dialect/front.ts';
 import { SessionStream, fromEventId } from './session-stream.ts';
@@ -8,10 +8,10 @@ import type { SseResponse } from './sse-response.ts';
 import type { EventStore, StoredEvent } from '../../protocol/event-store.ts';
 
 class Carrier {
-  readonly events: Partial<SseEvent>[] = [];
+  readonly events: OutgoingEvent[] = [];
   isOpen = true;
 
-  write(event: Partial<SseEvent>): boolean {
+  write(event: OutgoingEvent): boolean {
     if (this.isOpen) this.events.push(event);
     return this.isOpen;
   }
@@ -21,7 +21,9 @@ class Carrier {
   }
 
   get numbers(): unknown[] {
-    return this.events.map(({ data }) => (data ? (JSON.parse(data) as { params: { n: number } }).params.n : undefined));
+    return this.events.map(({ data }) =>
+      data ? (JSON.parse(String(data)) as { params: { n: number } }).params.n : undefined,
+    );
   }
 
   get lastId(): string {

@@ -1,8 +1,9 @@
 // An HTTP answer that is an event stream. Says now and then that it lives, and is cut off when its reader is so slow that
 // more than the allowed bytes wait for it.
 import type { ServerResponse } from 'node:http';
-import { writeComment, writeEvent } from '../codec/sse.ts';
-import type { SseEvent } from '../codec/sse.ts';
+import { writeComment, writeEvent } from '../codec/sse-write.ts';
+import type { OutgoingEvent } from '../codec/sse-write.ts';
+import { writeTo } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 
 const HEAD = {
@@ -35,11 +36,14 @@ export class SseResponse {
   }
 
   /** False when it could not be taken: the reader is gone, or was too slow and is now cut off. */
-  write(event: Partial<SseEvent>): boolean {
+  write(event: OutgoingEvent): boolean {
     if (!this.isOpen) return false;
-    this.#response.write(writeEvent(event));
-    if (this.#response.writableLength <= this.#front.limits.maxBufferedBytes) return true;
-    this.#front.log.warn({ bytes: this.#response.writableLength }, 'client.too-slow');
+    const { writableLength: bytes } = this.#response;
+    if (bytes <= this.#front.limits.maxBufferedBytes) {
+      writeTo(this.#response, writeEvent(event));
+      return true;
+    }
+    this.#front.log.warn({ bytes }, 'client.too-slow');
     this.#response.destroy();
     return false;
   }

@@ -4,8 +4,8 @@ import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
-import { writeMessage } from '../codec/json-rpc.ts';
 import { LineReader } from '../codec/lines.ts';
+import { toLine, write, writeTo } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
 
@@ -26,9 +26,9 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   let finish!: (status: number) => void;
   const closed = new Promise<number>((resolve) => (finish = resolve));
   const send = (message: Message | Message[]): void => {
-    if (output.destroyed || output.write(`${writeMessage(message)}\n`)) return;
+    if (output.destroyed) return;
     if (output.writableLength > maxBufferedBytes) giveUp();
-    else if (!ended) input.pause();
+    else if (!writeTo(output, toLine(write(message))) && !ended) input.pause();
   };
   const giveUp = (): void => {
     front.log.warn({ bytes: output.writableLength }, 'client.too-slow');

@@ -1,6 +1,8 @@
 // An official SDK `Transport` as a client's connection: its in-memory pair, its stdio server transport, or one of your own.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../protocol/message.ts';
+import type { Message } from '../../protocol/message.ts';
+import { RawObject } from '../../protocol/raw-object.ts';
 import { randomId } from '../../shared/ids.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
@@ -20,8 +22,7 @@ export async function acceptTransport(
   const connection = new Connection(front, {
     principals,
     send: (message) => {
-      for (const one of Array.isArray(message) ? message : [message])
-        send(transport, one as JSONRPCMessage).catch(failed);
+      for (const one of Array.isArray(message) ? message : [message]) send(transport, toValue(one)).catch(failed);
     },
     exit: () => void close().catch(failed),
   });
@@ -38,6 +39,12 @@ export async function acceptTransport(
 /** What a transport throws at once is told like what it rejects with. */
 async function send(transport: Transport, message: JSONRPCMessage): Promise<void> {
   await transport.send(message);
+}
+
+/** Whoever is on the other side wants to read it. */
+function toValue(message: Message): JSONRPCMessage {
+  if (!('result' in message) || !(message.result instanceof RawObject)) return message as JSONRPCMessage;
+  return { ...message, result: message.result.parse() };
 }
 
 /** Within one process the message is the sender's own object, and `_meta` is lifted out of ours. */

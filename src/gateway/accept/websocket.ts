@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
-import { writeMessage } from '../codec/json-rpc.ts';
+import { write } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
 
@@ -54,11 +54,14 @@ function accept(front: Front, client: WebSocket, principal: string | undefined):
   };
   const send = (message: Message | Message[]): void => {
     if (client.readyState !== client.OPEN) return;
-    client.send(writeMessage(message), sent);
     if (client.bufferedAmount > front.limits.maxBufferedBytes) {
       front.log.warn({ bytes: client.bufferedAmount }, 'client.too-slow');
-      client.terminate();
-    } else if (client.bufferedAmount > PAUSE_BYTES) client.pause();
+      return client.terminate();
+    }
+    const written = write(message);
+    if (typeof written === 'string') client.send(written, sent);
+    else client.send(Buffer.concat(written), { binary: false }, sent);
+    if (client.bufferedAmount > PAUSE_BYTES) client.pause();
   };
   const connection = new Connection(front, { principals, send, exit: () => client.close(1000) });
   client.on('message', (data: Buffer, isBinary) => {

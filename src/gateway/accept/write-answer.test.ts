@@ -3,7 +3,7 @@ import type { Message } from '../../protocol/message.ts';
 import { toResult } from '../../protocol/message.ts';
 import { RecordingOutlet, fakeFront } from '../dialect/fake-front.contract.ts';
 import { splitOutlet } from './batch-outlet.ts';
-import { answerText } from './write-answer.ts';
+import { written } from './write-answer.ts';
 
 const circle: Record<string, unknown> = {};
 circle.self = circle;
@@ -21,15 +21,19 @@ it.each([
   ],
 ])('%s in a result becomes an error under the same id, and the log knows why', (_, value) => {
   const { log, lines } = fakeFront();
-  const text = answerText(toResult('id', value), log);
-  expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: 'id', error: { code: -32603, message: 'Internal error' } });
+  const text = written(toResult('id', value), log);
+  expect(JSON.parse(String(text))).toEqual({
+    jsonrpc: '2.0',
+    id: 'id',
+    error: { code: -32603, message: 'Internal error' },
+  });
   expect(lines.join()).toContain('answer.unwritable');
 });
 
 it('in a batch only the answer that cannot be written is lost', () => {
   const answers: Message[] = [toResult(1, {}), toResult(2, 1n), toResult('3', null)];
-  const written = JSON.parse(answerText(answers, fakeFront().log)) as { id: unknown; error?: unknown }[];
-  expect(written.map(({ id, error }) => [id, error !== undefined])).toEqual([
+  const batch = JSON.parse(String(written(answers, fakeFront().log))) as { id: unknown; error?: unknown }[];
+  expect(batch.map(({ id, error }) => [id, error !== undefined])).toEqual([
     [1, false],
     [2, true],
     ['3', false],

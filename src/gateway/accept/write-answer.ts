@@ -5,20 +5,22 @@ import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
+import { write } from '../codec/written.ts';
+import type { Written } from '../codec/written.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
-/** `write` must throw before it has written anything. */
-export function writeAnswer<T>(answer: Message | Message[], log: Log, write: (answer: Message | Message[]) => T): T {
+/** `by` must throw before it has written anything. */
+export function writeAnswer<T>(answer: Message | Message[], log: Log, by: (answer: Message | Message[]) => T): T {
   try {
-    return write(answer);
+    return by(answer);
   } catch (cause) {
     log.error({ cause }, 'answer.unwritable');
-    return write(Array.isArray(answer) ? answer.map(toWritable) : toFailure(answer));
+    return by(Array.isArray(answer) ? answer.map(toWritable) : toFailure(answer));
   }
 }
 
-export function answerText(answer: Message | Message[], log: Log): string {
-  return writeAnswer(answer, log, writeMessage);
+export function written(answer: Message | Message[], log: Log): Written {
+  return writeAnswer(answer, log, write);
 }
 
 /** One bad answer must not cost the others of its batch. */

@@ -119,7 +119,7 @@ function isWireError(error: unknown): boolean {
   return isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
 }
 
-function isId(id: unknown): id is RequestId {
+export function isId(id: unknown): id is RequestId {
   return typeof id === 'string' || Number.isFinite(id);
 }
 

@@ -100,6 +100,27 @@ describe('LineReader', () => {
     );
   });
 
+  it('gives large lines as bytes to whoever takes them, however they are cut', () => {
+    const large = `{"text":"${'ä€😀 '.repeat(2000)}"}`;
+    const bytes = Buffer.from(`small\n${large}\n{}\n${large}\r\n ${large}\nx${large}\n${large}`);
+    const expected = ['small', `bytes ${large}`, '{}', `bytes ${large}`, ` ${large}`, `x${large}`, `bytes ${large}`];
+    const read = (size: number): string[] => {
+      const seen: string[] = [];
+      const reader = new LineReader({
+        maxBytes: 1_000_000,
+        onLine: (line) => seen.push(line),
+        onBytes: (line) => seen.push(`bytes ${line.toString()}`),
+        onOversize: () => {},
+      });
+      for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+      reader.end();
+      return seen;
+    };
+    for (const size of [1, 7, 1000, 4095, 4096, 5000, 65_536, bytes.length]) {
+      expect(read(size).join('\n') === expected.join('\n'), `in chunks of ${size}`).toBe(true);
+    }
+  });
+
   it('reads a line of 50 MB in small chunks, and many lines in one chunk, in linear time', () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const count = 800;

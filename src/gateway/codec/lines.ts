@@ -3,17 +3,21 @@
 // 2. Never holds more than maxBytes of a line: a longer one is told once and skipped up to its newline.
 // 3. The callbacks must not throw: the rest of the chunk would be lost.
 import { HeldBytes } from './held-bytes.ts';
+import { LARGE_BYTES } from './raw-message.ts';
 
 export interface LineOptions {
   /** Largest line, in bytes before its LF. */
   maxBytes: number;
   onLine(line: string): void;
+  /** Takes large lines as bytes; without it they come as text like the others. */
+  onBytes?(line: Buffer): void;
   onOversize(): void;
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
+const BRACE = 0x7b;
 
 export class LineReader {
   readonly #options: LineOptions;
@@ -35,19 +39,32 @@ export class LineReader {
 
   /** The stream is over; what came after the last newline is a line too. */
   end(): void {
-    if (this.#held.length > 0) this.#deliver(this.#held.take());
+    if (this.#held.length > 0) this.#deliverHeld();
     this.#isSkipping = false;
   }
 
   #endLine(chunk: Buffer, start: number, end: number): void {
     if (!this.#fits(end - start)) {
       this.#isSkipping = false;
-    } else if (this.#held.length === 0) {
-      this.#deliver(chunk.toString('utf8', start, end));
-    } else {
+    } else if (this.#held.length > 0) {
       this.#held.append(chunk, start, end);
-      this.#deliver(this.#held.take());
+      this.#deliverHeld();
+    } else if (end - start < LARGE_BYTES || !this.#deliverBytes(chunk.subarray(start, end))) {
+      this.#deliver(chunk.toString('utf8', start, end));
     }
+  }
+
+  #deliverHeld(): void {
+    if (this.#held.length < LARGE_BYTES) return this.#deliver(this.#held.take());
+    const bytes = this.#held.takeBytes();
+    if (!this.#deliverBytes(bytes)) this.#deliver(bytes.toString());
+  }
+
+  /** False where they are to be told as text. */
+  #deliverBytes(line: Buffer): boolean {
+    if (!this.#options.onBytes || line[0] !== BRACE) return false;
+    this.#options.onBytes(line.at(-1) === CR ? line.subarray(0, -1) : line);
+    return true;
   }
 
   #fits(moreBytes: number): boolean {

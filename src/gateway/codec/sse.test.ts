@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../shared/errors.ts';
-import { SseReader, writeComment, writeEvent } from './sse.ts';
+import { SseReader } from './sse.ts';
+import { writeComment, writeEvent } from './sse-write.ts';
 import type { SseEvent } from './sse.ts';
 
 type Seen = (SseEvent | 'oversize' | { retryMs: number })[];
@@ -210,5 +211,29 @@ describe('SseReader', () => {
     expect(readEvents([Buffer.from(`${'data: 1\n'.repeat(100_000)}\n`)]).seen).toHaveLength(1);
     // Quadratic copying or scanning would take minutes.
     expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it('leaves large data of one line as bytes, however it is cut', () => {
+    const large = `{"text":"${'ä€😀 '.repeat(2000)}"}`;
+    const text = `data: ${large}\n\nid: 1\ndata:${large}\r\n\r\ndata: a\ndata: ${large}\n\nevent: ${large}\ndata: b\n\n`;
+    for (const mark of ['', '\uFEFF']) {
+      const bytes = Buffer.from(mark + text);
+      for (const size of [1, 7, 1000, 5000, 65_536, bytes.length]) {
+        const chunks: Buffer[] = [];
+        for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+        const events = readEvents(chunks).seen as SseEvent[];
+        const isBytes = events.map(({ data }) => typeof data !== 'string');
+        expect(isBytes).toEqual([mark === '', true, false, false]); // with the mark before it, the first is a line like others
+        expect(events.map(({ data }) => String(data)).join() === [large, large, `a\n${large}`, 'b'].join()).toBe(true);
+        expect(events.map(({ id }) => id)).toEqual([undefined, '1', undefined, undefined]);
+      }
+    }
+  });
+
+  it('counts large data as it counts the rest', () => {
+    const line = `data: ${'x'.repeat(20_000)}\n`;
+    expect(readEvents([Buffer.from(`${line}\n`)], line.length - 1).seen).toHaveLength(1);
+    expect(readEvents([Buffer.from(`${line}\n`)], line.length - 2).seen).toEqual(['oversize']);
+    expect(readEvents([Buffer.from(`${line}${line}\n`)], 2 * line.length - 3).seen).toEqual(['oversize']);
   });
 });

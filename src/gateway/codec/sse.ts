@@ -1,15 +1,17 @@
-// Event-stream framing, both directions: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
-// A line break in a field never starts a field of its own. The callbacks of the reader must not throw.
+// Reads event streams: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+// The callbacks must not throw.
 // 1. How the bytes were cut into chunks never shows in the events.
 // 2. Never holds more than maxBytes of an event: a longer one is told once and skipped. An id that came before the limit
 //    was passed still counts, else a resumed stream would bring the same event again and again.
 // 3. Comments are neither held nor counted: keep-alives cannot use up a stream.
-import { GatewayError } from '../../shared/errors.ts';
 import { HeldBytes } from './held-bytes.ts';
+import { LARGE_BYTES } from './raw-message.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
+const SPACE = 0x20;
+const DATA = Buffer.from('data:');
 const BYTE_ORDER_MARK = '\uFEFF';
 
 export interface SseEvent {
@@ -17,7 +19,8 @@ export interface SseEvent {
   /** Only where this event has an id of its own; what to resume from is the reader's lastEventId. */
   id?: string;
   retry?: number;
-  data: string;
+  /** Bytes where it is large and one line. */
+  data: string | Buffer;
 }
 
 export interface SseOptions {
@@ -28,27 +31,13 @@ export interface SseOptions {
   onRetry?(ms: number): void;
 }
 
-export function writeEvent(event: Partial<SseEvent>): string {
-  let text = '';
-  if (event.event !== undefined) text += `event: ${singleLine(event.event)}\n`;
-  if (event.id !== undefined) text += `id: ${singleLine(event.id)}\n`;
-  if (event.retry !== undefined) text += `retry: ${event.retry}\n`;
-  if (event.data !== undefined) text += prefixLines('data: ', event.data);
-  return `${text}\n`;
-}
-
-/** To be sent between events: the blank line makes buffering proxies pass it on. */
-export function writeComment(text: string): string {
-  return `${prefixLines(': ', text)}\n`;
-}
-
 export class SseReader {
   readonly #options: SseOptions;
   readonly #held = new HeldBytes();
   #lastEventId = '';
   // Of the event being read:
   #fields: Partial<SseEvent> = {};
-  #data: string[] = [];
+  #data: (string | Buffer)[] = [];
   #eventBytes = 0;
   #isSkipping = false;
   // Of the line being read, whether or not its bytes are held:
@@ -95,20 +84,24 @@ export class SseReader {
   #endLine(chunk: Buffer, start: number, end: number): void {
     const isBlank = this.#lineBytes === 0 && start === end;
     let line = isBlank ? '' : this.#takeLine(chunk, start, end);
-    if (this.#isFirstLine && line?.startsWith(BYTE_ORDER_MARK)) line = line.slice(1);
+    if (typeof line === 'object' && !this.#readData(line)) line = line.toString();
+    if (typeof line === 'string') {
+      if (this.#isFirstLine && line.startsWith(BYTE_ORDER_MARK)) line = line.slice(1);
+      if (line !== '') this.#readField(line);
+    }
     this.#isFirstLine = false;
-    if (line) this.#readField(line);
     this.#lineBytes = 0;
     if (line === '') this.#endEvent();
   }
 
-  /** Undefined for a line whose bytes were not wanted. */
-  #takeLine(chunk: Buffer, start: number, end: number): string | undefined {
+  /** Undefined for a line whose bytes were not wanted; a large one stays bytes. */
+  #takeLine(chunk: Buffer, start: number, end: number): string | Buffer | undefined {
     const isWhole = this.#lineBytes === 0;
     if (!this.#isWanted(chunk, start, end)) return undefined;
-    if (isWhole) return chunk.toString('utf8', start, end);
+    const isLarge = this.#lineBytes >= LARGE_BYTES;
+    if (isWhole) return isLarge ? chunk.subarray(start, end) : chunk.toString('utf8', start, end);
     this.#held.append(chunk, start, end);
-    return this.#held.take();
+    return isLarge ? this.#held.takeBytes() : this.#held.take();
   }
 
   #isWanted(chunk: Buffer, start: number, end: number): boolean {
@@ -121,6 +114,14 @@ export class SseReader {
     this.#data = [];
     this.#options.onOversize();
     return false;
+  }
+
+  /** False for a line that is another field. */
+  #readData(line: Buffer): boolean {
+    if (line.compare(DATA, 0, DATA.length, 0, DATA.length) !== 0) return false;
+    this.#eventBytes += this.#lineBytes;
+    this.#data.push(line.subarray(line[DATA.length] === SPACE ? DATA.length + 1 : DATA.length));
+    return true;
   }
 
   #readField(line: string): void {
@@ -149,7 +150,7 @@ export class SseReader {
     if (fields.id !== undefined) this.#lastEventId = fields.id;
     // An empty type means the default one.
     if (fields.event === '') delete fields.event;
-    if (isDispatched) this.#options.onEvent({ ...fields, data: data.join('\n') });
+    if (isDispatched) this.#options.onEvent({ ...fields, data: data.length === 1 ? data[0]! : data.join('\n') });
   }
 
   #resetEvent(): void {
@@ -158,20 +159,6 @@ export class SseReader {
     this.#eventBytes = 0;
     this.#isSkipping = false;
   }
-}
-
-function singleLine(field: string): string {
-  if (!hasLineEnd(field)) return field;
-  throw new GatewayError('INTERNAL', {}, { cause: new Error('line break in a field of an event') });
-}
-
-function prefixLines(prefix: string, text: string): string {
-  if (!hasLineEnd(text)) return `${prefix}${text}\n`;
-  return `${prefix}${text.split(/\r\n|\r|\n/).join(`\n${prefix}`)}\n`;
-}
-
-function hasLineEnd(text: string): boolean {
-  return text.includes('\n') || text.includes('\r');
 }
 
 /** Where the byte is, or the length of the chunk where it is not. */

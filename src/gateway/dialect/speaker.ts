@@ -7,6 +7,7 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Log } from '../../shared/log.ts';
 import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 
@@ -24,6 +25,8 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   withToken?: ((token: number) => JsonObject) | undefined;
   /** Told of a result that comes after the call was called off, where it comes at all. */
   onLate?: ((result: unknown) => void) | undefined;
+  /** A large result may stay unread: a RawObject. */
+  takesRaw?: boolean | undefined;
   /** An answer that comes with no end in sight: no time-out. */
   endless?: boolean | undefined;
 }
@@ -36,7 +39,7 @@ export interface Wire {
   /** Why nothing can be said any more; undefined while the connection lives. */
   readonly closedBy: string | undefined;
   readonly log: Log;
-  /** Resolves with the raw result; rejects with ProtocolError for an error of the server, GatewayError otherwise. */
+  /** Resolves with the result as it came; rejects with ProtocolError for an error of the server, GatewayError otherwise. */
   call(call: WireCall): Promise<unknown>;
   notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;
   respond(response: ResponseMessage): Promise<void>;
@@ -48,7 +51,7 @@ export interface Wire {
 
 export interface Speaker {
   readonly server: ServerView;
-  call(call: OutgoingCall): Promise<JsonObject>;
+  call(call: OutgoingCall): Promise<ResultObject>;
   /** A request of the server; `call` where the wire says during which of our calls it was made. */
   onRequest(request: RequestMessage, call?: Pick<WireCall, 'ask'>): void;
   /** A notification that belongs to no call of ours. */

@@ -1,18 +1,19 @@
 // Folds the steps into one function, once per method that some step names. The mistakes that are easily made in such chains
 // are errors that name the step (turn.ts). A method that no step handles costs nothing: it goes to the target as it came.
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { LookUp, Step } from '../../protocol/step.ts';
 import { createCounter } from '../../shared/ids.ts';
 import { toError } from '../../shared/to-error.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import type { OwnerOf } from './chain-exchange.ts';
-import { respond } from './outcome.ts';
+import { passOn, resultIn } from './outcome.ts';
 import { takeTurn } from './turn.ts';
 import type { Run } from './turn.ts';
 
-export type Last = (exchange: Exchange) => Promise<JsonObject> | JsonObject;
+export type Last = (exchange: Exchange) => Promise<ResultObject> | ResultObject;
 
 const nextScope = createCounter('chain-');
 
@@ -46,16 +47,16 @@ class Chain {
     return this.#start(run, exchange);
   };
 
-  async #start(run: Run, exchange: Exchange): Promise<JsonObject> {
+  async #start(run: Run, exchange: Exchange): Promise<ResultObject> {
     const chained = new ChainExchange(exchange, this.#scope, this.#ownerOf);
-    const { result } = await run(chained);
+    const outcome = await run(chained);
     if (chained.failure) throw chained.failure;
-    return result;
+    return resultIn(outcome);
   }
 
   readonly #end: Run = async (exchange) => {
     try {
-      return respond(await this.#last(exchange));
+      return passOn(await this.#last(exchange));
     } catch (thrown) {
       throw toError(thrown); // from here on, an error that is not ours is a step's
     }
@@ -77,9 +78,9 @@ class Chain {
 
   #link(step: Step, after: number, rest: Run): Run {
     return (exchange) => {
-      const lookUp: LookUp = (method, params = {}) => {
+      const lookUp: LookUp = async (method, params = {}) => {
         const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
-        return this.#start(this.#from(after, method), quiet);
+        return toPlain(await this.#start(this.#from(after, method), quiet));
       };
       return takeTurn(step, exchange, rest, lookUp);
     };

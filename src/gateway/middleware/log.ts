@@ -2,12 +2,14 @@
 // they are asked for: they are the user's.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { fieldOf } from '../../protocol/raw-object.ts';
 import type { Step, StepExchange } from '../../protocol/step.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
+import { resultIn } from './outcome.ts';
 import { checkChoice, withDefaults } from './step-options.ts';
 
 export interface LogOptions {
@@ -17,7 +19,7 @@ export interface LogOptions {
   level?: 'debug' | 'info' | undefined;
   /** Also logs the values of arguments. */
   arguments?: boolean | undefined;
-  /** Tells tool results that are errors from others, for which every tool result has to be read. */
+  /** Tells tool results that are errors from others. */
   toolErrors?: boolean | undefined;
   clock?: Clock | undefined;
 }
@@ -39,7 +41,7 @@ export function log(options: LogOptions = {}): Step {
       });
       try {
         const outcome = await next();
-        const failed = toolErrors && exchange.method === 'tools/call' && outcome.result.isError === true;
+        const failed = toolErrors && exchange.method === 'tools/call' && fieldOf(resultIn(outcome), 'isError') === true;
         if (failed) lines.warn(about('tool error'), 'exchange');
         else lines[level](about('ok'), 'exchange');
         return outcome;

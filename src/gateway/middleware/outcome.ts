@@ -1,6 +1,8 @@
 // Makes outcomes. Only what is made here is one, so that a step that returns something else is told so. The mark is known to
 // every copy of this package: a step that was loaded from a file may have its own.
 import type { JsonObject } from '../../protocol/message.ts';
+import { RawObject, toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Outcome } from '../../protocol/step.ts';
 
 const MARK = Symbol.for('mcp-parley.outcome');
@@ -12,6 +14,37 @@ class MadeOutcome {
   constructor(result: JsonObject) {
     this.result = result;
   }
+}
+
+/** One whose result nobody has read. To a step it looks like any other; who reads the result may also have changed it. */
+class UnreadOutcome {
+  readonly [MARK] = true;
+  #held: ResultObject;
+
+  constructor(result: RawObject) {
+    this.#held = result;
+    Object.defineProperty(this, 'result', {
+      enumerable: true,
+      get: () => (this.#held = toPlain(this.#held)),
+      set: (value: JsonObject) => {
+        this.#held = value;
+      },
+    });
+  }
+
+  get held(): ResultObject {
+    return this.#held;
+  }
+}
+
+/** The answer of a target, on its way through the steps. */
+export function passOn(result: ResultObject): Outcome {
+  return result instanceof RawObject ? (new UnreadOutcome(result) as unknown as Outcome) : respond(result);
+}
+
+/** The result as it is now, unread if no step has read it. */
+export function resultIn(outcome: Outcome): ResultObject {
+  return outcome instanceof UnreadOutcome ? (outcome as UnreadOutcome).held : outcome.result;
 }
 
 /** Answers in place of the rest of the chain. */

@@ -1,6 +1,7 @@
 // The words by which exchanges are counted. All are from fixed lists: whatever clients call and servers answer, the number
 // of time series stays bounded. Names of tools are never among them.
-import type { JsonObject } from '../../protocol/message.ts';
+import { fieldOf } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const METHODS = new Set([
@@ -29,8 +30,8 @@ export function toMethodLabel(method: string): string {
 }
 
 /** `tool_error`: the tool ran, and says that it failed. */
-export function outcomeOf(result: JsonObject): 'ok' | 'tool_error' {
-  return result.isError === true ? 'tool_error' : 'ok';
+export function outcomeOf(result: ResultObject): 'ok' | 'tool_error' {
+  return fieldOf(result, 'isError') === true ? 'tool_error' : 'ok';
 }
 
 /** `server_error`: an error in the server's own words; otherwise by whose fault it is. */

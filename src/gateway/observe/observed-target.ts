@@ -2,9 +2,10 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 
-export type Answer = Promise<JsonObject> | JsonObject;
+export type Answer = Promise<ResultObject> | ResultObject;
 export type Handle = (exchange: Exchange) => Answer;
 
 export class ObservedTarget implements Target {
@@ -70,7 +71,7 @@ export class ObservedTarget implements Target {
 /** Tells how it ends, without adding a turn to it. `failed` and `ended` must not throw. */
 export function follow(
   run: () => Answer,
-  ended: (result: JsonObject) => void,
+  ended: (result: ResultObject) => void,
   failed: (thrown: unknown) => void,
 ): Answer {
   let answer: Answer;

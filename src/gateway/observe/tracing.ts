@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 import type { Exchange } from '../../protocol/exchange.ts';
+import { fieldOf } from '../../protocol/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toMethodLabel } from './labels.ts';
 import { follow } from './observed-target.ts';
@@ -57,7 +58,7 @@ export class Tracing {
     const carried = this.#carry(exchange, span, came);
     return follow(
       () => context.with(trace.setSpan(parent, span), handle, undefined, carried),
-      (result) => this.#end(span, exchange, result.isError === true ? TOOL_FAILED : undefined),
+      (result) => this.#end(span, exchange, fieldOf(result, 'isError') === true ? TOOL_FAILED : undefined),
       (thrown) => this.#end(span, exchange, toFailure(thrown)),
     );
   }

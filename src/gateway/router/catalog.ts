@@ -9,6 +9,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
 import type { Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
@@ -108,7 +109,7 @@ export class Catalog {
     do {
       seen.add(cursor);
       const params = cursor === undefined ? {} : { cursor };
-      page = await this.#member.target.handle(new QuietExchange(LIST_METHODS[area], params, client));
+      page = toPlain(await this.#member.target.handle(new QuietExchange(LIST_METHODS[area], params, client)));
       if (Array.isArray(page[area])) entries.push(...(page[area] as unknown[]).filter(isObject));
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);

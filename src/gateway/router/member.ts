@@ -1,6 +1,6 @@
 // One of the targets behind a router, under its configured name.
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Target } from '../../protocol/target.ts';
 
 export interface Member {
@@ -12,7 +12,7 @@ export interface Member {
 }
 
 /** Lets this member answer. From here on, steps can tell who does. */
-export function handTo(member: Member, exchange: Exchange): Promise<JsonObject> | JsonObject {
+export function handTo(member: Member, exchange: Exchange): Promise<ResultObject> | ResultObject {
   exchange.server = member.name;
   return member.target.handle(exchange);
 }

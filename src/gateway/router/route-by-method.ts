@@ -3,6 +3,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { LIST_METHODS } from './catalog.ts';
 import type { Area } from './catalog.ts';
@@ -14,7 +15,7 @@ import type { TaskIds } from './task-ids.ts';
 
 const AREA_OF = new Map(Object.entries(LIST_METHODS).map(([area, method]) => [method, area as Area]));
 
-export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: TaskIds): Promise<JsonObject> {
+export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: TaskIds): Promise<ResultObject> {
   const { method, params, client } = exchange;
   const area = AREA_OF.get(method);
   if (area) return listPage(exchange, catalogs, area);
@@ -63,7 +64,7 @@ async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'p
   return { member, result: await handTo(member, exchange) };
 }
 
-async function complete(exchange: Exchange, catalogs: Catalogs): Promise<JsonObject> {
+async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultObject> {
   const { ref } = exchange.params;
   if (isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string') {
     const owner = await catalogs.owner('prompts', ref.name, exchange.client);

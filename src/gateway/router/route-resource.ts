@@ -1,12 +1,12 @@
 // The owner of a URI: who lists it, else who can read it. Templates say too little to be sure, so they are tried in order.
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 
-export async function routeResource(exchange: Exchange, catalogs: Catalogs): Promise<JsonObject> {
+export async function routeResource(exchange: Exchange, catalogs: Catalogs): Promise<ResultObject> {
   const { uri } = exchange.params;
   if (typeof uri !== 'string') {
     throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });

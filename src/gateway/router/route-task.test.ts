@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { fieldOf } from '../../protocol/raw-object.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createSealer } from '../../shared/seal.ts';
@@ -24,7 +25,7 @@ function setUp(handle: (exchange: Exchange) => JsonObject | Promise<JsonObject> 
   target.offered = { tasks: {} };
   const member = { name: 'srv', target };
   const created = publishTask(new FakeExchange('tools/call'), member, ids, { task: state('t') });
-  const { taskId } = created.task as TaskState;
+  const { taskId } = fieldOf(created, 'task') as TaskState;
   const send = (method: string, params: JsonObject = { taskId }, principal = 'alice') =>
     routeTask(new FakeExchange(method, params, { principal }), [member], ids);
   return { ids, target, member, taskId, send };

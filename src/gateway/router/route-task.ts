@@ -2,6 +2,8 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { fieldOf, toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { handTo } from './member.ts';
@@ -16,10 +18,11 @@ export function isTaskMethod(method: string): boolean {
 }
 
 /** The answer of a tool call, which may be a task. */
-export function publishTask({ client }: Exchange, member: Member, ids: TaskIds, result: JsonObject): JsonObject {
-  if (!isObject(result.task)) return result;
-  const taskId = ids.publish(member.name, result.task.taskId, client.principal);
-  return { ...result, task: { ...result.task, taskId } };
+export function publishTask({ client }: Exchange, member: Member, ids: TaskIds, result: ResultObject): ResultObject {
+  const task = fieldOf(result, 'task');
+  if (!isObject(task)) return result;
+  const taskId = ids.publish(member.name, task.taskId, client.principal);
+  return { ...toPlain(result), task: { ...task, taskId } };
 }
 
 export async function routeTask(exchange: Exchange, members: readonly Member[], ids: TaskIds): Promise<JsonObject> {
@@ -30,7 +33,7 @@ export async function routeTask(exchange: Exchange, members: readonly Member[], 
   if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
   const own = new TaskExchange(exchange, opened.taskId);
   try {
-    return own.published(await handTo(member, own));
+    return own.published(toPlain(await handTo(member, own)));
   } catch (thrown) {
     const isUnknown = thrown instanceof GatewayError && thrown.code === 'TASK_NOT_FOUND';
     throw isUnknown ? new GatewayError('TASK_NOT_FOUND', { taskId }) : thrown;
@@ -52,7 +55,9 @@ export function publishChange(
 async function listTasks(exchange: Exchange, members: readonly Member[], ids: TaskIds): Promise<JsonObject> {
   const able = members.filter(({ target }) => target.capabilities(exchange.client).tasks);
   if (able.length === 0) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
-  const lists = await Promise.all(able.map(async (member) => ({ member, list: await handTo(member, exchange) })));
+  const lists = await Promise.all(
+    able.map(async (member) => ({ member, list: toPlain(await handTo(member, exchange)) })),
+  );
   const tasks = lists.flatMap(({ member, list }) =>
     (Array.isArray(list.tasks) ? (list.tasks as JsonObject[]) : []).flatMap((task) => {
       const known = ids.known(member.name, task.taskId);

@@ -3,6 +3,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -113,7 +114,7 @@ export class Router implements Target {
     return method === 'tools/call' ? this.#catalogs.knownOwner('tools', String(params.name)) : undefined;
   }
 
-  handle(exchange: Exchange): Promise<JsonObject> | JsonObject {
+  handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
     const [only] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
     if (this.#isJoined) return routeByMethod(exchange, this.#catalogs, this.#taskIds);

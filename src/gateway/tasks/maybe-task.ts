@@ -7,6 +7,7 @@
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { settle } from './settle-task.ts';
 import { TaskExchange } from './task-exchange.ts';
@@ -39,7 +40,7 @@ export class MaybeTask extends DelegatedExchange {
   }
 
   /** Does the work, and answers the request with its result or with the task that it became. */
-  run(work: Work): Promise<JsonObject> {
+  run<T extends ResultObject>(work: Work<T>): Promise<T | JsonObject> {
     const { signal } = this.inner;
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -132,7 +133,7 @@ export class MaybeTask extends DelegatedExchange {
   }
 
   /** Once the call has become a task, nobody waits for what this returns. */
-  async #end(running: Promise<JsonObject>): Promise<JsonObject> {
+  async #end<T extends ResultObject>(running: Promise<T>): Promise<T | JsonObject> {
     await Promise.allSettled([running]);
     this.#decide();
     // Nobody could get hold of a task that is made for a client that went away.

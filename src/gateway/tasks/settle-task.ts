@@ -1,12 +1,14 @@
 // Ends a task the way its call ended.
-import type { JsonObject, WireError } from '../../protocol/message.ts';
+import type { WireError } from '../../protocol/message.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { Task } from './task.ts';
 
-export async function settle(task: Task, running: Promise<JsonObject>): Promise<void> {
+export async function settle(task: Task, running: Promise<ResultObject>): Promise<void> {
   try {
-    task.complete(await running);
+    task.complete(toPlain(await running));
   } catch (thrown) {
     task.fail(toWireError(thrown));
   }

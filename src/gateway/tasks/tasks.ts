@@ -3,6 +3,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
@@ -15,7 +16,10 @@ import { RELATED_TASK, waitForEnd } from './task-wait.ts';
 import type { Task } from './task.ts';
 
 /** Does the work of the call on the exchange it is given, and says of its state what the client may be told. */
-export type Work = (exchange: Exchange, say: (statusMessage: string) => void) => Promise<JsonObject>;
+export type Work<T extends ResultObject = JsonObject> = (
+  exchange: Exchange,
+  say: (statusMessage: string) => void,
+) => Promise<T>;
 
 /** How long a call that may become a task is a plain one, unless the server's author says otherwise. */
 const GRACE_MS = 100;
@@ -37,7 +41,7 @@ export class Tasks {
   }
 
   /** For a client that asked for a task. */
-  start(exchange: Exchange, work: Work): JsonObject {
+  start(exchange: Exchange, work: Work<ResultObject>): JsonObject {
     const task = this.#store.create(exchange.client.principal, { ttlMs: exchange.task?.ttl });
     const own = new TaskExchange(exchange, task);
     // Later, so that the client knows of the task before it is told what became of it.
@@ -52,7 +56,7 @@ export class Tasks {
   }
 
   /** For a client that can follow a task but did not ask for one. */
-  maybeStart(exchange: Exchange, isRequired: boolean, work: Work): Promise<JsonObject> {
+  maybeStart<T extends ResultObject>(exchange: Exchange, isRequired: boolean, work: Work<T>): Promise<T | JsonObject> {
     const { clock = systemClock, taskGraceMs: graceMs = GRACE_MS } = this.#options;
     const { principal } = exchange.client;
     const hasRoom = () => this.#store.hasRoom(principal);

@@ -3,6 +3,8 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { fieldOf, toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { META } from '../dialect/meta.ts';
@@ -33,16 +35,17 @@ export class Awaited {
     this.#clock = clock;
   }
 
-  async run(send: Send): Promise<JsonObject> {
+  async run(send: Send): Promise<ResultObject> {
     this.#send = send;
     const created = await this.#create(send);
-    if (!isObject(created.task)) return created;
+    const task = fieldOf(created, 'task');
+    if (!isObject(task)) return created;
     const { signal } = this.#exchange; // of the task that the call may have become, not of the request that made it
-    const taskId = (this.#taskId = String(created.task.taskId));
+    const taskId = (this.#taskId = String(task.taskId));
     this.#followed.set(taskId, this.#say);
     try {
       if (signal.aborted) throw new GatewayError('CANCELLED');
-      return withoutRelated(await send({ method: 'tasks/result', params: { taskId }, signal }));
+      return withoutRelated(toPlain(await send({ method: 'tasks/result', params: { taskId }, signal })));
     } catch (thrown) {
       // It may just have ended: then there is nothing to call off.
       if (signal.aborted) {
@@ -54,7 +57,7 @@ export class Awaited {
     }
   }
 
-  async #create(send: Send): Promise<JsonObject> {
+  async #create(send: Send): Promise<ResultObject> {
     const { signal, end } = lateAbort(this.#exchange.signal, this.#clock);
     try {
       return await send({ task: { ttl: this.#exchange.task?.ttl }, signal });
@@ -67,7 +70,8 @@ export class Awaited {
   async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const params = { taskId: this.#taskId };
     const state = this.#taskId && (await this.#send?.({ method: 'tasks/get', params }).catch(() => undefined));
-    if (isObject(state) && typeof state.statusMessage === 'string') this.#say(state.statusMessage);
+    const message = state ? fieldOf(state, 'statusMessage') : undefined;
+    if (typeof message === 'string') this.#say(message);
     return this.#exchange.ask(withoutTask(ask), signal);
   }
 }

@@ -60,7 +60,7 @@ async function readJson({ response, id, inbox }: HttpAnswer): Promise<string | u
     return `it is larger than ${inbox.maxBytes} bytes`;
   }
   // Some servers answer a notification with 200 and nothing.
-  const got = body.text === '' ? [] : inbox.text(body.text, id);
+  const got = body.bytes.length === 0 ? [] : inbox.take(body.bytes, id);
   return got.some((message) => isAnswerTo(id, message)) ? undefined : 'the response holds none';
 }
 
@@ -73,7 +73,7 @@ async function readStream({ response, id, inbox, request, ...answer }: HttpAnswe
     first: response.body,
     open: (lastEventId) => answer.resume(lastEventId),
     onEvent: ({ event = 'message', data }) => {
-      if (event !== 'message' || !inbox.text(data, id).some((message) => isAnswerTo(id, message))) return;
+      if (event !== 'message' || !inbox.take(data, id).some((message) => isAnswerTo(id, message))) return;
       isAnswered = true;
       linger ??= setTimeout(() => request.abort(), LINGER_MS).unref();
     },

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { HttpResponse } from './http-client.ts';
 import { HttpRefusal } from './link.ts';
 
-export type Body = { kind: 'whole'; text: string } | { kind: 'oversize' } | { kind: 'broken'; reason: string };
+export type Body = { kind: 'whole'; bytes: Buffer } | { kind: 'oversize' } | { kind: 'broken'; reason: string };
 
 /** An error is evidence for the era probe when it is JSON-RPC, and an error page otherwise. */
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ export function readBody(body: Readable, maxBytes: number): Promise<Body> {
       resolve({ kind: 'oversize' });
       body.destroy();
     });
-    body.once('end', () => resolve({ kind: 'whole', text: Buffer.concat(chunks).toString() }));
+    body.once('end', () => resolve({ kind: 'whole', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) }));
     body.once('error', (error) => resolve({ kind: 'broken', reason: error.message }));
     body.once('close', () => resolve({ kind: 'broken', reason: 'aborted' }));
   });
@@ -29,7 +29,7 @@ export function readBody(body: Readable, maxBytes: number): Promise<Body> {
 
 export async function toRefusal({ statusCode, headers, body }: HttpResponse): Promise<HttpRefusal> {
   const content = await readBody(body, MAX_ERROR_BYTES);
-  const text = content.kind === 'whole' ? content.text : '';
+  const text = content.kind === 'whole' ? content.bytes.toString() : '';
   return new HttpRefusal(statusCode, parsed(text), retryAfterMs(headers['retry-after']));
 }
 

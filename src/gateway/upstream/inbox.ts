@@ -5,7 +5,8 @@
 import type { Message, RequestId } from '../../protocol/message.ts';
 import type { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../shared/limits.ts';
-import { readMessage, toIncoming, type Incoming } from '../codec/json-rpc.ts';
+import { readMessage, toIncoming, type Incoming, type ReadLimits } from '../codec/json-rpc.ts';
+import { LARGE_BYTES, readRaw } from '../codec/raw-message.ts';
 import type { LinkEvents } from './link.ts';
 
 /** The limits that concern a link. */
@@ -13,13 +14,13 @@ export type LinkLimits = Partial<Pick<Limits, 'maxResultBytes' | 'maxDepth'>>;
 
 export class Inbox {
   readonly maxBytes: number;
-  readonly #maxDepth: number;
+  readonly #limits: ReadLimits;
   #events: LinkEvents | undefined;
   #closedBy: string | undefined;
 
   constructor(limits: LinkLimits = {}) {
     this.maxBytes = limits.maxResultBytes ?? DEFAULT_LIMITS.maxResultBytes;
-    this.#maxDepth = limits.maxDepth ?? DEFAULT_LIMITS.maxDepth;
+    this.#limits = { maxDepth: limits.maxDepth ?? DEFAULT_LIMITS.maxDepth };
   }
 
   open(events: LinkEvents): void {
@@ -36,14 +37,16 @@ export class Inbox {
     return this.#closedBy;
   }
 
-  /** Takes the text of one message or batch; returns what was delivered of it. */
-  text(text: string, from?: RequestId): Message[] {
-    return this.isOpen ? this.#take(readMessage(text, { maxDepth: this.#maxDepth }), from) : [];
+  /** Takes one message or batch, as text or as the bytes in which it came; returns what was delivered of it. */
+  take(written: string | Buffer, from?: RequestId): Message[] {
+    if (!this.isOpen) return [];
+    const raw = typeof written !== 'string' && written.length >= LARGE_BYTES && readRaw(written, this.#limits);
+    return this.#deliver(raw ? { kind: 'message', message: raw } : readMessage(written.toString(), this.#limits), from);
   }
 
   /** Takes a message that the transport has already parsed. */
   value(value: unknown): Message[] {
-    return this.isOpen ? this.#take(toIncoming(value, { maxDepth: this.#maxDepth }), undefined) : [];
+    return this.isOpen ? this.#deliver(toIncoming(value, this.#limits), undefined) : [];
   }
 
   /** Takes a message that is known to be one. */
@@ -78,8 +81,8 @@ export class Inbox {
     this.#closedBy ??= reason;
   }
 
-  #take(incoming: Incoming, from: RequestId | undefined): Message[] {
-    if (incoming.kind === 'batch') return incoming.items.flatMap((item) => this.#take(item, from));
+  #deliver(incoming: Incoming, from: RequestId | undefined): Message[] {
+    if (incoming.kind === 'batch') return incoming.items.flatMap((item) => this.#deliver(item, from));
     if (incoming.kind === 'refused') {
       this.garbage(describe(incoming.error));
       return [];

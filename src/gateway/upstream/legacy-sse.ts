@@ -92,9 +92,9 @@ class SseLink implements Link {
     const inbox = this.#inbox;
     await new Promise<void>((resolve, reject) => {
       const onEvent = ({ event = 'message', data }: SseEvent): void => {
-        if (event === 'message') inbox.text(data);
+        if (event === 'message') inbox.take(data);
         if (event !== 'endpoint' || this.#endpoint !== undefined) return;
-        if (this.#takeEndpoint(data)) resolve();
+        if (this.#takeEndpoint(String(data))) resolve();
         else reject(this.#foreignEndpoint());
       };
       const options = { onEvent, onOversize: () => inbox.oversize(), maxBytes: inbox.maxBytes };

@@ -1,7 +1,7 @@
 // Lends connections to calls. What is asked on a connection while it is lent is asked of the client of the call.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Put } from './ask-routing.ts';
@@ -12,7 +12,7 @@ import { toCall } from './to-call.ts';
 import type { Wanted } from './to-call.ts';
 import type { Upstream } from './upstream.ts';
 
-export type Send = (wanted?: Wanted) => Promise<JsonObject>;
+export type Send = (wanted?: Wanted) => Promise<ResultObject>;
 
 export interface Lent {
   send: Send;
@@ -32,7 +32,7 @@ export class Lender {
     this.#options = options;
   }
 
-  async send(exchange: Exchange): Promise<JsonObject> {
+  async send(exchange: Exchange): Promise<ResultObject> {
     const { send, end } = await this.lend(exchange);
     try {
       return await send();
@@ -63,7 +63,7 @@ export class Lender {
       const upstream = connection.supervised.current ?? (await connection.supervised.get());
       if (exchange.logLevel) await setLevel(connection, upstream.server, exchange.logLevel);
       const calling = { exchange, server: upstream.server, ask, timeoutMs };
-      return { end, send: (wanted) => upstream.call(toCall(calling, wanted)) };
+      return { end, send: (wanted) => upstream.relay(toCall(calling, wanted)) };
     } catch (thrown) {
       end();
       throw thrown;

@@ -4,6 +4,7 @@
 import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { isError } from '../../protocol/message.ts';
+import { RawObject } from '../../protocol/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { WireCall } from '../dialect/speaker.ts';
@@ -75,7 +76,7 @@ export class Pending {
     if (isError(response)) {
       const { code, message, data } = response.error;
       pending.reject(new ProtocolError(code, message, data));
-    } else pending.resolve(response.result);
+    } else pending.resolve(pending.call.takesRaw ? response.result : toRead(response.result));
     return true;
   }
 
@@ -136,6 +137,10 @@ export class Pending {
   #expire(entry: Entry, ms: number): void {
     if (this.take(entry.id)) this.#onTimeout(entry, ms);
   }
+}
+
+function toRead(result: unknown): unknown {
+  return result instanceof RawObject ? result.parse() : result;
 }
 
 export function cancelled(): GatewayError {

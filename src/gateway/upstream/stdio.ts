@@ -106,7 +106,8 @@ class StdioLink implements Link {
     const inbox = this.#inbox;
     const lines = new LineReader({
       maxBytes: inbox.maxBytes,
-      onLine: (line) => inbox.text(line),
+      onLine: (line) => inbox.take(line),
+      onBytes: (line) => inbox.take(line),
       onOversize: () => inbox.oversize(),
     });
     child.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());

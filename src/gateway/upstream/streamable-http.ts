@@ -145,7 +145,7 @@ class HttpLink implements Link {
     const inbox = this.#inbox;
     const end = await followStream({
       open: (lastEventId) => this.#get(lastEventId, {}, signal),
-      onEvent: ({ event = 'message', data }) => event === 'message' && inbox.text(data),
+      onEvent: ({ event = 'message', data }) => event === 'message' && inbox.take(data),
       onOversize: () => inbox.oversize(),
       maxBytes: inbox.maxBytes,
       isDone: () => false,

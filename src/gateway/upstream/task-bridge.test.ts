@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
+import { fieldOf } from '../../protocol/raw-object.ts';
 import type { Change, TaskState } from '../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
@@ -81,7 +82,7 @@ describe('a stateless client and a handshake server', () => {
     const created = bridge.callTool(exchange, handshake);
     await settled();
     expect(bridge.onTask(task({ statusMessage: 'on its way' }) as unknown as TaskState)).toBe(true);
-    const { taskId, statusMessage } = (await created).task as TaskState;
+    const { taskId, statusMessage } = fieldOf(await created, 'task') as TaskState;
     expect(statusMessage).toBe('on its way');
     finish({ ...done, _meta: { 'io.modelcontextprotocol/related-task': { taskId: 't' } } });
     await settled();
@@ -138,7 +139,7 @@ describe('a stateless client and a handshake server', () => {
     const created = bridge.callTool(calling(modern, able), handshake);
     await settled();
     bridge.onTask(task({ statusMessage: 'on its way' }) as unknown as TaskState);
-    const { taskId } = (await created).task as TaskState;
+    const { taskId } = fieldOf(await created, 'task') as TaskState;
     await bridge.handle(new FakeExchange('tasks/cancel', { taskId }, modern), handshake);
     await settled();
     expect(sent.at(-1)).toMatchObject({ method: 'tasks/cancel', params: { taskId: 't' }, signal: undefined });
@@ -155,14 +156,14 @@ describe('a handshake client and a stateless server', () => {
         method === 'tasks/get' ? task({ status: 'completed', result: done }) : answer,
       );
       const exchange = calling(november, { task: { requested: true, ttl: 5000 } });
-      const created = (await bridge.callTool(exchange, stateless)).task as TaskState;
+      const created = fieldOf(await bridge.callTool(exchange, stateless), 'task') as TaskState;
       expect(created).toMatchObject({ status: 'working', ttlMs: 5000 });
       const { taskId } = created;
       const result = await bridge.handle(new FakeExchange('tasks/result', { taskId }, november), stateless);
       expect(result).toMatchObject({ ...done, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } });
       expect(sent[0]).toMatchObject({ method: 'tools/call', mayBecomeTask: true });
       const list = await bridge.handle(new FakeExchange('tasks/list', {}, november), stateless);
-      expect((list.tasks as TaskState[]).map((one) => one.taskId)).toEqual([taskId]);
+      expect((fieldOf(list, 'tasks') as TaskState[]).map((one) => one.taskId)).toEqual([taskId]);
     }
   });
 

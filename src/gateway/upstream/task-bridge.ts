@@ -5,6 +5,8 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { fieldOf, toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -49,7 +51,7 @@ export class TaskBridge {
     this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
   }
 
-  async callTool(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+  async callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     const { client, task } = exchange;
     if (server.dialect === 'stateless' && client.dialect !== 'stateless') return this.#toStateless(exchange, server);
     if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange);
@@ -62,7 +64,7 @@ export class TaskBridge {
   }
 
   /** One of the methods of tasks. */
-  async handle(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+  async handle(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     if (!isCrossing(exchange.client, server)) return this.#send(exchange);
     switch (exchange.method) {
       case 'tasks/get':
@@ -99,11 +101,11 @@ export class TaskBridge {
     this.#store.clear();
   }
 
-  #send(exchange: Exchange): Promise<JsonObject> {
+  #send(exchange: Exchange): Promise<ResultObject> {
     return this.#with(exchange, (send) => send());
   }
 
-  async #with(exchange: Exchange, work: (send: Send) => Promise<JsonObject>, ask?: Put): Promise<JsonObject> {
+  async #with<T>(exchange: Exchange, work: (send: Send) => Promise<T>, ask?: Put): Promise<T> {
     const { send, end } = await this.#options.lend(exchange, ask);
     try {
       return await work(send);
@@ -113,7 +115,7 @@ export class TaskBridge {
   }
 
   /** It counts how long the call takes, not how long the connection does: that is lent first. */
-  async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<JsonObject> {
+  async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
     let put: Put = (ask, signal) => exchange.ask(ask, signal);
     const { send, end } = await this.#options.lend(exchange, (ask, signal) => put(ask, signal));
     return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
@@ -128,7 +130,7 @@ export class TaskBridge {
   }
 
   /** Without the extension the server answers the plain way, with progress and all; where it cannot, it has not begun yet. */
-  async #toStateless(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+  async #toStateless(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     if (exchange.task?.requested && runsTasks(server)) {
       return this.#tasks.start(exchange, (own, say) => this.#follow(own, server, say));
     }
@@ -141,7 +143,7 @@ export class TaskBridge {
   }
 
   /** Clients whose revision has no tasks wait for the end of one. */
-  #toHandshake(exchange: Exchange): Promise<JsonObject> {
+  #toHandshake(exchange: Exchange): Promise<ResultObject> {
     const isRequired = this.#options.tools.taskSupport(String(exchange.params.name)) === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
     if (!isRequired || knowsTasks) return this.#send(exchange);
@@ -154,19 +156,21 @@ export class TaskBridge {
   }
 
   /** A call to a stateless server, as the task that it may become. */
-  #follow(exchange: Exchange, server: ServerView, say: Say): Promise<JsonObject> {
+  #follow(exchange: Exchange, server: ServerView, say: Say): Promise<ResultObject> {
     const { signal, trace } = exchange;
     return this.#with(exchange, async (send) => {
       const { signal: late, end } = lateAbort(signal, this.#options.clock);
       const result = await send({ mayBecomeTask: true, signal: late }).finally(end);
-      if (!isObject(result.task)) return result;
+      const task = fieldOf(result, 'task');
+      if (!isObject(task)) return result;
       const host = {
         server,
-        call: ({ method, params = {}, signal }: OutgoingCall) => send({ method, params, signal, mayBecomeTask: true }),
+        call: async ({ method, params = {}, signal }: OutgoingCall) =>
+          toPlain(await send({ method, params, signal, mayBecomeTask: true })),
       };
       const onTask = ({ statusMessage }: TaskState): void => void (statusMessage !== undefined && say(statusMessage));
       const answers = { answer: (ask: Parameters<Put>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
-      return followTask(host, answers, result.task as unknown as TaskState, { signal, trace, onTask });
+      return followTask(host, answers, task as unknown as TaskState, { signal, trace, onTask });
     });
   }
 
@@ -180,7 +184,7 @@ export class TaskBridge {
     let cursor: unknown;
     for (let page = 0; tools.misses(name) && page < MAX_PAGES; page++) {
       const list = new QuietExchange('tools/list', page === 0 ? {} : { cursor }, exchange.client, exchange.signal);
-      const result = await this.#send(list);
+      const result = toPlain(await this.#send(list));
       tools.learn(result, page === 0);
       cursor = result.nextCursor;
       if (cursor === undefined) break;

@@ -2,6 +2,8 @@
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
+import { fieldOf } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toCallCapabilities } from '../dialect/client-capabilities.ts';
@@ -65,9 +67,10 @@ function paramsOf({ method, params, client }: Exchange): JsonObject {
 }
 
 /** A server of ours says in a failed result which capability it lacked; to a stateless client that is an error of its own. */
-export function checkCapability(result: JsonObject, { client }: Exchange): JsonObject {
-  if (client.dialect !== 'stateless' || result.isError !== true || !isObject(result._meta)) return result;
-  const requiredCapabilities = result._meta[META.required];
+export function checkCapability(result: ResultObject, { client }: Exchange): ResultObject {
+  if (client.dialect !== 'stateless' || fieldOf(result, 'isError') !== true) return result;
+  const meta = fieldOf(result, '_meta');
+  const requiredCapabilities = isObject(meta) ? meta[META.required] : undefined;
   if (!isObject(requiredCapabilities)) return result;
   const what = Object.keys(requiredCapabilities).join(', ');
   throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what, requiredCapabilities });

@@ -4,6 +4,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { toPlain, type ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -131,7 +132,7 @@ export class UpstreamTarget implements Target {
     current.notify(notification.method, notification.params).catch(() => {}); // a server that is gone needs no notice
   }
 
-  async handle(exchange: Exchange): Promise<JsonObject> {
+  async handle(exchange: Exchange): Promise<ResultObject> {
     try {
       return await this.#answer(exchange);
     } catch (thrown) {
@@ -149,7 +150,7 @@ export class UpstreamTarget implements Target {
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
   }
 
-  async #answer(exchange: Exchange): Promise<JsonObject> {
+  async #answer(exchange: Exchange): Promise<ResultObject> {
     const { method, params, client } = exchange;
     const server = this.#server ?? (await this.#connections.home(client).supervised.get()).server;
     switch (method) {
@@ -174,13 +175,13 @@ export class UpstreamTarget implements Target {
     }
   }
 
-  async #callTool(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+  async #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     const result = await withUrlsAsked(exchange, () => this.#tasks.callTool(exchange, server));
     return checkCapability(result, exchange);
   }
 
   async #list(exchange: Exchange): Promise<JsonObject> {
-    const result = await this.#lender.send(exchange);
+    const result = toPlain(await this.#lender.send(exchange));
     this.#tools.learn(result, exchange.params.cursor === undefined);
     return result;
   }

@@ -2,6 +2,8 @@
 // once, with all that was wished for in the old one, and the call that met it is made again: the server never saw it.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -96,6 +98,11 @@ export class Upstream {
   }
 
   async call(call: OutgoingCall): Promise<JsonObject> {
+    return toPlain(await this.relay(call));
+  }
+
+  /** The same for whoever only passes the result on: where nobody had to read it, it is not read. */
+  relay(call: OutgoingCall): Promise<ResultObject> {
     return this.#healed((speaker) => speaker.call(call));
   }
 

@@ -3,13 +3,14 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const URL_ELICITATION_REQUIRED = -32042;
 /** Pages that a call may send its user to, one after the other. */
 const MAX_ROUNDS = 8;
 
-export async function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>): Promise<JsonObject> {
+export async function withUrlsAsked(exchange: Exchange, call: () => Promise<ResultObject>): Promise<ResultObject> {
   if (exchange.client.dialect !== 'stateless') return call();
   for (let round = 1; ; round++) {
     try {

@@ -99,7 +99,7 @@ class WebSocketLink implements Link {
 
   #read(data: RawData, isBinary: boolean): void {
     if (isBinary) this.#inbox.garbage('a binary frame');
-    else this.#inbox.text(String(data));
+    else this.#inbox.take(data as Buffer); // what `ws` gives unless it is told otherwise
   }
 
   #reason(code: number, said: string): string {

@@ -4,6 +4,7 @@ import type { Implementation } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import { toPlain } from '../../../protocol/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import type { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import type { Conversation } from '../conversation.ts';
@@ -61,7 +62,7 @@ export class DraftWording implements Wording {
   async serve(exchange: Exchange, target: Target): Promise<unknown> {
     if (exchange.method === 'tools/list') return listAll(exchange, target, 'tools');
     if (exchange.method === 'resources/list') return listAll(exchange, target, 'resources');
-    const result = await target.handle(exchange);
+    const result = toPlain(await target.handle(exchange));
     return exchange.method === 'tools/call' ? toInvocation(result) : result;
   }
 

@@ -2,6 +2,7 @@
 // end (its cursor leads back to itself) must not hold us for ever.
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { toPlain } from '../../../protocol/raw-object.ts';
 import type { Target } from '../../../protocol/target.ts';
 import { toListed } from '../handshake/listed.ts';
 import { DRAFT_VERSION, featuresOf } from '../revisions.ts';
@@ -14,7 +15,7 @@ export async function listAll(exchange: Exchange, target: Target, key: string): 
   let cursor: unknown;
   do {
     seen.add(cursor);
-    const page = await target.handle(withCursor(exchange, cursor));
+    const page = toPlain(await target.handle(withCursor(exchange, cursor)));
     entries.push(...(page[key] as JsonObject[]));
     cursor = page.nextCursor;
   } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);

@@ -2,6 +2,8 @@
 // nothing is taken away.
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
+import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
 import { orAborted } from '../../../shared/abort.ts';
@@ -23,13 +25,13 @@ export class HandshakeSpeaker implements Speaker {
     this.#events = events;
   }
 
-  async call(call: OutgoingCall): Promise<JsonObject> {
+  async call(call: OutgoingCall): Promise<ResultObject> {
     const params = this.#toParams(call);
     return isObject(params?.task) && call.task ? this.#startTask(call, params) : this.#send(call, params);
   }
 
   /** Not called off as other requests are: only its answer names the task, which is then called off. */
-  async #startTask(call: OutgoingCall, params: JsonObject): Promise<JsonObject> {
+  async #startTask(call: OutgoingCall, params: JsonObject): Promise<ResultObject> {
     const { signal, ...rest } = call;
     if (signal?.aborted) throw new GatewayError('CANCELLED');
     const started = this.#send(rest, params);
@@ -41,11 +43,12 @@ export class HandshakeSpeaker implements Speaker {
     }
   }
 
-  async #cancelTask({ task }: JsonObject): Promise<void> {
+  async #cancelTask(result: ResultObject): Promise<void> {
+    const task = fieldOf(result, 'task');
     if (isObject(task)) await this.call({ method: 'tasks/cancel', params: { taskId: task.taskId } });
   }
 
-  async #send(call: OutgoingCall, params: JsonObject | undefined): Promise<JsonObject> {
+  async #send(call: OutgoingCall, params: JsonObject | undefined): Promise<ResultObject> {
     const { method, trace, onProgress } = call;
     const meta = isObject(params?._meta) ? params._meta : {};
     const withToken = (progressToken: number) => ({ ...params, _meta: { ...meta, ...trace, progressToken } });
@@ -53,11 +56,12 @@ export class HandshakeSpeaker implements Speaker {
     const sent = this.#wire.call({
       ...call,
       params: traced,
+      takesRaw: true,
       withToken: onProgress && withToken,
       onNotify: (notification) => this.#onRelated(notification, call),
     });
     const result = await (method === 'completion/complete' ? sent.catch((thrown) => this.#noCompletion(thrown)) : sent);
-    if (isObject(result)) return fromResult(method, result);
+    if (isResultObject(result)) return fromResult(method, result);
     const reason = `${method} answered without a result object`;
     throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
   }
@@ -143,7 +147,20 @@ function withoutContext(params: JsonObject | undefined): JsonObject | undefined 
   return params && rest;
 }
 
-function fromResult(method: string, result: JsonObject): JsonObject {
+function fromResult(method: string, result: ResultObject): ResultObject {
+  if (!(result instanceof RawObject)) return fromRead(method, result);
+  return isNeutral(method, result) ? result : fromRead(method, result.parse());
+}
+
+/** Whether the newest spelling is the same. Lists are read here and now, since all who get one read it. */
+function isNeutral(method: string, result: RawObject): boolean {
+  if (method === 'resources/read' || method === 'prompts/get') return true;
+  if (method !== 'tools/call' && method !== 'tasks/result') return false;
+  const isComplete = result.typeOf('content') === 'array' || !result.has('structuredContent');
+  return isComplete && !result.has('task');
+}
+
+function fromRead(method: string, result: JsonObject): JsonObject {
   if (method === 'tools/call' && isObject(result.task)) return { ...result, task: fromTask(result.task) };
   if (method === 'tools/call' || method === 'tasks/result') return withContent(result);
   if (method === 'tasks/get' || method === 'tasks/cancel') return fromTask(result) as unknown as JsonObject;

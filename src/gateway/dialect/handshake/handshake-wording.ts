@@ -3,6 +3,7 @@
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
@@ -171,7 +172,7 @@ export class HandshakeWording implements Wording {
     throw new GatewayError('TOO_MANY', { what: 'subscriptions', limit: 'maxSubscriptions' });
   }
 
-  #shape(exchange: Exchange, result: JsonObject): JsonObject {
+  #shape(exchange: Exchange, result: ResultObject): ResultObject {
     const { subscriptions } = this.#conversation;
     if (exchange.method === 'resources/subscribe') subscriptions.add(exchange.params.uri as string);
     else if (exchange.method === 'resources/unsubscribe') subscriptions.delete(exchange.params.uri as string);

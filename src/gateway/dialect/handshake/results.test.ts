@@ -8,7 +8,7 @@ import { toHandshakeResult, toTask } from './results.ts';
 
 const [oldest, march, june, november] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'].map(featuresOf);
 const shape = (revision: string, method: string, result: JsonObject) =>
-  toHandshakeResult(method, result, featuresOf(revision));
+  toHandshakeResult(method, result, featuresOf(revision)) as JsonObject;
 
 describe('content in older words', () => {
   const audio = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' };

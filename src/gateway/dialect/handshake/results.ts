@@ -1,14 +1,30 @@
 // Results in the words of a handshake revision: what a revision does not know is dropped or put in older words
-// (matrix §4.4). The newest revision gets its result untouched wherever nothing has to change.
+// (matrix §4.4). The newest revision gets its result untouched wherever nothing has to change, and unread where it came so.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { RawObject } from '../../../protocol/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import type { Features } from '../revisions.ts';
 import { toContent } from './content.ts';
 import { toListed } from './listed.ts';
 import { wrapStructured } from './structured.ts';
 
-export function toHandshakeResult(method: string, result: JsonObject, features: Features): JsonObject {
+export function toHandshakeResult(method: string, result: ResultObject, features: Features): ResultObject {
+  if (!(result instanceof RawObject)) return toRead(method, result, features);
+  if (method === 'resources/read') return result.without('ttlMs', 'cacheScope');
+  return isSame(method, result, features) ? result : toRead(method, result.parse(), features);
+}
+
+/** Whether this revision is told the very same. */
+function isSame(method: string, result: RawObject, { structured }: Features): boolean {
+  if (method === 'prompts/get') return structured;
+  if (method !== 'tools/call' && method !== 'tasks/result') return false;
+  const isObjectOrNone = !result.has('structuredContent') || result.typeOf('structuredContent') === 'object';
+  return structured && isObjectOrNone && !result.has('task');
+}
+
+function toRead(method: string, result: JsonObject, features: Features): JsonObject {
   switch (method) {
     case 'tools/call':
     case 'tasks/result':

@@ -2,6 +2,8 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { RawObject } from '../../../protocol/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';
 import { toPlainCompletion } from '../handshake/results.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
@@ -10,7 +12,14 @@ import { statelessOf } from './envelope.ts';
 
 const CACHED = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']);
 
-export function toStatelessResult(method: string, result: JsonObject, info: Implementation): JsonObject {
+export function toStatelessResult(method: string, result: ResultObject, info: Implementation): ResultObject {
+  if (!(result instanceof RawObject)) return toRead(method, result, info);
+  if (method === 'resources/read') return stampRaw({ ttlMs: 0, cacheScope: 'private' }, result, info);
+  const isSame = method === 'prompts/get' || (method === 'tools/call' && !result.has('task'));
+  return isSame ? stampRaw({}, result, info) : toRead(method, result.parse(), info);
+}
+
+function toRead(method: string, result: JsonObject, info: Implementation): JsonObject {
   if (CACHED.has(method)) return stamp({ ttlMs: 0, cacheScope: 'private', ...toEntries(result) }, info);
   switch (method) {
     case 'tools/call':
@@ -45,6 +54,14 @@ export function toDiscovery(target: Target, exchange: StatelessExchange, spoken:
 export function stamp(result: JsonObject, info: Implementation): JsonObject {
   const own = metaOf(info);
   return { resultType: 'complete', ...result, _meta: isObject(result._meta) ? { ...result._meta, ...own } : own };
+}
+
+/** The same for a result that nobody has read. */
+function stampRaw(defaults: JsonObject, result: RawObject, info: Implementation): RawObject {
+  const added = Object.entries({ ...defaults, resultType: 'complete' }).filter(([key]) => !result.has(key));
+  const theirs = result.get('_meta');
+  const meta = isObject(theirs) ? { ...theirs, ...metaOf(info) } : metaOf(info);
+  return result.with({ ...Object.fromEntries(added), _meta: meta });
 }
 
 const metas = new WeakMap<Implementation, JsonObject>();

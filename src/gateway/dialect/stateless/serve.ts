@@ -3,6 +3,7 @@
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
+import type { ResultObject } from '../../../protocol/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
 import type { Front } from '../front.ts';
@@ -149,10 +150,10 @@ function park(exchange: StatelessExchange, questions: JsonObject): void {
   outlet.end(toResult(request.id, toInputRequired(questions, state, front.target.info)));
 }
 
-function finish(front: Front, exchange: StatelessExchange, result: JsonObject): void {
+function finish(front: Front, exchange: StatelessExchange, result: ResultObject): void {
   if (exchange.ended) return;
   if (exchange.cancelled) return close(exchange);
-  let spelled: JsonObject;
+  let spelled: ResultObject;
   try {
     spelled =
       exchange.method === 'server/discover' ? result : toStatelessResult(exchange.method, result, front.target.info);

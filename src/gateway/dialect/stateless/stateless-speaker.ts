@@ -4,6 +4,8 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 import type { LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
+import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
@@ -22,6 +24,9 @@ export interface StatelessIdentity {
 const MAX_ROUNDS = 10;
 /** Of a list in which one tool is looked for. */
 const MAX_PAGES = 100;
+
+/** Results that nobody has to read on the way. */
+const PASSED_ON = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 const LOG_MESSAGE = 'notifications/message';
 
@@ -44,18 +49,19 @@ export class StatelessSpeaker implements Speaker {
     this.#watch = new Watch(this, events);
   }
 
-  async call(call: OutgoingCall): Promise<JsonObject> {
+  async call(call: OutgoingCall): Promise<ResultObject> {
     if (call.method === 'ping') return this.#ping(call);
     let params = call.params ?? {};
     const progress = call.onProgress && rising(call.onProgress);
     for (let round = 0; ; round++) {
       const result = await this.#once({ ...call, params, onProgress: progress?.tell });
-      if (result.resultType !== 'input_required') return this.#toNeutral(call.method, result);
+      if (fieldOf(result, 'resultType') !== 'input_required') return this.#toNeutral(call.method, result);
+      const asking = toPlain(result);
       // Before anybody is asked: an answer that is thrown away is worse than none.
       if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
-      const problem = whyNotAnswerable(call.method, result);
+      const problem = whyNotAnswerable(call.method, asking);
       if (problem !== undefined) throw this.invalid(problem);
-      params = await answerQuestions(call, result, this.#events);
+      params = await answerQuestions(call, asking, this.#events);
       progress?.nextRound();
     }
   }
@@ -127,7 +133,7 @@ export class StatelessSpeaker implements Speaker {
   }
 
   /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */
-  async #once(call: OutgoingCall): Promise<JsonObject> {
+  async #once(call: OutgoingCall): Promise<ResultObject> {
     try {
       return await this.#send(call);
     } catch (thrown) {
@@ -146,13 +152,14 @@ export class StatelessSpeaker implements Speaker {
     this.#schemas.forget(name);
     let cursor: unknown;
     for (let page = 0; page < MAX_PAGES && !this.#schemas.has(name); page++) {
-      const result = await this.call({ ...who, method: 'tools/list', params: page === 0 ? {} : { cursor } });
+      const list = await this.call({ ...who, method: 'tools/list', params: page === 0 ? {} : { cursor } });
+      const result = toPlain(list);
       if (typeof result.nextCursor !== 'string' || result.nextCursor === cursor) return;
       cursor = result.nextCursor;
     }
   }
 
-  async #send(call: OutgoingCall): Promise<JsonObject> {
+  async #send(call: OutgoingCall): Promise<ResultObject> {
     const { method, onProgress } = call;
     const params = this.envelope(call);
     const result = await this.wire.call({
@@ -161,17 +168,18 @@ export class StatelessSpeaker implements Speaker {
       headers: this.wire.http ? toHeaders(method, params, this.server.revision, this.#schemas) : undefined,
       withToken: onProgress && ((token) => this.envelope(call, token)),
       cancelByStream: true,
+      takesRaw: true,
       onNotify: (notification) => this.#onRelated(notification, call),
       onLate: method === 'tools/call' ? (late) => this.#cancelTask(late) : undefined,
     });
-    if (isObject(result)) return result;
+    if (isResultObject(result)) return result;
     throw this.invalid(`${method} answered without a result object`);
   }
 
   /** Nobody knows of a task that began when its caller had already given up. */
   #cancelTask(late: unknown): void {
-    if (!isObject(late) || late.resultType !== 'task') return;
-    const params = { taskId: late.taskId };
+    if (!isResultObject(late) || fieldOf(late, 'resultType') !== 'task') return;
+    const params = { taskId: fieldOf(late, 'taskId') };
     void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may just have ended
   }
 
@@ -182,7 +190,11 @@ export class StatelessSpeaker implements Speaker {
     else this.#watch.tell(notification);
   }
 
-  #toNeutral(method: string, result: JsonObject): JsonObject {
+  #toNeutral(method: string, result: ResultObject): ResultObject {
+    if (result instanceof RawObject) {
+      const isPassedOn = PASSED_ON.has(method) && (fieldOf(result, 'resultType') ?? 'complete') === 'complete';
+      return isPassedOn ? result.without('resultType') : this.#toNeutral(method, result.parse());
+    }
     const { resultType = 'complete', ...rest } = result;
     if (resultType === 'task') return { task: rest };
     if (resultType !== 'complete') throw this.invalid(`unknown resultType ${String(resultType)}`);

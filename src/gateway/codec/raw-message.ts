@@ -1,0 +1,60 @@
+// Reads a large answer without parsing it: its id, and its result as bytes with the places of the result's members. Only what
+// is certain is read this way; for everything else there is `readMessage`, which also finds the words for what is wrong.
+// 1. What is accepted here is accepted by `readMessage`, as the same message: the bytes are valid UTF-8 and, from the first to
+//    the last, valid JSON. So what a server gets wrong never becomes a broken line for a client.
+// 2. The bytes hold no line end, so they may stand in a line, an event or a frame.
+// 3. No key of the message or of the result stands there twice: which one counts would be for each reader to say.
+import { isUtf8 } from 'node:buffer';
+import type { RequestId, ResultMessage } from '../../protocol/message.ts';
+import { RawObject } from '../../protocol/raw-object.ts';
+import type { RawMember } from '../../protocol/raw-object.ts';
+import { isId } from './json-rpc.ts';
+import type { ReadLimits } from './json-rpc.ts';
+import { JsonScan } from './json-scan.ts';
+
+/** Below this, parsing costs less than what it saves. */
+export const LARGE_BYTES = 16 * 1024;
+
+/** Results have a handful of members; each costs an entry. */
+const MAX_MEMBERS = 64;
+const BRACE = 0x7b;
+
+/** Undefined when it is no answer with an object for a result, or nothing to be sure of. */
+export function readRaw(bytes: Buffer, { maxDepth }: ReadLimits): ResultMessage | undefined {
+  if (bytes[0] !== BRACE || !isUtf8(bytes)) return undefined;
+  const scan = new JsonScan(bytes);
+  const spoken = new Map<string, string>();
+  let result: RawObject | undefined;
+  const isWhole = scan.object((key) => {
+    if (spoken.has(key) || spoken.size === MAX_MEMBERS) return false;
+    const { at } = scan;
+    spoken.set(key, '');
+    if (key === 'result') return (result = readObject(scan, maxDepth - 1)) !== undefined;
+    if (!scan.value(maxDepth - 1)) return false;
+    if (key === 'id' || key === 'jsonrpc') spoken.set(key, bytes.toString('utf8', at, scan.at));
+    return true;
+  });
+  scan.skipSpace();
+  if (!isWhole || !scan.isAtEnd || !result || spoken.has('method') || spoken.has('error')) return undefined;
+  const id = toId(spoken.get('id'));
+  return id === undefined || spoken.get('jsonrpc') !== '"2.0"' ? undefined : { jsonrpc: '2.0', id, result };
+}
+
+function readObject(scan: JsonScan, maxDepth: number): RawObject | undefined {
+  if (maxDepth < 1) return undefined;
+  const { bytes, at: start } = scan;
+  const members = new Map<string, RawMember>();
+  const isWhole = scan.object((key, keyAt) => {
+    if (members.has(key) || members.size === MAX_MEMBERS) return false;
+    const valueAt = scan.at - keyAt;
+    if (!scan.value(maxDepth - 1)) return false;
+    members.set(key, { bytes: bytes.subarray(keyAt, scan.at), valueAt });
+    return true;
+  });
+  return isWhole ? new RawObject(members, bytes.subarray(start, scan.at)) : undefined;
+}
+
+function toId(text: string | undefined): RequestId | undefined {
+  const id: unknown = text && JSON.parse(text);
+  return text && isId(id) ? id : undefined;
+}

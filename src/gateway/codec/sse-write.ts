@@ -1,0 +1,37 @@
+// Writes events of an event stream. A line break in a field never starts a field of its own.
+import { GatewayError } from '../../shared/errors.ts';
+import type { SseEvent } from './sse.ts';
+import type { Written } from './written.ts';
+
+/** Whoever says nothing of the type says `message`; data that is bytes holds no line end. */
+export type OutgoingEvent = Partial<Omit<SseEvent, 'data'>> & { data?: Written };
+
+export function writeEvent(event: OutgoingEvent): Written {
+  let text = '';
+  if (event.event !== undefined) text += `event: ${singleLine(event.event)}\n`;
+  if (event.id !== undefined) text += `id: ${singleLine(event.id)}\n`;
+  if (event.retry !== undefined) text += `retry: ${event.retry}\n`;
+  const { data } = event;
+  if (Array.isArray(data)) return [Buffer.from(`${text}data: `), ...data, Buffer.from('\n\n')];
+  if (data !== undefined) text += prefixLines('data: ', data);
+  return `${text}\n`;
+}
+
+/** To be sent between events: the blank line makes buffering proxies pass it on. */
+export function writeComment(text: string): string {
+  return `${prefixLines(': ', text)}\n`;
+}
+
+function singleLine(field: string): string {
+  if (!hasLineEnd(field)) return field;
+  throw new GatewayError('INTERNAL', {}, { cause: new Error('line break in a field of an event') });
+}
+
+function prefixLines(prefix: string, text: string): string {
+  if (!hasLineEnd(text)) return `${prefix}${text}\n`;
+  return `${prefix}${text.split(/\r\n|\r|\n/).join(`\n${prefix}`)}\n`;
+}
+
+function hasLineEnd(text: string): boolean {
+  return text.includes('\n') || text.includes('\r');
+}

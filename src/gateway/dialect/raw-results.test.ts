@@ -1,0 +1,143 @@
+// A result that nobody has read, in the words of either era: what is spliced must be what is read, changed and written.
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RawObject, toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import { readRaw } from '../codec/raw-message.ts';
+import { FakeWire, fakeEvents } from './fake-wire.contract.ts';
+import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
+import { toHandshakeResult } from './handshake/results.ts';
+import { META } from './meta.ts';
+import { featuresOf } from './revisions.ts';
+import { toStatelessResult } from './stateless/results.ts';
+import { StatelessSpeaker } from './stateless/stateless-speaker.ts';
+
+const info = { name: 's', version: '1' };
+const METHODS = ['tools/call', 'resources/read', 'prompts/get'];
+const OLD = ['2024-11-05', '2025-03-26'];
+const NEW = ['2025-06-18', '2025-11-25'];
+
+const block = fc.constantFrom(
+  { type: 'text', text: 'a "b" ü' },
+  { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
+  { type: 'resource_link', uri: 'file:///a', name: 'a' },
+);
+
+const result = fc.record(
+  {
+    content: fc.array(block),
+    messages: fc.array(fc.record({ role: fc.constant('user'), content: block })),
+    contents: fc.array(fc.jsonValue()),
+    structuredContent: fc.jsonValue(),
+    isError: fc.boolean(),
+    resultType: fc.constant('complete'),
+    ttlMs: fc.nat(),
+    cacheScope: fc.constantFrom('public', 'private'),
+    _meta: fc.constantFrom({}, { mine: 1 }, { [META.serverInfo]: { name: 'other', version: '2' } }, null),
+    extra: fc.jsonValue(),
+  },
+  { requiredKeys: ['content', 'messages', 'contents'], noNullPrototype: true },
+);
+
+const task = { taskId: 't', status: 'working', createdAt: 'now', lastUpdatedAt: 'now', ttlMs: null };
+
+function unread(value: object): RawObject {
+  const bytes = Buffer.from(
+    `{"jsonrpc":"2.0","id":1,"result":${JSON.stringify(value, undefined, ' ').replaceAll('\n', '')}}`,
+  );
+  return readRaw(bytes, { maxDepth: 100 })!.result as RawObject;
+}
+
+function read(value: ResultObject): unknown {
+  return JSON.parse(JSON.stringify(toPlain(value)));
+}
+
+function speakers(answer: () => unknown): { call(call: { method: string }): Promise<ResultObject> }[] {
+  const server = (dialect: ServerView['dialect'], revision: string) => ({ dialect, revision, info, capabilities: {} });
+  const wire = new FakeWire(answer);
+  return [
+    ...[...OLD, ...NEW].map((revision) => new HandshakeSpeaker(wire, server('handshake', revision), fakeEvents())),
+    new StatelessSpeaker(wire, server('stateless', '2026-07-28'), { info, capabilities: {} }, fakeEvents()),
+  ];
+}
+
+describe('towards a client', () => {
+  it('the words of every revision are the same, read or not', () => {
+    fc.assert(
+      fc.property(result, fc.constantFrom(...METHODS), (value, method) => {
+        for (const revision of [...OLD, ...NEW]) {
+          const features = featuresOf(revision);
+          expect(read(toHandshakeResult(method, unread(value), features))).toEqual(
+            read(toHandshakeResult(method, value, features)),
+          );
+        }
+        expect(read(toStatelessResult(method, unread(value), info))).toEqual(
+          read(toStatelessResult(method, value, info)),
+        );
+      }),
+    );
+  });
+
+  it('stays unread where nothing within has to change', () => {
+    const value = { content: [{ type: 'text', text: 'x' }], structuredContent: { a: 1 }, messages: [], contents: [] };
+    for (const method of METHODS) {
+      expect(toStatelessResult(method, unread(value), info)).toBeInstanceOf(RawObject);
+      for (const revision of NEW)
+        expect(toHandshakeResult(method, unread(value), featuresOf(revision))).toBeInstanceOf(RawObject);
+    }
+  });
+
+  it('a task is read, and spelled as ever', () => {
+    const value = { task };
+    for (const revision of NEW) {
+      expect(toHandshakeResult('tools/call', unread(value), featuresOf(revision))).toEqual(
+        toHandshakeResult('tools/call', value, featuresOf(revision)),
+      );
+    }
+    expect(toStatelessResult('tools/call', unread(value), info)).toEqual(toStatelessResult('tools/call', value, info));
+  });
+});
+
+describe('from a server', () => {
+  it('the neutral words are the same, read or not, whatever the server speaks', async () => {
+    await fc.assert(
+      fc.asyncProperty(result, fc.constantFrom(...METHODS), fc.boolean(), async (value, method, isShort) => {
+        const { content, ...others } = value;
+        const sent = isShort ? others : value;
+        const [plain, raw] = [speakers(() => structuredClone(sent)), speakers(() => unread(sent))];
+        for (const [index, speaker] of plain.entries()) {
+          expect(read(await raw[index]!.call({ method }))).toEqual(read(await speaker.call({ method })));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('stays unread where the newest spelling is the same', async () => {
+    const value = { content: [], structuredContent: [1], contents: [], messages: [], resultType: 'complete' };
+    for (const speaker of speakers(() => unread(value)))
+      for (const method of METHODS) expect(await speaker.call({ method })).toBeInstanceOf(RawObject);
+  });
+
+  it('lists, tasks and questions are read', async () => {
+    const list = { tools: [{ name: 'a', inputSchema: { type: 'object' } }] };
+    for (const speaker of speakers(() => unread(list)))
+      expect(await speaker.call({ method: 'tools/list' })).toEqual(list);
+    const created = speakers(() => unread({ task: { ...task, ttl: 5 } })).slice(0, -1);
+    for (const speaker of created)
+      expect(await speaker.call({ method: 'tools/call' })).toMatchObject({ task: { taskId: 't', ttlMs: 5 } });
+    const stateless = speakers(() => unread({ ...task, resultType: 'task' })).at(-1)!;
+    expect(await stateless.call({ method: 'tools/call' })).toEqual({ task });
+    let round = 0;
+    const asking = { resultType: 'input_required', requestState: 's' };
+    const patient = speakers(() => unread(round++ === 0 ? asking : { content: [] })).at(-1)!;
+    expect(toPlain(await patient.call({ method: 'tools/call' }))).toEqual({ content: [] });
+    expect(round).toBe(2);
+  });
+
+  it('an unknown type of result is refused as ever', async () => {
+    const odd = speakers(() => unread({ resultType: 'strange' })).at(-1)!;
+    await expect(odd.call({ method: 'tools/call' })).rejects.toThrow('unknown resultType strange');
+  });
+});

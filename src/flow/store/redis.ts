@@ -70,11 +70,12 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
 }
 
 /** The arguments of CREATE after id and mark. */
-function toCreate(header: Header, entries: Entry[], { total, perPrincipal }: SessionLimits): Argument[] {
+function toCreate(header: Header, entries: Entry[], limits: SessionLimits): Argument[] {
   const { current, ...rest } = header;
   const [principal, created] = [JSON.stringify(header.principal), JSON.stringify(header.createdAt)];
   const texts = [JSON.stringify(entries), JSON.stringify(current)];
-  return [total, perPrincipal, principal, created, header.expiresAt, ...texts, ...toFields(rest).set];
+  const due = limits.dueAt ?? header.expiresAt;
+  return [limits.total, limits.perPrincipal, principal, created, due, ...texts, ...toFields(rest).set];
 }
 
 /** The arguments of COMMIT after id, mark and rev; what is not there goes as an empty text. */

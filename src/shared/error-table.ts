@@ -67,6 +67,10 @@ export const ERRORS = {
     'The client refused to answer {method}: {reason}',
     "Nothing to do: it was the user's or the client's choice.",
   ]),
+  MODEL_FAILED: row(-32603, 502, 'config', [
+    'The model that answers for clients without sampling failed: {reason}',
+    'Check `ask.model` in the configuration, and that its endpoint works.',
+  ]),
   STATE_INVALID: row(-32602, 400, 'client', [
     'Invalid or expired requestState',
     'Start the call again without requestState.',

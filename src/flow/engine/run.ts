@@ -95,6 +95,11 @@ export class Run implements Inside {
     return this.#entropy.bytes(count);
   }
 
+  /** Keys of answers and results that the body has not asked for, or asks for no more. */
+  get unasked(): string[] {
+    return this.#telling.unasked;
+  }
+
   get isReplaying(): boolean {
     return this.#telling.isReplaying;
   }

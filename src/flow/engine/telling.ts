@@ -42,6 +42,11 @@ export class Telling {
     return this.#kept.size > 0 && [...this.#kept.keys()].some((key) => wanted.has(key));
   }
 
+  /** What nobody has asked for. */
+  get unasked(): string[] {
+    return [...this.#kept.keys()];
+  }
+
   get left(): number {
     return this.#told.length - this.#cursor;
   }

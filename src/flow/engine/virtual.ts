@@ -1,5 +1,5 @@
-// Time and randomness as a body sees them: Date, Math.random, crypto.randomUUID and getRandomValues give the same in every run.
-// They are replaced once per thread, when the first flow runs; everywhere but inside a body they do what they always did.
+// Time and randomness as a body sees them: Date, Math.random, and those of crypto give the same in every run. They are replaced once
+// per thread, when the first flow runs; everywhere but inside a body they do what they always did.
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { toNumber, toUuid } from './entropy.ts';
@@ -12,6 +12,7 @@ export function installVirtual(): void {
   installed = true;
   replaceDate();
   replaceRandom();
+  replaceCrypto();
 }
 
 function replaceDate(): void {
@@ -38,45 +39,32 @@ function replaceRandom(): void {
     const body = inside();
     return body ? toNumber(body.bytes(7)) : random();
   };
-  // eslint-disable-next-line typescript/unbound-method -- called with its own `this` below
-  const { randomUUID, getRandomValues, randomBytes } = crypto;
-  crypto.randomUUID = function virtualUuid(...given: []) {
-    const body = inside();
-    return body ? toUuid(body.bytes(16)) : Reflect.apply(randomUUID, crypto, given);
-  };
-  const fill = function virtualValues<T extends ArrayBufferView>(array: T, real: (array: T) => T): T {
-    const body = inside();
-    if (!body) return real(array);
-    new Uint8Array(array.buffer, array.byteOffset, array.byteLength).set(body.bytes(array.byteLength));
-    return array;
-  };
-  crypto.getRandomValues = ((array: NodeJS.ArrayBufferView) =>
-    fill(array, (own) => Reflect.apply(getRandomValues, crypto, [own]))) as typeof getRandomValues;
-  crypto.randomBytes = ((size: number, ...rest: []) => {
-    const body = inside();
-    return body && rest.length === 0 ? body.bytes(size) : Reflect.apply(randomBytes, crypto, [size, ...rest]);
-  }) as typeof randomBytes;
-  syncBuiltinESMExports();
-  replaceWebCrypto(fill);
 }
 
-/** The global `crypto` is another object than the module. */
-function replaceWebCrypto(fill: <T extends ArrayBufferView>(array: T, real: (array: T) => T) => T): void {
+/** The module and the global are two objects; what the module has of `getRandomValues` comes from the global. */
+function replaceCrypto(): void {
   const web = globalThis.crypto;
-  const own = { randomUUID: web.randomUUID.bind(web), getRandomValues: web.getRandomValues.bind(web) };
-  Object.defineProperties(web, {
-    randomUUID: {
-      value: () => {
-        const body = inside();
-        return body ? toUuid(body.bytes(16)) : own.randomUUID();
-      },
-      configurable: true,
-      writable: true,
-    },
-    getRandomValues: {
-      value: (array: Uint8Array) => fill(array, (given) => own.getRandomValues(given)),
-      configurable: true,
-      writable: true,
-    },
+  const [webUuid, webValues] = [web.randomUUID.bind(web), web.getRandomValues.bind(web)];
+  replace(web, 'randomUUID', (body) => (body ? toUuid(body.bytes(16)) : webUuid()));
+  replace(web, 'getRandomValues', (body, array: Uint8Array) => {
+    if (!body) return webValues(array);
+    new Uint8Array(array.buffer, array.byteOffset, array.byteLength).set(body.bytes(array.byteLength));
+    return array;
   });
+  const [uuid, randomBytes] = [crypto.randomUUID.bind(crypto), crypto.randomBytes.bind(crypto)];
+  replace(crypto, 'randomUUID', (body, options: object) => (body ? toUuid(body.bytes(16)) : uuid(options)));
+  replace(crypto, 'randomBytes', (body, size: number, callback: () => void) => {
+    if (body && callback === undefined) return body.bytes(size);
+    return callback === undefined ? randomBytes(size) : randomBytes(size, callback);
+  });
+  syncBuiltinESMExports();
+}
+
+function replace<A extends unknown[]>(
+  holder: object,
+  name: string,
+  work: (body: ReturnType<typeof inside>, ...given: A) => unknown,
+): void {
+  const value = (...given: A) => work(inside(), ...given);
+  Object.defineProperty(holder, name, { value, configurable: true, writable: true, enumerable: true });
 }

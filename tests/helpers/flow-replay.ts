@@ -1,0 +1,103 @@
+// Lives through a random program as a session would: every turn is a cold run over the journal, steps end in any order, answers come
+// alone or together, and now and then the process dies with what it had not written. After every turn it is compared with the turn
+// before: what had happened then must happen again, in the same order, before anything new does.
+import { flow } from '../../src/flow/define.ts';
+import { Run } from '../../src/flow/engine/run.ts';
+import type { Incoming } from '../../src/flow/engine/fit.ts';
+import type { StepWant } from '../../src/flow/engine/want.ts';
+import { fold } from '../../src/flow/fold.ts';
+import type { Entry, StepEntry } from '../../src/flow/journal.ts';
+import { play, randomProgram, seeded } from './flow-programs.ts';
+import type { Random } from './flow-programs.ts';
+
+const MAX_TURNS = 60;
+
+/** What went wrong, or undefined. */
+export async function replays(seed: number): Promise<string | undefined> {
+  const random = seeded(seed);
+  const program = randomProgram(random);
+  let log: string[] = [];
+  const subject = flow({ name: 'random' }, async (ask) => {
+    await play(program, ask, log);
+    return log.join(' ');
+  });
+  const journal: Entry[] = [{ t: 'start', input: {}, seed: 'AAAAAAAAAAAAAAAAAAAAAA', ts: 1_000_000 + (seed % 1000) }];
+  let past: string[] = [];
+  let open: string[] = [];
+  let now = 2_000_000;
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    log = [];
+    const mine = log;
+    const dies = random() < 0.1;
+    const incoming = chosen(random, open);
+    const run = new Run({ flow: subject, folded: fold(journal), sessionId: 's', incoming, now: (now += 7) });
+    let rest = await run.next();
+    for (; rest.kind === 'steps' || rest.kind === 'save'; rest = await run.next()) {
+      if (dies && random() < 0.5) break;
+      journal.push(...run.take());
+      if (rest.kind === 'steps') for (const want of rest.steps) start(run, want, random, () => (now += 3));
+      past = checkPrefix(past, mine);
+    }
+    if (past.some((word, at) => mine[at] !== word)) return told(seed, past, mine);
+    if (run.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.unasked.join()}`;
+    if (dies) continue;
+    journal.push(...run.take());
+    past = mine.slice();
+    if (rest.kind === 'ended' || rest.kind === 'failed')
+      return checkWhole(seed, { subject, journal, past }, () => (log = []));
+    if (rest.kind === 'asks') open = rest.asks.map(({ spec }) => `${spec.key} ${spec.kind}`);
+  }
+  return undefined;
+}
+
+/** The longer of two; a turn in which steps ran has said more by now. */
+function checkPrefix(past: string[], now: string[]): string[] {
+  return now.length >= past.length && past.every((word, at) => now[at] === word) ? now.slice() : past;
+}
+
+async function checkWhole(
+  seed: number,
+  { subject, journal, past }: { subject: ReturnType<typeof flow>; journal: Entry[]; past: string[] },
+  clear: () => string[],
+): Promise<string | undefined> {
+  const log = clear();
+  const run = new Run({ flow: subject, folded: fold(journal), sessionId: 's', incoming: [], now: 0 });
+  const rest = await run.next();
+  if (rest.kind !== 'ended' && rest.kind !== 'failed') return `seed ${seed}: the whole journal leads to ${rest.kind}`;
+  if (run.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.unasked.join()}`;
+  return log.join() === past.join() ? undefined : told(seed, past, log);
+}
+
+function chosen(random: Random, open: string[]): Incoming[] {
+  const shuffled = open.map((one) => ({ one, at: random() })).sort((a, b) => a.at - b.at);
+  const count = 1 + Math.floor(random() * open.length);
+  return shuffled.slice(0, count).map(({ one }) => {
+    const [k, kind] = one.split(' ') as [string, string];
+    const v =
+      kind === 'confirm'
+        ? random() < 0.5
+        : kind === 'number'
+          ? Math.floor(random() * 10)
+          : `v${Math.floor(random() * 10)}`;
+    const declined = random() < 0.08 && kind !== 'confirm';
+    return { t: 'in', k, a: 1, src: 'human', via: 'flow', ...(declined ? { no: 'cancelled' as const } : { v }) };
+  });
+}
+
+/** Ends after any number of turns of the event loop, or of microtasks. */
+function start(run: Run, want: StepWant, random: Random, tick: () => number): void {
+  run.stepStarted(want);
+  const [rounds, micro] = [Math.floor(random() * 4), Math.floor(random() * 4)];
+  const entry: StepEntry = { t: 'step', k: want.spec.key, att: 1, ts: 0 };
+  if (random() < 0.15) entry.e = { name: 'Error', message: `broken ${Math.floor(random() * 3)}` };
+  else entry.v = Math.floor(random() * 10);
+  void (async () => {
+    for (let at = 0; at < rounds; at++) await new Promise((resolve) => setImmediate(resolve));
+    for (let at = 0; at < micro; at++) await undefined;
+    run.stepFinished(want, { ...entry, ts: tick() });
+  })();
+}
+
+function told(seed: number, past: string[], now: string[]): string {
+  return `seed ${seed}: was ${past.join(' ')}\nnow ${now.join(' ')}`;
+}

@@ -182,6 +182,10 @@ export const ERRORS = {
     'Find out by hand; give the step a `check` so that it can be found out.',
   ]),
   FLOW_MISUSED: row(-32603, 500, 'config', ['A flow used {reason}', 'Correct the flow; docs/flows.md has the rules.']),
+  FLOW_UNJOURNALED: row(-32603, 500, 'config', [
+    'The body of {tool} reached out by itself ({what}) at {where}',
+    'Do that in ask.step, so that it is written down and not done again in every turn.',
+  ]),
   FLOW_TOO_LARGE: row(-32603, 500, 'config', [
     '{what} is larger than {limit} bytes',
     'Keep large things elsewhere, and only their names in the flow.',

@@ -90,7 +90,7 @@ function version(run: Run, id: string): boolean {
   const { versions } = run.input.folded;
   const known = versions.get(id);
   if (known !== undefined) return known;
-  const on = !run.isReplaying;
+  const on = !run.telling.isReplaying;
   if (on) {
     versions.set(id, on);
     run.add({ t: 'ver', id, on, ts: run.input.now });

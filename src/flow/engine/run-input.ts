@@ -2,6 +2,10 @@
 import type { AnyFlow } from '../define.ts';
 import type { Folded } from '../fold.ts';
 import type { Incoming } from './fit.ts';
+import type { Trespass } from './tracer.ts';
+
+/** What happens when a body reaches out by itself: it fails, it is told of in some of its runs, or nothing. */
+export type Checks = 'throw' | 'warn' | 'off';
 
 export interface RunInput {
   flow: AnyFlow;
@@ -12,6 +16,11 @@ export interface RunInput {
   incoming: Incoming[];
   /** The time of what is written down now. */
   now: number;
+  /** Default: `throw`. */
+  checks?: Checks | undefined;
+  onTrespass?: ((trespass: Trespass) => void) | undefined;
+  /** False: the body sees the time and randomness that everybody sees. */
+  virtual?: boolean | undefined;
   /** The body waits for something that is neither a question nor a step. */
   onStall?: (() => void) | undefined;
 }

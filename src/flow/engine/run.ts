@@ -12,8 +12,9 @@ import { createAsk } from './create-ask.ts';
 import { fit, toKept } from './fit.ts';
 import type { Incoming } from './fit.ts';
 import { installVirtual } from './virtual.ts';
-import { Want, isStepWant } from './want.ts';
-import type { AskWant, StepSpec, StepWant } from './want.ts';
+import { isStepWant } from './want.ts';
+import type { AskWant, StepSpec, StepWant, Want } from './want.ts';
+import { Wants } from './wants.ts';
 import { frozen } from './plain.ts';
 import type { RunInput } from './run-input.ts';
 import type { Spec } from './spec.ts';
@@ -22,6 +23,8 @@ import type { Complaint } from '../question/question.ts';
 import { toThrown } from './thrown.ts';
 import { Telling } from './telling.ts';
 import { Ticks } from './ticks.ts';
+import { isWatched, watch } from './tracer.ts';
+import type { Trespass } from './tracer.ts';
 import { closeWindow, inside, openWindow } from './window.ts';
 import type { Inside } from './window.ts';
 
@@ -43,6 +46,7 @@ export class Run implements Inside {
   readonly answers: Record<string, unknown> = {};
   /** Results of effects that can be taken back, in the order in which they came. */
   readonly undoable: { spec: StepSpec; result: unknown }[] = [];
+  readonly telling: Telling;
   readonly notes: string[] = [];
   /** Answers of the journal that no longer fit, and why. */
   readonly refused = new Map<string, Complaint>();
@@ -51,11 +55,10 @@ export class Run implements Inside {
   progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
   time: number;
   readonly #entropy: Entropy;
-  readonly #telling: Telling;
-  readonly #wants = new Map<string, Want>();
-  readonly #uses = new Map<string, number>();
+  readonly #wants = new Wants();
   readonly #finished: { want: StepWant; entry: Extract<Entry, { t: 'step' }> }[] = [];
   readonly #ticks = new Ticks((followed) => this.#onTick(followed));
+  #unwatch = (): void => {};
   #inFlight = 0;
   #fresh: Entry[] = [];
   #unsaved = false;
@@ -64,11 +67,12 @@ export class Run implements Inside {
   #rest: ((rest: Rest) => void) | undefined;
 
   constructor(input: RunInput) {
-    installVirtual();
+    if (input.virtual !== false) installVirtual();
     this.input = input;
+    if (isWatched(input.checks)) this.#unwatch = watch();
     this.time = input.folded.start.ts;
     this.#entropy = new Entropy(input.folded.start.seed);
-    this.#telling = new Telling([...input.folded.told, ...input.incoming], (incoming) => {
+    this.telling = new Telling([...input.folded.told, ...input.incoming], (incoming) => {
       const entry = toKept(incoming, input.now);
       if (entry) this.#fresh.push(entry);
       return entry;
@@ -79,8 +83,17 @@ export class Run implements Inside {
   next(): Promise<Rest> {
     return new Promise((resolve) => {
       this.#rest = resolve;
-      this.#ticks.plan(this.#telling.left + 3);
+      this.#ticks.plan(this.telling.left + 3);
     });
+  }
+
+  /** The body has begun something that is neither a question nor a step. */
+  onTrespass({ what, where }: Trespass): void {
+    const { flow, checks = 'throw', onTrespass } = this.input;
+    if (checks === 'off') return;
+    onTrespass?.({ what, where });
+    if (checks !== 'throw' || this.#outcome) return;
+    this.#outcome = { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool: flow.name, what, where }) };
   }
 
   /** Entries that this run has added since it was last asked. */
@@ -95,25 +108,12 @@ export class Run implements Inside {
     return this.#entropy.bytes(count);
   }
 
-  /** Keys of answers and results that the body has not asked for, or asks for no more. */
-  get unasked(): string[] {
-    return this.#telling.unasked;
-  }
-
-  get isReplaying(): boolean {
-    return this.#telling.isReplaying;
-  }
-
   add(entry: Entry): void {
     this.#fresh.push(entry);
   }
 
   ask(spec: Spec | StepSpec): Promise<unknown> {
-    const uses = (this.#uses.get(spec.key) ?? 0) + 1;
-    this.#uses.set(spec.key, uses);
-    if (uses > 1) spec.key = `${spec.key}#${uses}`;
-    const want = new Want(spec);
-    this.#wants.set(spec.key, want);
+    const want = this.#wants.add(spec);
     if (inside() !== this) this.#ticks.plan(2);
     return want.promise;
   }
@@ -148,20 +148,20 @@ export class Run implements Inside {
   }
 
   #atEndOfBatch(): void {
-    if (this.#hasMore()) this.#ticks.plan(this.#telling.left + 3);
+    if (this.#hasMore()) this.#ticks.plan(this.telling.left + 3);
     else this.#quiet();
   }
 
   #hasMore(): boolean {
     if (this.#outcome) return false;
-    return !this.#begun || this.#finished.length > 0 || this.#telling.hasMore(this.#wants);
+    return !this.#begun || this.#finished.length > 0 || this.telling.hasMore(this.#wants);
   }
 
   #begin(): void {
     this.#begun = true;
     const { flow, folded } = this.input;
     const settle = (outcome: Outcome): void => {
-      this.#outcome = outcome;
+      this.#outcome ??= outcome;
       if (inside() !== this) this.#ticks.plan(2);
     };
     const fail = (error: unknown): void => settle({ kind: 'failed', error });
@@ -176,7 +176,7 @@ export class Run implements Inside {
   /** Tells the body one thing; false if there is none. */
   #tell(): boolean {
     if (this.#outcome) return false;
-    for (let told = this.#telling.next(this.#wants); told; told = this.#telling.next(this.#wants)) {
+    for (let told = this.telling.next(this.#wants); told; told = this.telling.next(this.#wants)) {
       if (this.#deliver(told)) return true;
     }
     const done = this.#finished.shift();
@@ -228,17 +228,17 @@ export class Run implements Inside {
     }
     const resolve = this.#rest;
     this.#rest = undefined;
+    if (rest.kind !== 'steps' && rest.kind !== 'save') this.#unwatch();
     resolve?.(rest);
   }
 
   /** Undefined while there is still something to wait for. */
   #toRest(): Rest | undefined {
     if (this.#outcome) return this.#outcome;
-    const wants = [...this.#wants.values()];
-    const steps = wants.filter((want): want is StepWant => isStepWant(want) && !want.started);
+    const steps = this.#wants.unstarted();
     if (steps.length > 0) return { kind: 'steps', steps };
     if (this.#inFlight > 0) return this.#unsaved ? { kind: 'save' } : undefined;
-    const asks = wants.filter((want): want is AskWant => !isStepWant(want));
+    const asks = this.#wants.asks();
     return asks.length > 0 ? { kind: 'asks', asks } : undefined;
   }
 }

@@ -7,6 +7,8 @@
 export interface Inside {
   readonly time: number;
   bytes(count: number): Buffer;
+  /** Is told of what the body begins by itself, while it is watched. */
+  onTrespass?(trespass: { what: string; where: string }): void;
 }
 
 let current: Inside | undefined;

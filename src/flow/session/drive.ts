@@ -61,6 +61,9 @@ export class Drive {
       locale: header.locale,
       incoming: input.incoming ?? [],
       now: setup.clock.now(),
+      checks: setup.checks,
+      virtual: setup.virtual,
+      onTrespass: (trespass) => setup.log.warn({ tool: flow.name, ...trespass }, 'flow.unjournaled'),
       onStall: () => this.#stalled(),
     });
   }

@@ -7,6 +7,7 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { createSealer } from '../../shared/seal.ts';
 import type { Sealer } from '../../shared/seal.ts';
+import type { Checks } from '../engine/run-input.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
@@ -20,6 +21,10 @@ export interface SessionOptions {
   limits?: Partial<FlowLimits> | undefined;
   /** Seal secrets in the store, newest first. Default: random per process. */
   keys?: string[] | undefined;
+  /** What happens when a body reaches out by itself. Default: `throw`, in production `warn`. */
+  checks?: Checks | undefined;
+  /** False: bodies see the time and randomness that everybody sees, and nothing global is replaced. */
+  virtual?: boolean | undefined;
   /** How long an answer waits for steps that only read before it is acknowledged without them. */
   graceMs?: number | undefined;
   /** How long this process may be silent before another one takes over what it was doing. */
@@ -32,13 +37,15 @@ export interface Setup {
   readonly log: Log;
   readonly limits: FlowLimits;
   readonly sealer: Sealer;
+  readonly checks: Checks;
+  readonly virtual: boolean;
   readonly graceMs: number;
   readonly leaseMs: number;
   /** This process, among those that share the store. */
   readonly owner: string;
 }
 
-export function toSetup(options: SessionOptions): Setup {
+export function toSetup(options: SessionOptions, env: Record<string, string | undefined> = process.env): Setup {
   const clock = options.clock ?? systemClock;
   return {
     store: options.store ?? memoryStore({ clock }),
@@ -46,6 +53,8 @@ export function toSetup(options: SessionOptions): Setup {
     log: options.log ?? createLog(),
     limits: { ...DEFAULT_FLOW_LIMITS, ...options.limits },
     sealer: createSealer(options.keys),
+    checks: options.checks ?? (env['NODE_ENV'] === 'production' ? 'warn' : 'throw'),
+    virtual: options.virtual ?? true,
     graceMs: options.graceMs ?? 20,
     leaseMs: options.leaseMs ?? 30_000,
     owner: randomId('node_'),

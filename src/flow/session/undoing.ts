@@ -31,6 +31,7 @@ export async function effectsOf({ setup, flow, stored: { header, entries } }: Un
     sessionId: header.id,
     locale: header.locale,
     incoming: [],
+    checks: 'off',
     now: setup.clock.now(),
   });
   await run.next();

@@ -43,7 +43,7 @@ async function promptsOf(header: Header, flow: AnyFlow, folded: ReturnType<typeo
   const { id: sessionId, locale, lastActivityAt: now } = header;
   let stalled = (_: undefined): void => {};
   const onStall = () => stalled(undefined);
-  const run = new Run({ flow, folded, sessionId, locale, incoming: [], now, onStall });
+  const run = new Run({ flow, folded, sessionId, locale, incoming: [], now, checks: 'off', onStall });
   await new Promise<unknown>((resolve) => {
     void run.next().then(resolve);
     stalled = resolve;

@@ -1,0 +1,39 @@
+// All that a body is waiting for at the moment, by key.
+import type { Spec } from './spec.ts';
+import { Want, isStepWant } from './want.ts';
+import type { AskWant, StepSpec, StepWant } from './want.ts';
+
+export class Wants {
+  readonly #open = new Map<string, Want>();
+  readonly #uses = new Map<string, number>();
+
+  /** The second use of a key is `key#2`: in the order in which the body comes by, which is the same in every run. */
+  add(spec: Spec | StepSpec): Want {
+    const uses = (this.#uses.get(spec.key) ?? 0) + 1;
+    this.#uses.set(spec.key, uses);
+    if (uses > 1) spec.key = `${spec.key}#${uses}`;
+    const want = new Want(spec);
+    this.#open.set(spec.key, want);
+    return want;
+  }
+
+  has(key: string): boolean {
+    return this.#open.has(key);
+  }
+
+  get(key: string): Want | undefined {
+    return this.#open.get(key);
+  }
+
+  delete(key: string): void {
+    this.#open.delete(key);
+  }
+
+  unstarted(): StepWant[] {
+    return [...this.#open.values()].filter((want): want is StepWant => isStepWant(want) && !want.started);
+  }
+
+  asks(): AskWant[] {
+    return [...this.#open.values()].filter((want): want is AskWant => !isStepWant(want));
+  }
+}

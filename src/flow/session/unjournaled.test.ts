@@ -1,0 +1,73 @@
+import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Ask } from '../authoring/ask.ts';
+import { flow } from '../define.ts';
+import { Sessions } from './sessions.ts';
+import { settled } from './turn.ts';
+import { createLog } from '../../shared/log.ts';
+
+const silent = createLog({ level: 'silent' });
+
+async function play(body: (ask: Ask) => Promise<unknown>, checks: 'throw' | 'warn' | 'off' = 'throw') {
+  const lines: string[] = [];
+  const log = checks === 'warn' ? createLog({ write: (line) => void lines.push(line) }) : silent;
+  const sessions = new Sessions([flow({ name: 'x' }, body)], { checks, log });
+  const turn = await settled(await sessions.start({ principal: 'me', tool: 'x' }));
+  await sessions.close();
+  return { turn, lines };
+}
+
+describe('a body that reaches out by itself', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['a file', () => readFile(import.meta.filename)],
+    ['a name', () => lookup('localhost')],
+    ['a timer', () => pause(1)],
+    ['a fetch', () => fetch('http://127.0.0.1:49151').catch(() => {})],
+    ['a request', () => new Promise((resolve) => get('http://127.0.0.1:49151').on('error', resolve))],
+  ])('is told so, with the line: %s', async (_, reach) => {
+    const { turn } = await play(async (ask) => {
+      await reach();
+      await ask.text('never');
+    });
+    expect(turn.failure?.name).toBe('FLOW_UNJOURNALED');
+    expect(turn.failure?.message).toMatch(/unjournaled\.test\.ts:\d+/);
+    expect(turn.header.state).toBe('error');
+  });
+
+  it('only warns in production, and goes on', async () => {
+    // One run of a hundred is watched, so this many hold one that is.
+    const runs = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        play(async (ask) => {
+          await pause(1);
+          return ask.text('city');
+        }, 'warn'),
+      ),
+    );
+    expect(runs.every(({ turn }) => turn.questions[0]?.key === 'city')).toBe(true);
+    const lines = runs.flatMap(({ lines }) => lines);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines[0]).toMatch(/flow\.unjournaled.*unjournaled\.test\.ts/);
+  });
+});
+
+describe('a body that keeps to itself', () => {
+  it('may do all of this', async () => {
+    const { turn } = await play(async (ask) => {
+      await Promise.all([undefined, Promise.resolve(1), new Promise((resolve) => process.nextTick(resolve))]);
+      // oxlint-disable-next-line no-console -- looking for a mistake is no mistake
+      console.log('');
+      JSON.stringify(new Date());
+      structuredClone({ a: 1 });
+      return ask.step('read', async () => {
+        await readFile(import.meta.filename);
+        await pause(1);
+        return 'done';
+      });
+    });
+    expect(turn.result).toBe('done');
+  });
+});

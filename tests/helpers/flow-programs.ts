@@ -10,9 +10,9 @@ export type Program =
   | { op: 'ticks'; count: number }
   | { op: 'world' }
   | { op: 'seq' | 'all' | 'race' | 'settled'; parts: Program[] }
-  | { op: 'if'; modulo: number; then: Program; else: Program }
+  | { op: 'if'; modulo: number; yes: Program; no: Program }
   | { op: 'loop'; times: number; body: Program }
-  | { op: 'try'; body: Program; then: Program };
+  | { op: 'try'; body: Program; handler: Program };
 
 /** mulberry32 */
 export function seeded(seed: number): Random {
@@ -44,9 +44,9 @@ export function randomProgram(random: Random): Program {
     if (roll < 0.72) return { op: 'race', parts: some(depth - 1) };
     if (roll < 0.77) return { op: 'settled', parts: some(depth - 1) };
     if (roll < 0.88)
-      return { op: 'if', modulo: 2 + Math.floor(random() * 2), then: make(depth - 1), else: make(depth - 1) };
+      return { op: 'if', modulo: 2 + Math.floor(random() * 2), yes: make(depth - 1), no: make(depth - 1) };
     if (roll < 0.94) return { op: 'loop', times: 1 + Math.floor(random() * 3), body: make(depth - 1) };
-    return { op: 'try', body: make(depth - 1), then: make(depth - 1) };
+    return { op: 'try', body: make(depth - 1), handler: make(depth - 1) };
   };
   return { op: 'seq', parts: [make(3), make(3), make(2)] };
 }
@@ -64,7 +64,7 @@ export async function play(program: Program, ask: Ask, log: string[]): Promise<v
         log.push(`${part.key}:${String(await questions['step']!(part.key, () => 'never run here'))}`);
         break;
       case 'ticks':
-        for (let at = 0; at < part.count; at++) await undefined;
+        for (let at = 0; at < part.count; at++) await Promise.resolve();
         log.push(`t${part.count}`);
         break;
       case 'world':
@@ -84,7 +84,7 @@ export async function play(program: Program, ask: Ask, log: string[]): Promise<v
         log.push((await Promise.allSettled(part.parts.map(run))).map(({ status }) => status[0]).join(''));
         break;
       case 'if':
-        await run(sum() % part.modulo === 0 ? part.then : part.else);
+        await run(sum() % part.modulo === 0 ? part.yes : part.no);
         break;
       case 'loop':
         for (let at = 0; at < part.times; at++) await run(part.body);
@@ -94,7 +94,7 @@ export async function play(program: Program, ask: Ask, log: string[]): Promise<v
           await run(part.body);
         } catch (thrown) {
           log.push(`caught ${(thrown as Error).message}`);
-          await run(part.then);
+          await run(part.handler);
         }
         break;
     }

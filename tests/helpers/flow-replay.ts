@@ -100,7 +100,7 @@ function start(run: Run, want: StepWant, random: Random, tick: () => number): vo
   else entry.v = Math.floor(random() * 10);
   void (async () => {
     for (let at = 0; at < rounds; at++) await new Promise((resolve) => setImmediate(resolve));
-    for (let at = 0; at < micro; at++) await undefined;
+    for (let at = 0; at < micro; at++) await Promise.resolve();
     run.stepFinished(want, { ...entry, ts: tick() });
   })();
 }

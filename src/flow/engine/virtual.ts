@@ -4,6 +4,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { toNumber, toUuid } from './entropy.ts';
 import { inside } from './window.ts';
+import type { Inside } from './window.ts';
 
 let installed = false;
 
@@ -60,11 +61,7 @@ function replaceCrypto(): void {
   syncBuiltinESMExports();
 }
 
-function replace<A extends unknown[]>(
-  holder: object,
-  name: string,
-  work: (body: ReturnType<typeof inside>, ...given: A) => unknown,
-): void {
-  const value = (...given: A) => work(inside(), ...given);
+function replace(holder: object, name: string, work: (body: Inside | undefined, ...given: never[]) => unknown): void {
+  const value = (...given: never[]) => work(inside(), ...given);
   Object.defineProperty(holder, name, { value, configurable: true, writable: true, enumerable: true });
 }

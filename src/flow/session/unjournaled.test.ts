@@ -57,7 +57,7 @@ describe('a body that reaches out by itself', () => {
 describe('a body that keeps to itself', () => {
   it('may do all of this', async () => {
     const { turn } = await play(async (ask) => {
-      await Promise.all([undefined, Promise.resolve(1), new Promise((resolve) => process.nextTick(resolve))]);
+      await Promise.all([Promise.resolve(1), new Promise((resolve) => process.nextTick(resolve))]);
       // oxlint-disable-next-line no-console -- looking for a mistake is no mistake
       console.log('');
       JSON.stringify(new Date());

@@ -1,5 +1,5 @@
 // A WebSocket at /ws: one message per text frame, both sides at any time. A client that does not read is first not read
-// from, then cut off: its answers must not pile up here.
+// from, then cut off: its answers must not pile up here. One that is gone without a word is found out by its silence.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -7,6 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
+import { keepAlive } from '../codec/heartbeat.ts';
 import { write } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
@@ -70,4 +71,9 @@ function accept(front: Front, client: WebSocket, principal: string | undefined):
   });
   client.on('error', (error) => front.log.debug({ error }, 'websocket.error'));
   client.on('close', () => connection.close());
+  keepAlive(client, {
+    clock: front.clock,
+    everyMs: front.limits.keepAliveMs,
+    onGone: (silentMs) => front.log.warn({ silentMs }, 'client.silent'),
+  });
 }

@@ -1,5 +1,6 @@
 // Where a server is, and the links that may reach it, in the order in which to try them.
 import type { Transport } from '@modelcontextprotocol/client';
+import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
@@ -39,6 +40,7 @@ export interface Route {
 export interface RouteOptions {
   limits: Limits;
   log: Log;
+  clock?: Clock | undefined;
 }
 
 export function routeTo(address: Address, options: RouteOptions): Route {
@@ -54,11 +56,11 @@ export function routeTo(address: Address, options: RouteOptions): Route {
   });
 }
 
-function urlRoute({ url, headers, transport }: UrlAddress, { limits, log }: RouteOptions): Route {
+function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock }: RouteOptions): Route {
   const parsed = toUrl(url);
   const options = { url: String(parsed), headers, limits, log };
   if (transport === 'websocket' || /^wss?:$/.test(parsed.protocol)) {
-    return { open: () => createWebSocketLink(options), canReopen: true };
+    return { open: () => createWebSocketLink({ ...options, clock }), canReopen: true };
   }
   const sse: Route = { open: () => createSseLink(options), canReopen: true };
   if (transport === 'http+sse') return sse;

@@ -10,7 +10,7 @@ import { LARGE_BYTES, readRaw } from '../codec/raw-message.ts';
 import type { LinkEvents } from './link.ts';
 
 /** The limits that concern a link. */
-export type LinkLimits = Partial<Pick<Limits, 'maxResultBytes' | 'maxDepth'>>;
+export type LinkLimits = Partial<Pick<Limits, 'maxResultBytes' | 'maxDepth' | 'keepAliveMs'>>;
 
 export class Inbox {
   readonly maxBytes: number;

@@ -46,7 +46,8 @@ export interface UpstreamOptions extends Pin {
 export async function openUpstream(address: Address, options: UpstreamOptions): Promise<Upstream> {
   const log = options.log ?? createLog();
   checkRevision(options.revision);
-  const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log });
+  const { clock = systemClock } = options;
+  const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log, clock });
   let live: Link | undefined;
   const negotiation: NegotiateOptions = {
     intro: { info: options.info, capabilities: options.capabilities, ...toPin(options) },
@@ -58,7 +59,7 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
       options.signal?.throwIfAborted();
       live = link;
       const wire = new LinkWire(link, {
-        clock: options.clock ?? systemClock,
+        clock,
         log,
         timeoutMs: options.timeoutMs ?? 60_000,
         maxTimeoutMs: options.maxTimeoutMs ?? 30 * 60_000,

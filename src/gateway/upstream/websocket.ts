@@ -3,10 +3,14 @@
 //    1009: the protocol has no way to skip it unread.
 // 2. `send` resolves when the socket has taken the frame, so a server that does not read holds back who writes to it.
 // 3. Compression stays off: it costs more than it saves on small messages.
+// 4. A server that is gone without a word is found out by its silence, also while nobody calls it.
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, type RawData } from 'ws';
 import type { Message } from '../../protocol/message.ts';
+import { systemClock, type Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { keepAlive } from '../codec/heartbeat.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { networkWords } from './http-client.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
@@ -19,6 +23,7 @@ export interface WebSocketLinkOptions {
   limits?: LinkLimits | undefined;
   /** How long the handshake may take. */
   startMs?: number | undefined;
+  clock?: Clock | undefined;
 }
 
 export function createWebSocketLink(options: WebSocketLinkOptions): Link {
@@ -84,6 +89,7 @@ class WebSocketLink implements Link {
       await new Promise<void>((resolve, reject) => {
         socket.once('error', reject).once('open', () => {
           socket.once('close', (code, reason) => this.#inbox.close(this.#reason(code, String(reason))));
+          this.#keepAlive(socket);
           resolve();
         });
         socket.once('unexpected-response', (_, response) => reject(toRefusal(response)));
@@ -95,6 +101,15 @@ class WebSocketLink implements Link {
       if (error instanceof HttpRefusal) throw error;
       throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause: error });
     }
+  }
+
+  #keepAlive(socket: WebSocket): void {
+    const { clock = systemClock, limits } = this.#options;
+    keepAlive(socket, {
+      clock,
+      everyMs: limits?.keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
+      onGone: (silentMs) => (this.#lastError = `it has said nothing for ${silentMs} ms, and answers no ping`),
+    });
   }
 
   #read(data: RawData, isBinary: boolean): void {

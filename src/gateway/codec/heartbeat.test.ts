@@ -1,0 +1,67 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { keepAlive } from './heartbeat.ts';
+
+class FakeSocket extends EventEmitter {
+  isPaused = false;
+  pings = 0;
+  terminated = 0;
+
+  ping(): void {
+    this.pings++;
+  }
+
+  terminate(): void {
+    this.terminated++;
+    this.emit('close');
+  }
+}
+
+function setUp() {
+  const clock = new FakeClock();
+  const socket = new FakeSocket();
+  const gone: number[] = [];
+  keepAlive(socket as unknown as WebSocket, { clock, everyMs: 10, onGone: (ms) => void gone.push(ms) });
+  return { clock, socket, gone };
+}
+
+describe('a peer', () => {
+  it('that answers nothing is gone after the third interval', () => {
+    const { clock, socket, gone } = setUp();
+    clock.advance(10);
+    clock.advance(10);
+    expect([socket.pings, socket.terminated]).toEqual([2, 0]);
+    clock.advance(10);
+    expect([socket.pings, socket.terminated, gone]).toEqual([2, 1, [30]]);
+    expect(clock.timers).toBe(0);
+  });
+
+  it.each(['pong', 'ping', 'message'])('is there as long as it is heard of by %s', (event) => {
+    const { clock, socket } = setUp();
+    for (let beat = 0; beat < 20; beat++) {
+      clock.advance(10);
+      if (beat % 2 === 0) socket.emit(event);
+    }
+    expect([socket.pings, socket.terminated]).toEqual([20, 0]);
+  });
+
+  it('that we do not read from is not held to be silent, until we do', () => {
+    const { clock, socket } = setUp();
+    socket.isPaused = true;
+    for (let beat = 0; beat < 20; beat++) clock.advance(10);
+    expect(socket.terminated).toBe(0);
+    socket.isPaused = false;
+    for (let beat = 0; beat < 3; beat++) clock.advance(10);
+    expect(socket.terminated).toBe(1);
+  });
+
+  it('that has closed is pinged no more', () => {
+    const { clock, socket } = setUp();
+    socket.emit('close');
+    expect(clock.timers).toBe(0);
+    clock.advance(100);
+    expect(socket.pings).toBe(0);
+  });
+});

@@ -15,6 +15,7 @@ const ABOUT: Record<keyof Limits, string> = {
   maxBufferedBytes: 'Bytes waiting for a slow reader before it is given up',
   maxQueued: 'Messages waiting for a client that holds no stream open',
   maxSessions: 'HTTP sessions at once',
+  maxSessionsPerCaller: 'HTTP sessions of one caller at once: of one principal, else of one network address',
   sessionIdleMs: 'How long a session may be idle',
   maxConnections: 'Connections of one port at once',
   maxListens: 'Open listen streams at once',
@@ -29,7 +30,7 @@ const ABOUT: Record<keyof Limits, string> = {
   maxTasks: 'Tasks kept per principal',
   taskTtlMs: 'For how long a task is kept at most',
   pollMs: 'How long a long-poll waits',
-  keepAliveMs: 'How often an idle stream says that it lives',
+  keepAliveMs: 'How often an idle stream says that it lives, and a WebSocket is asked whether it does',
 };
 
 export function limitsShape(): Typed<Partial<Limits>> {

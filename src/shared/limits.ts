@@ -13,8 +13,9 @@ export interface Limits {
   maxBufferedBytes: number;
   /** Messages waiting for a client that holds no stream open. */
   maxQueued: number;
-  /** HTTP sessions at once, and how long one may be idle. */
+  /** HTTP sessions at once, of all and of one caller (principal, else network address), and how long one may be idle. */
   maxSessions: number;
+  maxSessionsPerCaller: number;
   sessionIdleMs: number;
   /** Connections of one port, and open listen streams, at once. */
   maxConnections: number;
@@ -34,7 +35,7 @@ export interface Limits {
   /** Tasks kept per principal, and for how long at most. */
   maxTasks: number;
   taskTtlMs: number;
-  /** How long a long-poll waits, and how often an idle stream says that it lives. */
+  /** How long a long-poll waits, how often an idle stream says that it lives, and a WebSocket is asked whether it does. */
   pollMs: number;
   keepAliveMs: number;
 }
@@ -50,6 +51,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxBufferedBytes: 64 * MiB,
   maxQueued: 1000,
   maxSessions: 10_000,
+  maxSessionsPerCaller: 1000,
   sessionIdleMs: 30 * MINUTE,
   maxConnections: 10_000,
   maxListens: 1024,

@@ -11,6 +11,7 @@ import { openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { answerError, answerJson } from './answer.ts';
+import { callerOf } from './caller.ts';
 import { readBody } from './read-body.ts';
 import { receiveIn } from './receive.ts';
 import { SessionTable } from './session-table.ts';
@@ -77,9 +78,9 @@ export class LegacySse {
     answerJson(visit.response, 201, body, { 'mcp-session-id': session.id });
   }
 
-  #add({ principal }: Visit): SseSession {
-    const session = new SseSession(this.#front, principal, (ended) => this.#sessions.remove(ended));
-    this.#sessions.add(session);
+  #add(visit: Visit): SseSession {
+    const session = new SseSession(this.#front, visit.principal, (ended) => this.#sessions.remove(ended));
+    this.#sessions.add(session, callerOf(visit));
     return session;
   }
 

@@ -24,9 +24,9 @@ class FakeSession {
 function table(limits = {}) {
   const clock = new FakeClock();
   const sessions = new SessionTable<FakeSession>({ ...DEFAULT_LIMITS, sessionIdleMs: 1000, ...limits }, clock);
-  const add = (id: string, owner?: string) => {
+  const add = (id: string, owner?: string, caller = 'caller') => {
     const session = new FakeSession(id, clock, owner);
-    sessions.add(session);
+    sessions.add(session, caller);
     return session;
   };
   return { clock, sessions, add };
@@ -66,13 +66,43 @@ describe('sessions', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('beyond the limit there are no new ones until one ends', () => {
+  it('beyond the limit there are no new ones for others until one ends', () => {
     const { sessions, add } = table({ maxSessions: 1 });
-    const first = add('a');
-    expect(() => add('b')).toThrow(expect.objectContaining({ code: 'TOO_MANY' }) as Error);
+    const first = add('first');
+    expect(() => add('second', undefined, 'other')).toThrow(
+      expect.objectContaining({ code: 'TOO_MANY', details: { what: 'sessions', limit: 'maxSessions' } }) as Error,
+    );
     sessions.remove(first);
-    add('b');
+    add('third', undefined, 'other');
     expect(sessions.size).toBe(1);
+  });
+
+  it('of one caller make way for its own new ones, the longest unused first, and for nobody else', () => {
+    const { clock, sessions, add } = table({ maxSessionsPerCaller: 3 });
+    const other = add('other', undefined, 'somebody else');
+    const [busy, used, idle] = [add('busy'), add('used'), add('idle')];
+    busy.isBusy = true;
+    clock.advance(10);
+    sessions.get('used', undefined);
+    add('new');
+    expect([busy, used, idle, other].map(({ closed }) => closed)).toEqual([0, 0, 1, 0]);
+    clock.advance(10);
+    sessions.get('used', undefined);
+    add('newer');
+    expect([used.closed, sessions.has('new', undefined), sessions.size]).toEqual([0, false, 4]);
+  });
+
+  it('of one caller that are all in use leave no room for another, and plenty for others', () => {
+    const { sessions, add } = table({ maxSessionsPerCaller: 2 });
+    const [one, two] = [add('one'), add('two')];
+    one.isBusy = two.isBusy = true;
+    expect(() => add('three')).toThrow(
+      expect.objectContaining({ details: { what: 'sessions', limit: 'maxSessionsPerCaller' } }) as Error,
+    );
+    add('other', undefined, 'somebody else');
+    sessions.remove(one);
+    add('three');
+    expect(sessions.size).toBe(3);
   });
 
   it('closing the table closes each once and leaves no timer', () => {

@@ -1,4 +1,6 @@
-// Sessions by id, bounded in number and in idle time. Ids are unguessable, and are no authentication.
+// Sessions by id, bounded in number, in all and for each caller, and in idle time. Ids are unguessable, and are no
+// authentication. A caller that opens more and more of them loses its own idle ones, the longest unused first, and never
+// takes the room of others: many clients open a session for each call and never end it.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
@@ -13,6 +15,8 @@ export interface Expiring {
 
 export class SessionTable<S extends Expiring> {
   readonly #sessions = new Map<string, S>();
+  readonly #callers = new Map<string, Set<S>>();
+  readonly #callerOf = new Map<S, string>();
   readonly #limits: Limits;
   readonly #clock: Clock;
   #stopSweep: (() => void) | undefined;
@@ -26,11 +30,13 @@ export class SessionTable<S extends Expiring> {
     return this.#sessions.size;
   }
 
-  add(session: S): void {
-    if (this.#sessions.size >= this.#limits.maxSessions) {
-      throw new GatewayError('TOO_MANY', { what: 'sessions', limit: 'maxSessions' });
-    }
+  /** `caller`: whose room it takes. Throws TOO_MANY when there is none. */
+  add(session: S, caller: string): void {
+    this.#makeRoom(caller);
     this.#sessions.set(session.id, session);
+    const own = this.#callers.get(caller) ?? new Set();
+    this.#callers.set(caller, own.add(session));
+    this.#callerOf.set(session, caller);
     this.#stopSweep ??= this.#scheduleSweep();
   }
 
@@ -49,12 +55,31 @@ export class SessionTable<S extends Expiring> {
 
   remove(session: S): void {
     this.#sessions.delete(session.id);
+    this.#forget(session);
     session.close();
   }
 
   close(): void {
     this.#stopSweep?.();
     for (const session of [...this.#sessions.values()]) this.remove(session);
+  }
+
+  #makeRoom(caller: string): void {
+    const { maxSessions, maxSessionsPerCaller } = this.#limits;
+    const own = this.#callers.get(caller) ?? new Set();
+    const isOver = own.size >= maxSessionsPerCaller;
+    if (!isOver && this.#sessions.size < maxSessions) return;
+    const oldest = longestUnused(own);
+    if (oldest) this.remove(oldest);
+    else
+      throw new GatewayError('TOO_MANY', { what: 'sessions', limit: isOver ? 'maxSessionsPerCaller' : 'maxSessions' });
+  }
+
+  #forget(session: S): void {
+    const caller = this.#callerOf.get(session);
+    const own = caller === undefined ? undefined : this.#callers.get(caller);
+    if (own?.delete(session) && own.size === 0) this.#callers.delete(caller!);
+    this.#callerOf.delete(session);
   }
 
   #check(session: S): void {
@@ -69,4 +94,10 @@ export class SessionTable<S extends Expiring> {
       this.#stopSweep = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
     });
   }
+}
+
+function longestUnused<S extends Expiring>(sessions: Iterable<S>): S | undefined {
+  let oldest: S | undefined;
+  for (const one of sessions) if (!one.isBusy && !(oldest && oldest.lastSeen <= one.lastSeen)) oldest = one;
+  return oldest;
 }

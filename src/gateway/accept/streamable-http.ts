@@ -12,6 +12,7 @@ import type { Front } from '../dialect/front.ts';
 import { checkOpeningVersion, checkSessionVersion } from '../dialect/session-version.ts';
 import { isEndless, serveStateless } from '../dialect/stateless/serve.ts';
 import { answerError, answerJson, answerThrown } from './answer.ts';
+import { callerOf } from './caller.ts';
 import { readAccept } from './media.ts';
 import type { Accepted } from './media.ts';
 import { PostOutlet } from './post-outlet.ts';
@@ -118,7 +119,7 @@ export class StreamableHttp {
       return receiveIn(nobody, incoming, this.#outlet(visit, accepted));
     }
     const session = new Session(this.#front, visit.principal, (ended) => this.#sessions.remove(ended));
-    this.#sessions.add(session);
+    this.#sessions.add(session, callerOf(visit));
     receiveIn(session.conversation, incoming, this.#outlet(visit, accepted, session));
     if (!session.conversation.wording) this.#sessions.remove(session); // refused: nothing was agreed on
   }

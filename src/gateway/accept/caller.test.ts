@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { callerOf } from './caller.ts';
+import type { Visit } from './streamable-http.ts';
+
+function from(remoteAddress: string | undefined, principal?: string): string {
+  return callerOf({ principal, request: { socket: { remoteAddress } } as Visit['request'] });
+}
+
+describe('a caller', () => {
+  it('is its principal, wherever it comes from', () => {
+    expect(from('10.0.0.1', 'alice')).toBe(from('10.0.0.2', 'alice'));
+    expect(from('10.0.0.1', 'alice')).not.toBe(from('10.0.0.1', 'bob'));
+    expect(from('10.0.0.1', '10.0.0.1')).not.toBe(from('10.0.0.1'));
+  });
+
+  it('is otherwise the address it comes from', () => {
+    expect(from('10.0.0.1')).not.toBe(from('10.0.0.2'));
+    expect(from('::ffff:10.0.0.1')).toBe(from('10.0.0.1'));
+    expect(from(undefined)).toBe(from(undefined));
+  });
+
+  it('has, with IPv6, a whole network', () => {
+    expect(from('2001:db8:1:2::1')).toBe(from('2001:db8:1:2:a:b:c:d'));
+    expect(from('2001:db8:1:2::1')).not.toBe(from('2001:db8:1:3::1'));
+    expect(from('2001:db8::1')).toBe(from('2001:db8::2'));
+    expect(from('2001:db8::1:2:3:4:5')).toBe(from('2001:db8:0:1::9'));
+    expect(from('::1')).not.toBe(from('2001::1'));
+  });
+});

@@ -20,7 +20,7 @@ function speaking(name: string, ...tools: string[]) {
 }
 
 async function clientOf(options: GatewayOptions, revision?: string) {
-  const gateway = createGateway({ log, ...options });
+  const gateway = createGateway({ log, ask: { channels: [] }, ...options });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await gateway.connect(theirs);
   const client = await connect(ours, { log, ...(revision && { revision }) });

@@ -13,6 +13,9 @@ import { isLoopback } from './accept/guard.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
+import { AskTarget } from './ask/ask-target.ts';
+import { createMeans } from './ask/means.ts';
+import type { AskOptions, Means } from './ask/means.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
 import { toStep } from './middleware/to-step.ts';
@@ -47,6 +50,8 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions {
   groups?: Record<string, string[]> | undefined;
   names?: Naming | undefined;
   startMs?: number | undefined;
+  /** How people are asked whose clients cannot be. */
+  ask?: AskOptions | undefined;
   /** Counters and spans; the pages /healthz and /readyz are always there. */
   observe?: ObserveOptions | undefined;
 }
@@ -58,6 +63,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 export class Gateway {
   readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
   readonly #observer: Observer;
+  readonly #means: Means;
   readonly #front: Front;
   readonly #doors: Doors;
   readonly #names: NameBook;
@@ -72,13 +78,14 @@ export class Gateway {
     const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
     this.#options = { ...options, log, clock, sealer };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
+    this.#means = createMeans({ ...options.ask, log, clock, limits: options.limits });
     this.#steps = (options.steps ?? []).map(toStep);
     this.#names = new NameBook(options.names);
     this.#taskIds = new TaskIds(sealer);
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
     this.#whole = this.#viewOf(this.#members, true);
-    this.#front = createFront(this.#observer.front(this.#whole), this.#options);
+    this.#front = this.#frontOf(this.#whole);
     this.#doors = new Doors(this.#front, { ...options, part: (name) => this.#part(name).front });
   }
 
@@ -130,6 +137,7 @@ export class Gateway {
 
   async close(): Promise<void> {
     await this.#doors.close();
+    this.#means.rounds.close();
     await Promise.all(this.#members.map(async ({ target }) => target instanceof UpstreamTarget && target.close()));
   }
 
@@ -149,7 +157,8 @@ export class Gateway {
       state: target instanceof UpstreamTarget ? target.status.state : ('ready' as const),
       isEager: (entry as ServerSettings).start === 'eager',
     }));
-    return { servers, parked: fronts.reduce((sum, { parked }) => sum + parked.size, 0) };
+    const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#means.rounds.size);
+    return { servers, parked };
   }
 
   get #info(): Implementation {
@@ -164,9 +173,13 @@ export class Gateway {
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
     const view = this.#viewOf(members, Object.hasOwn(this.#groups, name));
-    const part = { view, front: createFront(this.#observer.front(view), this.#options) };
+    const part = { view, front: this.#frontOf(view) };
     this.#parts.set(name, part);
     return part;
+  }
+
+  #frontOf(view: View): Front {
+    return createFront(this.#observer.front(new AskTarget(view, this.#means)), this.#options);
   }
 
   #membersOf(part: string): Member[] {

@@ -35,7 +35,7 @@ export interface Target {
 }
 
 /** What a client says of itself before it is a client. */
-export type Opening = Pick<ClientView, 'dialect' | 'capabilities'>;
+export type Opening = Pick<ClientView, 'dialect' | 'capabilities' | 'assisted'>;
 
 export interface Watcher {
   readonly client: ClientView;

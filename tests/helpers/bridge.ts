@@ -1,6 +1,6 @@
 // A gateway between clients of one revision and the fixture `bridged` of another, which is a real process.
 import { createGateway, createLog } from 'mcp-parley';
-import type { Client, ConnectOptions, Gateway, ServerSettings } from 'mcp-parley';
+import type { Client, ConnectOptions, Gateway, GatewayOptions, ServerSettings } from 'mcp-parley';
 import { connected, fixture, startHttp } from './fixture-server.ts';
 import { within } from './until.ts';
 
@@ -19,7 +19,11 @@ export interface Bridge extends AsyncDisposable {
   connect(options?: ConnectOptions): Promise<Client>;
 }
 
-export async function bridge(pair: Pair, settings: ServerSettings = {}): Promise<Bridge> {
+export async function bridge(
+  pair: Pair,
+  settings: ServerSettings = {},
+  options: Partial<GatewayOptions> = {},
+): Promise<Bridge> {
   const http =
     pair.upstream === 'http' ? await startHttp(fixture('bridged', ['--port', '0'], { source: true })) : undefined;
   const server = http?.url ?? fixture('bridged', ['--stdio'], { source: true });
@@ -27,6 +31,7 @@ export async function bridge(pair: Pair, settings: ServerSettings = {}): Promise
     servers: { bridged: { server, revision: pair.server, ...settings } },
     log: createLog({ level: 'silent' }),
     startMs: 60_000,
+    ...options,
   });
   const { url } = await gateway.listen({ port: 0, host: '127.0.0.1' });
   const clients: Client[] = [];

@@ -15,11 +15,16 @@ const answering: ConnectOptions = {
 
 describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => {
   let between: Bridge;
+  /** The same without any other way to a person than the client's own. */
+  let silent: Bridge;
 
   beforeAll(async () => {
-    between = await bridge(pair);
+    [between, silent] = await Promise.all([bridge(pair), bridge(pair, {}, { ask: { channels: [] } })]);
   });
-  afterAll(() => between?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await between?.[Symbol.asyncDispose]();
+    await silent?.[Symbol.asyncDispose]();
+  });
 
   test('forms: accepted, declined, cancelled', async () => {
     for (const action of ['accept', 'decline', 'cancel'] as const) {
@@ -46,7 +51,7 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
   });
 
   test('a client that cannot be asked: the call fails, in the words of its era, and nothing else does', async () => {
-    await using client = await between.connect();
+    await using client = await silent.connect();
     const outcome = await within(
       'the call',
       client.callTool('ask').catch((error: unknown) => error),

@@ -24,9 +24,14 @@ export function toClientCapabilities(capabilities: ClientCapabilities, revision:
 
 /**
  * What a server of the stateless era is told of the client that a call is made for: just what it declared, so far as its
- * revision knows how to answer it. Tasks of older clients are another thing under the same name.
+ * revision knows how to answer it, and what is answered in its place. Tasks of older clients are another thing under the same name.
  */
-export function toCallCapabilities({ dialect, revision, capabilities }: ClientView): ClientCapabilities {
+export function toCallCapabilities(client: ClientView): ClientCapabilities {
+  const { assisted } = client;
+  return assisted ? { ...assisted, ...ownCapabilities(client) } : ownCapabilities(client);
+}
+
+function ownCapabilities({ dialect, revision, capabilities }: ClientView): ClientCapabilities {
   if (dialect === 'stateless') return capabilities;
   if (dialect === 'draft') return {};
   const { roots, sampling, elicitation, tasks, extensions, ...rest } = capabilities as JsonObject;

@@ -35,7 +35,7 @@ async function through(steps: (Step | StepFunction)[], revision: string) {
   });
   const two = createServer({ name: 'two', version: '1', log });
   two.tool('weather', {}, () => 'of two');
-  const gateway = createGateway({ servers: { one, two }, steps, log });
+  const gateway = createGateway({ servers: { one, two }, steps, log, ask: { channels: [] } });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await gateway.connect(theirs);
   const client = await connect(ours, { revision, log });

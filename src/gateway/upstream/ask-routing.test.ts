@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
 import { AskRouting } from './ask-routing.ts';
 
 const client = (): ClientView => ({
@@ -15,7 +16,7 @@ const answers = (by: string) => async () => ({ by });
 
 describe('a question that names no call', () => {
   it('goes to the one call in flight, and to nobody once that has ended', async () => {
-    const routing = new AskRouting(false);
+    const routing = new AskRouting(false, new FakeClock());
     const leave = routing.enter(answers('call'), client());
     expect(await routing.put(ask)).toEqual({ by: 'call' });
     leave();
@@ -23,7 +24,7 @@ describe('a question that names no call', () => {
   });
 
   it('goes to the latest of several calls of one client', async () => {
-    const routing = new AskRouting(false);
+    const routing = new AskRouting(false, new FakeClock());
     const same = client();
     routing.enter(answers('first'), same);
     routing.enter(answers('second'), same);
@@ -31,7 +32,7 @@ describe('a question that names no call', () => {
   });
 
   it('is put again when the call that it was put to ends first', async () => {
-    const routing = new AskRouting(false);
+    const routing = new AskRouting(false, new FakeClock());
     const same = client();
     routing.enter(answers('first'), same);
     const leave = routing.enter(async () => {
@@ -41,29 +42,57 @@ describe('a question that names no call', () => {
     expect(await routing.put(ask)).toEqual({ by: 'first' });
   });
 
-  it('is put to nobody where calls of several clients could have asked it, and that is remembered', async () => {
-    const routing = new AskRouting(false);
+  it('waits until only one of the calls of several clients is left that can have asked it', async () => {
+    const routing = new AskRouting(false, new FakeClock());
     expect(routing.areUnnamed).toBe(false);
     routing.enter(answers('one'), client());
-    routing.enter(answers('other'), client());
-    await expect(routing.put(ask)).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
+    const leave = routing.enter(answers('other'), client());
+    const answer = routing.put(ask);
+    expect(routing.isDisputed).toBe(true);
+    leave();
+    expect(await answer).toEqual({ by: 'one' });
+    expect(routing.isDisputed).toBe(false);
     expect(routing.areUnnamed).toBe(true);
   });
 
+  it('is refused when as many wait as there are calls, and all of those are known to ask from then on', async () => {
+    const clock = new FakeClock();
+    const routing = new AskRouting(false, clock);
+    const asked: string[] = [];
+    routing.enter(answers('one'), client(), () => asked.push('one'));
+    routing.enter(answers('other'), client(), () => asked.push('other'));
+    const refusals = [routing.put(ask), routing.put(ask)].map((answer) =>
+      expect(answer).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' }),
+    );
+    clock.advance(60_000);
+    await Promise.all(refusals);
+    expect(asked).toEqual(['one', 'other']);
+  });
+
+  it('is never put to one of several calls of a client that is asked by way of the call itself', async () => {
+    const routing = new AskRouting(false, new FakeClock());
+    const same = { ...client(), assisted: { elicitation: {} } };
+    const leave = routing.enter(answers('first'), same);
+    routing.enter(answers('second'), same);
+    const answer = routing.put(ask);
+    leave();
+    expect(await answer).toEqual({ by: 'second' });
+  });
+
   it('goes to the client itself where there is no call', async () => {
-    const routing = new AskRouting(true);
+    const routing = new AskRouting(true, new FakeClock());
     routing.attend(answers('client'));
     expect(await routing.put(ask)).toEqual({ by: 'client' });
     expect(routing.areUnnamed).toBe(false);
   });
 
   it('waits for a client that is about to come, and is refused when it does not', async () => {
-    const routing = new AskRouting(true);
+    const routing = new AskRouting(true, new FakeClock());
     const early = routing.put(ask);
     routing.attend(answers('client'));
     expect(await early).toEqual({ by: 'client' });
 
-    const dismissed = new AskRouting(true);
+    const dismissed = new AskRouting(true, new FakeClock());
     const never = dismissed.put(ask);
     dismissed.dismiss();
     await expect(never).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
@@ -71,7 +100,7 @@ describe('a question that names no call', () => {
 
   it('that nobody wants to be answered any more waits no longer', async () => {
     const controller = new AbortController();
-    const early = new AskRouting(true).put(ask, controller.signal);
+    const early = new AskRouting(true, new FakeClock()).put(ask, controller.signal);
     controller.abort();
     await expect(early).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
   });

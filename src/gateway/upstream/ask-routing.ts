@@ -1,32 +1,57 @@
 // To whom a question goes that came on a connection and names no call.
 // 1. Calls of one client all lead to the right person: the latest is taken; if it ends before the answer it was another one.
-// 2. If there are calls of several clients, nobody is asked: who it is for would be guessed.
+// 2. If there are calls of several clients, or of one that is asked by way of the call itself, it is never guessed: the question
+//    waits until only one is left that can have asked it. The others end by themselves, and no new ones come while it waits.
+//    Where as many questions wait as there are calls, more than one may have asked; then, after a while, all are refused.
 // 3. Without a call in flight it is a question to the client itself, where its era knows such; a client that is about to come
 //    is waited for.
 import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Put = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
+/** How long questions wait that may never be told apart. */
+const DISPUTE_MS = 5000;
+
+type Verdict = 'look again' | 'refused';
+
+interface Entered {
+  client: ClientView;
+  /** The call has asked, or may have: next time it is made alone. */
+  onAsked: () => void;
+}
+
 export class AskRouting {
-  readonly #calls = new Map<Put, ClientView>();
+  readonly #clock: Clock;
+  readonly #calls = new Map<Put, Entered>();
+  /** Questions of which it is not clear yet which call has asked them. */
+  readonly #disputed = new Set<(verdict: Verdict) => void>();
   readonly #waiting = new Set<() => void>();
   #client: Put | undefined;
   /** Somebody will attend who can be asked outside of calls. */
   #isExpecting: boolean;
 
-  constructor(isExpecting: boolean) {
+  constructor(isExpecting: boolean, clock: Clock) {
     this.#isExpecting = isExpecting;
+    this.#clock = clock;
+  }
+
+  get isDisputed(): boolean {
+    return this.#disputed.size > 0;
   }
 
   /** The server has asked without saying for which call, though the wire could have told. */
   areUnnamed = false;
 
   /** A call is in flight that may ask; the returned function says that it has ended. */
-  enter(put: Put, client: ClientView): () => void {
-    this.#calls.set(put, client);
-    return () => void this.#calls.delete(put);
+  enter(put: Put, client: ClientView, onAsked: () => void = () => {}): () => void {
+    this.#calls.set(put, { client, onAsked });
+    return () => {
+      this.#calls.delete(put);
+      if (this.#latest().isCertain) this.#endDispute('look again');
+    };
   }
 
   /** The client is there, and answers what belongs to no call of it. */
@@ -42,10 +67,11 @@ export class AskRouting {
   }
 
   async put(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    const [call, isCertain] = this.#latest();
+    const { call, entered, isCertain } = this.#latest();
     if (call) {
       this.areUnnamed = true;
-      if (!isCertain) throw cannotBeAsked(ask);
+      if (!isCertain) return this.#dispute(ask, signal);
+      entered?.onAsked();
       return this.#ask(call, ask, signal);
     }
     if (this.#client) return this.#client(ask, signal);
@@ -57,9 +83,37 @@ export class AskRouting {
     return this.put(ask, signal);
   }
 
-  #latest(): [Put | undefined, boolean] {
-    const clients = new Set(this.#calls.values());
-    return [[...this.#calls.keys()].at(-1), clients.size === 1];
+  #latest() {
+    const [call, entered] = [...this.#calls].at(-1) ?? [];
+    const isAsked = (one: Entered): boolean => one.client === entered?.client && !one.client.assisted;
+    const isCertain = this.#calls.size <= 1 || [...this.#calls.values()].every(isAsked);
+    return { call, entered, isCertain };
+  }
+
+  async #dispute(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const verdict = await new Promise<Verdict>((resolve) => {
+      this.#disputed.add(resolve);
+      const giveUp = (): void => {
+        this.#disputed.delete(resolve);
+        resolve('refused');
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+      if (this.#disputed.size >= this.#calls.size) this.#clock.after(DISPUTE_MS, () => this.#refuseAll(resolve));
+    });
+    if (verdict === 'look again') return this.put(ask, signal);
+    throw cannotBeAsked(ask);
+  }
+
+  #refuseAll(waiting: (verdict: Verdict) => void): void {
+    if (!this.#disputed.has(waiting) || this.#disputed.size < this.#calls.size) return;
+    for (const { onAsked } of this.#calls.values()) onAsked();
+    this.#endDispute('refused');
+  }
+
+  #endDispute(verdict: Verdict): void {
+    const disputed = [...this.#disputed];
+    this.#disputed.clear();
+    for (const resolve of disputed) resolve(verdict);
   }
 
   async #ask(call: Put, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {

@@ -24,12 +24,12 @@ export class Connection {
   #level: LoggingLevel | undefined;
 
   constructor(
-    { capabilities, principal, isExpecting }: ConnectionOptions,
+    { capabilities, principal, isExpecting, clock }: ConnectionOptions,
     supervise: (connection: Connection) => Supervised,
   ) {
     this.capabilities = capabilities;
     this.principal = principal;
-    this.asks = new AskRouting(isExpecting);
+    this.asks = new AskRouting(isExpecting, clock);
     this.supervised = supervise(this);
   }
 
@@ -101,4 +101,5 @@ export interface ConnectionOptions {
   principal: string | undefined;
   /** A client will come that can be asked outside of calls. */
   isExpecting: boolean;
+  clock: Clock;
 }

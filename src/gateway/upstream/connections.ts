@@ -1,6 +1,7 @@
 // Which connection to a server a call goes by.
 // 1. A server that is told with each call who calls, and answers on the call itself, has one connection for all.
-// 2. So have all clients that cannot be asked: their calls run side by side.
+// 2. So have all clients that cannot be asked: their calls run side by side. Where questions are answered in their place, a call
+//    that is known to ask has a connection for itself, and while it is not clear which call asked, new ones go elsewhere.
 // 3. A client that can be asked has a connection of its own, on which just its capabilities are declared: its calls, its
 //    lists and its changes are those of one server, as if there were no gateway.
 // 4. Where one principal may be many clients (the stateless era), the connection is the principal's, per set of
@@ -92,6 +93,29 @@ export class Connections {
     const connection = this.home(client);
     const pool = this.#pools.get(keyOf(client));
     if (client.dialect !== 'stateless' || !pool?.connections.includes(connection)) return connection;
+    return this.#takeFrom(pool, client);
+  }
+
+  /** The same for a client that shares its home with others, and for a call that is known to ask. */
+  async takeAlone(client: ClientView): Promise<Connection> {
+    const key = `alone ${keyOf(client)}`;
+    let pool = this.#pools.get(key);
+    if (!pool) this.#pools.set(key, (pool = { connections: [], waiting: [] }));
+    return this.#takeFrom(pool, client);
+  }
+
+  /** A shared connection on which it is clear whose questions are asked. */
+  undisputed(client: ClientView): Connection {
+    const home = this.home(client);
+    if (!home.isShared || !home.asks.isDisputed || home === this.#oneForAll) return home;
+    for (let spare = 1; spare <= this.#options.maxPool; spare++) {
+      const connection = this.#share(client, ` ${spare}`);
+      if (!connection.asks.isDisputed) return connection;
+    }
+    return home;
+  }
+
+  async #takeFrom(pool: Pool, client: ClientView): Promise<Connection> {
     const free = pool.connections.find((one) => !one.isTaken) ?? this.#grow(pool, client);
     if (!free) return this.#wait(pool);
     free.isTaken = true;
@@ -126,8 +150,8 @@ export class Connections {
     return this.#options.perClient || Boolean(elicitation ?? sampling ?? roots);
   }
 
-  #share(opening: Opening | undefined): Connection {
-    const key = opening ? signatureOf(opening) : '{}';
+  #share(opening: Opening | undefined, spare = ''): Connection {
+    const key = (opening ? signatureOf(opening) : '{}') + spare;
     const known = this.#shared.get(key);
     const connection = known ?? this.#create(opening ? declaredBy(opening) : {}, undefined, false);
     this.#shared.set(key, connection);
@@ -169,7 +193,9 @@ export class Connections {
   }
 
   #create(capabilities: ClientCapabilities, principal: string | undefined, isExpecting: boolean): Connection {
-    return new Connection({ capabilities, principal, isExpecting }, (connection) => this.#options.open(connection));
+    const { clock } = this.#options;
+    const options = { capabilities, principal, isExpecting, clock };
+    return new Connection(options, (connection) => this.#options.open(connection));
   }
 }
 
@@ -187,8 +213,8 @@ function signatureOf(opening: Opening): string {
 }
 
 /** What of a client's capabilities a server is told of once for all calls. Roots of no session never change within it. */
-function declaredBy({ capabilities, dialect }: Opening): ClientCapabilities {
-  const { elicitation, sampling, roots, experimental, extensions } = capabilities;
+function declaredBy({ capabilities, assisted, dialect }: Opening): ClientCapabilities {
+  const { elicitation, sampling, roots, experimental, extensions } = { ...assisted, ...capabilities };
   const { [TASKS_EXTENSION]: _tasks, ...others } = extensions ?? {};
   return {
     ...(elicitation && { elicitation }),

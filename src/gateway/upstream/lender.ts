@@ -23,8 +23,13 @@ export interface Lent {
 /** What a handshake server may ask during. */
 const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/result']);
 
+/** Names come from clients. */
+const MAX_LEARNED = 10_000;
+
 export class Lender {
   readonly #connections: Connections;
+  /** Tools that have asked. */
+  readonly #asking = new Set<string>();
   readonly #options: { clock: Clock; timeoutMs: number | undefined };
 
   constructor(connections: Connections, options: { clock: Clock; timeoutMs: number | undefined }) {
@@ -51,8 +56,8 @@ export class Lender {
     const ask = inRounds ? coalesce(put, clock) : put;
     // On HTTP a question comes on the stream of its call, unless the server is one that does not care.
     const isAlone = mayAsk && (transport !== 'streamable-http' || home.asks.areUnnamed);
-    const connection = isAlone ? await this.#connections.take(exchange.client) : home;
-    const leave = mayAsk ? connection.asks.enter(ask, exchange.client) : () => {};
+    const connection = isAlone ? await this.#alone(exchange) : home;
+    const leave = mayAsk ? connection.asks.enter(ask, exchange.client, () => this.#learn(exchange)) : () => {};
     const release = connection.supervised.hold();
     const end = (): void => {
       leave();
@@ -68,6 +73,18 @@ export class Lender {
       end();
       throw thrown;
     }
+  }
+
+  /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */
+  async #alone({ client, params }: Exchange): Promise<Connection> {
+    if (!client.assisted?.elicitation) return this.#connections.take(client);
+    return this.#asking.has(String(params.name))
+      ? this.#connections.takeAlone(client)
+      : this.#connections.undisputed(client);
+  }
+
+  #learn({ method, params }: Exchange): void {
+    if (method === 'tools/call' && this.#asking.size < MAX_LEARNED) this.#asking.add(String(params.name));
   }
 
   async #reach(client: ClientView): Promise<Upstream> {

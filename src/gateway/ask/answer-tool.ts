@@ -1,0 +1,53 @@
+// The tool by which a model brings what its user has answered. Listed for clients that cannot be asked.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+
+export const ANSWER_TOOL = 'parley_answer';
+
+export const answerTool: JsonObject = {
+  name: ANSWER_TOOL,
+  title: "Pass on the user's answer",
+  description:
+    'Continues a tool call that waits for its user. Call it only when the result of another tool asked for it and gave a handle, ' +
+    "and only with what the user has said. Leave out `answer` after the user has answered on the page. Returns that tool's result, or its next question.",
+  inputSchema: {
+    type: 'object',
+    properties: {
+      handle: { type: 'string', description: 'From the result that asked.' },
+      answer: {
+        description:
+          "The user's answer: an object with the fields that were asked for, or the value alone if there is only one.",
+      },
+      decline: { type: 'boolean', description: 'True if the user does not want to answer.' },
+    },
+    required: ['handle'],
+  },
+  annotations: {
+    title: "Pass on the user's answer",
+    readOnlyHint: false,
+    destructiveHint: false,
+    openWorldHint: false,
+  },
+};
+
+export interface Given {
+  handle: unknown;
+  /** Undefined when it is to be looked whether the page has brought one. */
+  answer: unknown;
+  isDeclined: boolean;
+}
+
+/** Models sometimes write the object as a text. */
+export function readGiven({ arguments: args }: JsonObject): Given {
+  const { handle, answer, decline } = isObject(args) ? args : {};
+  return { handle, answer: typeof answer === 'string' ? fromText(answer) : answer, isDeclined: decline === true };
+}
+
+function fromText(text: string): unknown {
+  if (!text.trimStart().startsWith('{')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

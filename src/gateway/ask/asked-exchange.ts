@@ -1,0 +1,108 @@
+// A call as the chain sees it, whose questions find their person even where the client cannot be asked. How a question goes:
+// 1. Over the client's own wire, where it can be asked that way.
+// 2. By a stand-in: roots from the configuration, a sample of a configured model.
+// 3. By our page, where the client can open pages.
+// 4. Else the call is held: its request is answered with the question itself, in words, and another request brings the answer
+//    and is told what follows.
+// What the call tells meanwhile (progress, log lines) goes to the request that carries it just then.
+import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import { Carried } from './carried.ts';
+import { HeldCall } from './held-call.ts';
+import type { Means } from './means.ts';
+import { putByPage } from './put-by-page.ts';
+
+type Result = Promise<ResultObject> | ResultObject;
+
+export class AskedExchange extends DelegatedExchange {
+  readonly #means: Means;
+  readonly #carried = new Carried();
+  /** The request that is told what comes next. */
+  #carrier: Exchange | undefined;
+  #held: HeldCall | undefined;
+  #controller: AbortController | undefined;
+  #isOver = false;
+
+  constructor(inner: Exchange, means: Means) {
+    super(inner);
+    this.#means = means;
+    this.#carrier = inner;
+  }
+
+  /** A held call outlives the request that made it, and can still be called off. */
+  override get signal(): AbortSignal {
+    if (!this.inner.client.assisted) return this.inner.signal;
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      this.#follow(this.inner);
+    }
+    return this.#controller.signal;
+  }
+
+  override notify(method: string, params?: JsonObject): void {
+    this.#carrier?.notify(method, params);
+  }
+
+  override progress(progress: Progress): void {
+    this.#carrier?.progress(progress);
+  }
+
+  override log(entry: LogEntry): void {
+    this.#carrier?.log(entry);
+  }
+
+  /** Lets `handle` answer. What comes of it is its outcome, or a question that has to be told first. */
+  run(handle: (exchange: Exchange) => Result): Result {
+    const outcome = handle(this);
+    if (!(outcome instanceof Promise)) return outcome;
+    const end = (): void => {
+      this.#isOver = true;
+      this.say(outcome);
+    };
+    outcome.then(end, end);
+    return this.#carried.next();
+  }
+
+  /** Another request takes over: it is told what comes next, and when it is called off the call is too. */
+  carryBy(exchange: Exchange): Promise<ResultObject> {
+    this.#carrier = exchange;
+    this.#follow(exchange);
+    return this.#carried.next();
+  }
+
+  say(next: Promise<ResultObject>): void {
+    this.#carrier = undefined;
+    this.#carried.say(next);
+  }
+
+  callOff(): void {
+    this.#controller?.abort();
+  }
+
+  override canAsk(ask: Ask): boolean {
+    if (this.inner.canAsk(ask)) return true;
+    return !this.#isOver && (this.#means.standInFor(ask) !== undefined || this.#means.canPut(ask, this.inner));
+  }
+
+  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    // A request that is answered can be asked no more, and a task has questions of its own.
+    const isNative = this.#isOver || (this.#carrier === this.inner && this.inner.canAsk(ask));
+    if (isNative) return this.inner.ask(ask, signal);
+    const standIn = this.#means.standInFor(ask);
+    if (standIn) return standIn(ask, this);
+    if (!this.#means.canPut(ask, this.inner)) return this.inner.ask(ask, signal);
+    if (this.#carrier === this.inner && this.#means.canOpenPage(this.inner)) {
+      return putByPage(ask, this.inner, this.#means, signal);
+    }
+    this.#held ??= new HeldCall(this, this.#means);
+    return this.#held.put(ask, signal);
+  }
+
+  #follow({ signal }: Exchange): void {
+    if (!this.#controller) return;
+    if (signal.aborted) return this.callOff();
+    signal.addEventListener('abort', () => this.callOff(), { once: true });
+  }
+}

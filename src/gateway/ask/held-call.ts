@@ -1,0 +1,116 @@
+// The questions of one call that wait for a person. Those that come together are one round: a server asks them one by one over
+// its wire. A round is said once, by the request that waits just then; its answers come from wherever the person gave them.
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toError } from '../../shared/to-error.ts';
+import type { AskedExchange } from './asked-exchange.ts';
+import type { Asking } from './held-rounds.ts';
+import type { Means } from './means.ts';
+import type { Answer, AnsweredBy, Question, Round } from './round.ts';
+
+interface Open extends Question {
+  resolve(answer: JsonObject): void;
+  reject(reason: unknown): void;
+}
+
+/** Matrix §4.2: long enough for what was written together, short enough not to be felt. */
+const TOGETHER_MS = 40;
+
+export class HeldCall implements Asking {
+  readonly exchange: AskedExchange;
+  readonly #means: Means;
+  readonly #open = new Map<string, Open>();
+  #minted = 0;
+  #isScheduled = false;
+
+  constructor(exchange: AskedExchange, means: Means) {
+    this.exchange = exchange;
+    this.#means = means;
+  }
+
+  get principal(): string {
+    return this.exchange.client.principal;
+  }
+
+  get about(): Round['about'] {
+    const { params, client, server } = this.exchange;
+    const tool = typeof params.name === 'string' ? params.name : undefined;
+    return { tool, server, client: client.info.title ?? client.info.name };
+  }
+
+  get isSent(): boolean {
+    return this.exchange.server !== undefined;
+  }
+
+  put(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    if (signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    const key = this.#keyFor(ask);
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#open.delete(key);
+        reject(new GatewayError('CANCELLED'));
+      };
+      const settled =
+        <T>(by: (value: T) => void) =>
+        (value: T) => {
+          signal?.removeEventListener('abort', giveUp);
+          by(value);
+        };
+      signal?.addEventListener('abort', giveUp);
+      this.#open.set(key, { key, ask, resolve: settled(resolve), reject: settled(reject) });
+      this.#schedule();
+    });
+  }
+
+  settle(answers: Record<string, Answer>, by: AnsweredBy): void {
+    this.#means.log.info({ exchange: this.exchange.id, by }, 'ask.answered');
+    for (const [key, open] of this.#open) {
+      const answer = answers[key];
+      if (!answer) continue;
+      this.#open.delete(key);
+      open.resolve({ ...answer });
+    }
+  }
+
+  carryBy(exchange: Exchange): Promise<ResultObject> {
+    return this.exchange.carryBy(exchange);
+  }
+
+  expire(): void {
+    this.exchange.callOff();
+    this.#refuse(new GatewayError('CANCELLED'));
+  }
+
+  #keyFor(ask: Ask): string {
+    const wanted = ask.key ?? `q${++this.#minted}`;
+    return this.#open.has(wanted) ? `${wanted}-${++this.#minted}` : wanted;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#means.clock.after(TOGETHER_MS, () => {
+      this.#isScheduled = false;
+      if (this.#open.size > 0) this.#putRound();
+    });
+  }
+
+  #putRound(): void {
+    const questions = [...this.#open.values()].map(({ key, ask }) => ({ key, ask }));
+    try {
+      const round = this.#means.rounds.open(this, questions);
+      const { id, server } = this.exchange;
+      this.#means.log.info({ exchange: id, server, tool: this.about.tool, client: this.about.client }, 'ask.held');
+      this.exchange.say(this.#means.words(round));
+    } catch (thrown) {
+      this.#refuse(toError(thrown));
+    }
+  }
+
+  #refuse(reason: Error): void {
+    for (const open of this.#open.values()) open.reject(reason);
+    this.#open.clear();
+  }
+}

@@ -1,0 +1,153 @@
+// Rounds of questions that wait, and how they ended. What must hold:
+// 1. A handle is known to its principal only; to everybody else it does not exist.
+// 2. A handle serves once: one answer, and one who comes for what follows it.
+// 3. Nothing waits for ever: a round that nobody answers in time ends its call. How it ended is remembered for a while.
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
+import type { Limits } from '../../shared/limits.ts';
+import type { Answer, AnsweredBy, Question, Round } from './round.ts';
+
+/** The call that asked. */
+export interface Asking {
+  readonly principal: string;
+  readonly about: Round['about'];
+  /** Whether it has been sent to a server, which may then have acted. */
+  readonly isSent: boolean;
+  /** All answers of the round. */
+  settle(answers: Record<string, Answer>, by: AnsweredBy): void;
+  /** Nobody will answer. */
+  expire(): void;
+  /** Tells another request what follows; absent where the request that asked is still open. */
+  carryBy?(exchange: Exchange): Promise<ResultObject>;
+}
+
+/** Why a handle opens nothing any more. */
+export interface Ended {
+  how: 'answered' | 'expired';
+  isSent: boolean;
+}
+
+const MAX_ENDED = 1000;
+
+export class HeldRounds {
+  readonly #clock: Clock;
+  readonly #limits: Limits;
+  readonly #open = new Map<string, HeldRound>();
+  readonly #perPrincipal = new Map<string, number>();
+  readonly #ended = new Map<string, Ended & { principal: string }>();
+
+  constructor(limits: Limits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Throws TOO_MANY when the principal has too many questions open. */
+  open(call: Asking, questions: readonly Question[]): HeldRound {
+    const { principal } = call;
+    const count = this.#perPrincipal.get(principal) ?? 0;
+    if (count >= this.#limits.maxParked) throw tooMany();
+    const expiresAt = this.#clock.now() + this.#limits.parkedMs;
+    const round = new HeldRound(call, questions, expiresAt);
+    round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#expire(round));
+    this.#open.set(round.handle, round);
+    this.#perPrincipal.set(principal, count + 1);
+    return round;
+  }
+
+  /** For the page, which knows the person by the link. */
+  get(handle: string): Round | undefined {
+    return this.#open.get(handle);
+  }
+
+  find(handle: unknown, principal: string): HeldRound | undefined {
+    const round = typeof handle === 'string' ? this.#open.get(handle) : undefined;
+    return round?.principal === principal ? round : undefined;
+  }
+
+  hasAny(principal: string): boolean {
+    return this.#perPrincipal.has(principal);
+  }
+
+  /** The handle is used up: whoever held it is told what follows. */
+  collect(round: HeldRound): void {
+    this.#remove(round, 'answered');
+  }
+
+  whyNot(handle: unknown, principal: string): Ended | undefined {
+    const ended = typeof handle === 'string' ? this.#ended.get(handle) : undefined;
+    return ended?.principal === principal ? ended : undefined;
+  }
+
+  /** The gateway goes away: nobody will come back. */
+  close(): void {
+    for (const round of this.#open.values()) this.#expire(round);
+  }
+
+  #expire(round: HeldRound): void {
+    this.#remove(round, round.isOpen ? 'expired' : 'answered');
+    round.isOpen = false;
+    round.call.expire();
+  }
+
+  #remove(round: HeldRound, how: Ended['how']): void {
+    const { handle, principal, call } = round;
+    round.forget();
+    if (!this.#open.delete(handle)) return;
+    const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
+    if (left > 0) this.#perPrincipal.set(principal, left);
+    else this.#perPrincipal.delete(principal);
+    this.#ended.set(handle, { how, isSent: call.isSent, principal });
+    if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!);
+  }
+}
+
+export class HeldRound implements Round {
+  readonly handle: string = randomId('ask_');
+  readonly questions: readonly Question[];
+  readonly expiresAt: number;
+  readonly call: Asking;
+  /** Answers of a model that did not fit. */
+  attempts = 0;
+  isOpen = true;
+  forget: () => void = () => {};
+  #onAnswer: (() => void)[] = [];
+
+  constructor(call: Asking, questions: readonly Question[], expiresAt: number) {
+    this.call = call;
+    this.questions = questions;
+    this.expiresAt = expiresAt;
+  }
+
+  get principal(): string {
+    return this.call.principal;
+  }
+
+  get about(): Round['about'] {
+    return this.call.about;
+  }
+
+  answer(answers: Record<string, Answer>, by: AnsweredBy): boolean {
+    if (!this.isOpen) return false;
+    this.isOpen = false;
+    this.call.settle(answers, by);
+    for (const tell of this.#onAnswer.splice(0)) tell();
+    return true;
+  }
+
+  /** Resolves when it is answered, or `giveUp` does. */
+  async answered(giveUp: Promise<void>): Promise<void> {
+    if (!this.isOpen) return;
+    await Promise.race([giveUp, new Promise<void>((resolve) => this.#onAnswer.push(resolve))]);
+  }
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError('TOO_MANY', { what: 'calls waiting for an answer', limit: 'maxParked' });
+}

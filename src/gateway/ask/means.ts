@@ -1,0 +1,96 @@
+// The means a gateway has to put questions to people whose clients cannot be asked, as it is configured.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Opening } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { Limits } from '../../shared/limits.ts';
+import type { Log } from '../../shared/log.ts';
+import { HeldRounds } from './held-rounds.ts';
+import type { Round } from './round.ts';
+import type { StandIn } from './stand-in.ts';
+import { toWords } from './words.ts';
+
+export type Channel = 'page' | 'relay';
+
+export interface AskOptions {
+  /** By which ways people are asked whose clients cannot be; none of them: not at all. Default: all. */
+  channels?: readonly Channel[] | undefined;
+  /** Who answers in the place of clients that cannot, by method. */
+  standIns?: Readonly<Record<string, StandIn>> | undefined;
+}
+
+export interface MeansOptions extends AskOptions {
+  /** Where a page can be served: the link to the page of a round. */
+  link?: ((round: Round) => Promise<string>) | undefined;
+  clock: Clock;
+  limits?: Partial<Limits> | undefined;
+  log: Log;
+}
+
+export function createMeans(options: MeansOptions): Means {
+  return new Means(options);
+}
+
+const ALL_CHANNELS: readonly Channel[] = ['page', 'relay'];
+const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
+
+export class Means {
+  readonly rounds: HeldRounds;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly link: MeansOptions['link'];
+  readonly #standIns: Readonly<Record<string, StandIn>>;
+  readonly #hasRelay: boolean;
+
+  constructor({ channels = ALL_CHANNELS, standIns = {}, link, clock, limits, log }: MeansOptions) {
+    this.clock = clock;
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.log = log;
+    this.link = channels.includes('page') ? link : undefined;
+    this.#hasRelay = channels.includes('relay');
+    this.#standIns = standIns;
+    this.rounds = new HeldRounds(this.limits, clock);
+  }
+
+  /** Whether any question could be put in the client's place. */
+  get areAny(): boolean {
+    return this.#hasRelay || this.link !== undefined;
+  }
+
+  /** What is answered in the place of a client that has not declared it; undefined when nothing is. */
+  assistedFor({ capabilities }: Opening | ClientView): ClientCapabilities | undefined {
+    const assisted = {
+      ...(!capabilities.elicitation && this.areAny && { elicitation: { form: {}, url: {} } }),
+      ...(!capabilities.sampling && this.#standIns['sampling/createMessage'] && { sampling: {} }),
+      ...(!capabilities.roots && this.#standIns['roots/list'] && { roots: {} }),
+    };
+    return Object.keys(assisted).length > 0 ? assisted : undefined;
+  }
+
+  standInFor({ method }: Ask): StandIn | undefined {
+    return this.#standIns[method];
+  }
+
+  /** Whether the question can be put by a page or in the model's words. A human's word is never taken from a model. */
+  canPut({ method, human }: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
+    if (method !== 'elicitation/create' || during !== 'tools/call') return false;
+    return this.link !== undefined || (this.#hasRelay && human !== true);
+  }
+
+  canOpenPage(exchange: Exchange): boolean {
+    return this.link !== undefined && exchange.canAsk(URL_ASK);
+  }
+
+  /** A round as a tool's result. */
+  async words(round: Round, problem?: string): Promise<JsonObject> {
+    const link = await this.link?.(round);
+    return toWords(round, { link, hasRelay: this.#hasRelay && !isForHuman(round) }, problem);
+  }
+}
+
+export function isForHuman({ questions }: Pick<Round, 'questions'>): boolean {
+  return questions.some(({ ask }) => ask.human === true);
+}

@@ -1,0 +1,85 @@
+// A request that brings an answer, or comes to see whether the page has brought one. It is told what follows: the result of the
+// call that asked, or its next question.
+// 1. What does not fit the question changes nothing; the model is told why, and the question stays open.
+// 2. What only a person may answer is not taken from a model.
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import { readGiven } from './answer-tool.ts';
+import type { Given } from './answer-tool.ts';
+import { validateAnswer } from './form-answer.ts';
+import type { Ended, HeldRound } from './held-rounds.ts';
+import { isForHuman } from './means.ts';
+import type { Means } from './means.ts';
+import { describeProblem } from './problem.ts';
+import type { Answer, Question } from './round.ts';
+
+/** A model that does not manage to answer is stopped: it would ask for ever. */
+const MAX_ATTEMPTS = 5;
+
+export async function takeAnswer(exchange: Exchange, means: Means): Promise<ResultObject> {
+  const given = readGiven(exchange.params);
+  const { principal } = exchange.client;
+  const round = means.rounds.find(given.handle, principal);
+  if (!round?.call.carryBy) return toLost(means.rounds.whyNot(given.handle, principal));
+  const problem =
+    given.answer === undefined && !given.isDeclined ? await waitForPage(round, exchange, means) : bring(given, round);
+  if (problem !== undefined) return means.words(round, problem);
+  means.rounds.collect(round);
+  return round.call.carryBy(exchange);
+}
+
+/** The user may still be writing. */
+async function waitForPage(
+  round: HeldRound,
+  { signal }: Exchange,
+  { clock, limits }: Means,
+): Promise<string | undefined> {
+  let stop = (): void => {};
+  const giveUp = new Promise<void>((resolve) => {
+    stop = clock.after(limits.pollMs, resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await round.answered(giveUp);
+  stop();
+  return round.isOpen ? 'The user has not answered yet.' : undefined;
+}
+
+/** What is wrong with the answer; undefined when it was taken, or another came first. */
+function bring({ answer, isDeclined }: Given, round: HeldRound): string | undefined {
+  if (!round.isOpen) return undefined;
+  if (isForHuman(round)) return 'This was not taken as an answer: only the user can give it, on the page.';
+  const { questions } = round;
+  const answers: Record<string, Answer> = {};
+  for (const question of questions) {
+    const read = isDeclined ? { action: 'decline' as const } : readAnswer(question, questions.length, answer);
+    if (typeof read !== 'string') answers[question.key] = read;
+    else if (++round.attempts < MAX_ATTEMPTS) return read;
+    else answers[question.key] = { action: 'cancel' };
+  }
+  round.answer(answers, 'relay');
+  return undefined;
+}
+
+function readAnswer({ key, ask }: Question, count: number, given: unknown): Answer | string {
+  if (ask.params?.mode === 'url') return { action: 'accept' };
+  const own = count === 1 ? given : isObject(given) ? given[key] : undefined;
+  if (own === undefined) return `There is no answer to the question ${JSON.stringify(key)}.`;
+  const { content, problems } = validateAnswer(ask.params?.requestedSchema, own);
+  if (content) return { action: 'accept', content };
+  const words = problems.map((problem) => `${problem.property}: ${describeProblem(problem)}`);
+  return `The answer does not fit the question. ${words.join(' ')}`;
+}
+
+function toLost(ended: Ended | undefined): JsonObject {
+  const why = ended
+    ? `it ${ended.how === 'expired' ? 'has expired' : 'was answered already'}`
+    : 'it is unknown, was used already, or the gateway was started anew';
+  const acted =
+    ended && !ended.isSent
+      ? 'The tool has not been run.'
+      : 'The tool may already have acted: look before you call it again.';
+  const text = `No question waits under this handle: ${why}. ${acted} To begin anew, call the tool itself.`;
+  return { content: [{ type: 'text', text }], isError: true };
+}

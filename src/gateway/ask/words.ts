@@ -1,0 +1,104 @@
+// A round of questions in words, as the result of a tool: for the model, which is told to ask its user and not to guess. The
+// words of a server stand in quotation marks: they are data, not instructions of ours.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { ANSWER_TOOL } from './answer-tool.ts';
+import type { Question, Round } from './round.ts';
+
+export interface Ways {
+  /** To the page of the round. */
+  link: string | undefined;
+  /** Whether the model may bring the answer. */
+  hasRelay: boolean;
+}
+
+/** What a model is given to read of one question at most. */
+const MAX_CHARS = 4000;
+
+export function toWords(round: Round, ways: Ways, problem?: string): JsonObject {
+  const { tool, server } = round.about;
+  const who = server === undefined ? `The tool ${tool}` : `The tool ${tool} (${server})`;
+  const lines = [
+    ...(problem === undefined ? [] : [problem, '']),
+    `${who} has not finished: it waits for an answer of the user. Ask the user. Do not guess, and do not answer for them.`,
+    '',
+    ...round.questions.flatMap((question) => wordsOf(question, round.questions.length > 1)),
+    '',
+    ...howTo(round, ways),
+    `It waits until ${new Date(round.expiresAt).toISOString()}.`,
+  ];
+  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+}
+
+function wordsOf({ key, ask }: Question, isOneOfSeveral: boolean): string[] {
+  const { message, url, requestedSchema } = ask.params ?? {};
+  const name = isOneOfSeveral ? `Question ${JSON.stringify(key)}` : 'Question';
+  const lines = [`${name}: ${quote(message)}`];
+  if (typeof url === 'string') lines.push(`The user has to visit this page: ${url}`);
+  for (const [field, schema] of Object.entries(propertiesOf(requestedSchema))) {
+    lines.push(`- ${field}${describe(schema, isRequired(requestedSchema, field))}`);
+  }
+  return lines;
+}
+
+function howTo({ handle, questions }: Round, { link, hasRelay }: Ways): string[] {
+  const call = (rest: JsonObject): string => `${ANSWER_TOOL} with ${JSON.stringify({ handle, ...rest })}`;
+  const byPage = link && [`The user can answer on this page: ${link}`, `Once they have, call ${call({})}.`];
+  if (!hasRelay) return [...(byPage || []), 'Only the user can answer this, on that page.'];
+  const byModel = [
+    `${byPage ? 'Or the' : 'The'} user tells you the answer: then call ${call({ answer: exampleOf(questions) })}.`,
+    `If the user declines, call ${call({ decline: true })}.`,
+  ];
+  return [...(byPage || []), ...byModel];
+}
+
+/** The shape of an answer, with the kind of each value in its place. */
+function exampleOf(questions: readonly Question[]): unknown {
+  const examples = questions.map(({ key, ask }) => [key, shapeOf(ask.params?.requestedSchema)] as const);
+  return examples.length === 1 ? examples[0]![1] : Object.fromEntries(examples);
+}
+
+function shapeOf(schema: unknown): JsonObject {
+  const fields = Object.entries(propertiesOf(schema));
+  return Object.fromEntries(
+    fields.map(([field, { type }]) => [field, `<${typeof type === 'string' ? type : 'value'}>`]),
+  );
+}
+
+function describe(schema: JsonObject, required: boolean): string {
+  const { type, title, description, default: preset, minimum, maximum, minLength, maxLength, format } = schema;
+  const options = optionsOf(schema);
+  const facts = [
+    options.length > 0 ? `one of ${options.map((option) => JSON.stringify(option)).join(', ')}` : String(type ?? 'any'),
+    ...Object.entries({ format, minimum, maximum, minLength, maxLength, default: preset })
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${name} ${JSON.stringify(value)}`),
+    required ? 'required' : 'optional',
+  ];
+  const about = [title, description].filter((text) => typeof text === 'string').map(quote);
+  return ` (${facts.join(', ')})${about.length > 0 ? `: ${about.join(' ')}` : ''}`;
+}
+
+function optionsOf({ enum: values, oneOf, items }: JsonObject): unknown[] {
+  if (Array.isArray(values)) return values;
+  if (Array.isArray(oneOf)) return oneOf.filter(isObject).map((option) => option.const);
+  if (!isObject(items)) return [];
+  return optionsOf({ ...items, oneOf: items.oneOf ?? items.anyOf });
+}
+
+function propertiesOf(schema: unknown): Record<string, JsonObject> {
+  const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => isObject(value))) as Record<
+    string,
+    JsonObject
+  >;
+}
+
+function isRequired(schema: unknown, field: string): boolean {
+  return isObject(schema) && Array.isArray(schema.required) && schema.required.includes(field);
+}
+
+function quote(text: unknown): string {
+  const whole = String(text ?? '');
+  return `“${whole.length > MAX_CHARS ? `${whole.slice(0, MAX_CHARS)} …` : whole}”`;
+}

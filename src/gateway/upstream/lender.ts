@@ -77,7 +77,8 @@ export class Lender {
 
   /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */
   async #alone({ client, params }: Exchange): Promise<Connection> {
-    if (!client.assisted?.elicitation) return this.#connections.take(client);
+    if (!client.assisted?.elicitation || !this.#connections.home(client).isShared)
+      return this.#connections.take(client);
     return this.#asking.has(String(params.name))
       ? this.#connections.takeAlone(client)
       : this.#connections.undisputed(client);

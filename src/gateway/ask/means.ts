@@ -9,7 +9,7 @@ import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { HeldRounds } from './held-rounds.ts';
 import type { Round } from './round.ts';
-import type { StandIn } from './stand-in.ts';
+import type { StandIn, StandIns } from './stand-in.ts';
 import { toWords } from './words.ts';
 
 export type Channel = 'page' | 'relay';
@@ -18,7 +18,7 @@ export interface AskOptions {
   /** By which ways people are asked whose clients cannot be; none of them: not at all. Default: all. */
   channels?: readonly Channel[] | undefined;
   /** Who answers in the place of clients that cannot, by method. */
-  standIns?: Readonly<Record<string, StandIn>> | undefined;
+  standIns?: StandIns | undefined;
 }
 
 export interface MeansOptions extends AskOptions {
@@ -42,7 +42,7 @@ export class Means {
   readonly limits: Limits;
   readonly log: Log;
   readonly link: MeansOptions['link'];
-  readonly #standIns: Readonly<Record<string, StandIn>>;
+  readonly #standIns: StandIns;
   readonly #hasRelay: boolean;
 
   constructor({ channels = ALL_CHANNELS, standIns = {}, link, clock, limits, log }: MeansOptions) {
@@ -71,7 +71,7 @@ export class Means {
   }
 
   standInFor({ method }: Ask): StandIn | undefined {
-    return this.#standIns[method];
+    return Object.hasOwn(this.#standIns, method) ? this.#standIns[method as keyof StandIns] : undefined;
   }
 
   /** Whether the question can be put by a page or in the model's words. A human's word is never taken from a model. */

@@ -36,8 +36,19 @@ export type { Mapping } from '../gateway/middleware/map-names.ts';
 export type { MapEntry } from '../gateway/middleware/name-table.ts';
 export type { Listed } from '../gateway/middleware/list-all.ts';
 export { createChain } from '../gateway/middleware/chain.ts';
+export type { ChainOptions } from '../gateway/middleware/chain.ts';
 export { respond } from '../gateway/middleware/outcome.ts';
 export { loadStep } from '../gateway/middleware/load-step.ts';
 export { watchStep } from '../gateway/middleware/watch-step.ts';
 export type { WatchStepOptions, WatchedStep } from '../gateway/middleware/watch-step.ts';
-export type { Hooks, LookUp, Next, Notification, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';
+export type {
+  Hooks,
+  LookUp,
+  Next,
+  Notification,
+  OnAsk,
+  Outcome,
+  Step,
+  StepExchange,
+  StepFunction,
+} from '../protocol/step.ts';

@@ -5,11 +5,14 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
+import { toNotification } from '../protocol/message.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Step } from '../protocol/step.ts';
 import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
-import { createChain } from './middleware/chain.ts';
+import { MadeOnce } from '../shared/made-once.ts';
+import { passAsk, passChange, toolBehind } from './middleware/beside-requests.ts';
+import { createChain, createScope } from './middleware/chain.ts';
 import type { Last } from './middleware/chain.ts';
 import type { Member } from './router/member.ts';
 import { Router } from './router/router.ts';
@@ -19,8 +22,10 @@ export class View implements Target {
   readonly #options: RouterOptions;
   readonly #watchers = new Map<(change: Change) => void, { watcher: Watcher | undefined; unwatch: () => void }>();
   #steps: readonly Step[] = [];
+  readonly #told = new MadeOnce<Change, Change | undefined>();
   #router!: Router;
   #chain!: Last;
+  #scope = '';
 
   constructor(members: readonly Member[], steps: readonly Step[], options: RouterOptions) {
     this.#options = options;
@@ -59,15 +64,18 @@ export class View implements Target {
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
-    return this.#router.inputSchema(tool, client);
+    return this.#router.inputSchema(toolBehind(this.#steps, tool, this.#scope), client);
   }
 
   async subscribe(uri: string, client: ClientView): Promise<void> {
     await this.handle(new QuietExchange('resources/subscribe', { uri }, client));
   }
 
-  notify(notification: NotificationMessage, client: ClientView): void {
-    this.#router.notify(notification, client);
+  /** Passes the steps like a request whose answer nobody waits for. */
+  notify({ method, params = {} }: NotificationMessage, client: ClientView): void {
+    this.#pass(new NotificationExchange(method, params, client)).catch((error: unknown) => {
+      this.#options.log.warn({ method, error }, 'notification.failed');
+    });
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
@@ -82,19 +90,42 @@ export class View implements Target {
     const router = new Router(members, this.#options, this.#router);
     this.#router = router;
     this.#steps = steps;
+    this.#scope = createScope();
     this.#chain = createChain(
       steps,
-      (exchange) => router.handle(exchange),
-      (exchange) => router.ownerOf(exchange),
+      (exchange) => (exchange.isNotification ? tell(router, exchange) : router.handle(exchange)),
+      { ownerOf: (exchange) => router.ownerOf(exchange), log: this.#options.log, scope: this.#scope },
     );
   }
 
-  /** Changes travel back like answers: the innermost step hears of them first. */
-  #watchRouter(listener: (change: Change) => void, watcher: Watcher | undefined): () => void {
-    return this.#router.watch((change) => {
-      let told: Change | undefined = change;
-      for (const step of this.#steps.toReversed()) if (told && step.onChange) told = step.onChange(told);
-      if (told) listener(told);
-    }, watcher);
+  async #pass(exchange: Exchange): Promise<void> {
+    await this.#chain(exchange);
   }
+
+  /** Many listeners may be given one change: the steps hear of it once. */
+  #watchRouter(listener: (change: Change) => void, watcher: Watcher | undefined): () => void {
+    const steps = this.#steps;
+    return this.#router.watch(
+      (change) => {
+        const told = this.#told.from(change, (one) => passChange(steps, one));
+        if (told) listener(told);
+      },
+      watcher && withSteps(watcher, steps),
+    );
+  }
+}
+
+function tell(router: Router, { method, params, client }: Exchange): JsonObject {
+  router.notify(toNotification(method, Object.keys(params).length > 0 ? params : undefined), client);
+  return {};
+}
+
+/** What servers ask this client without a request of its own passes the steps, too. */
+function withSteps({ client, ask: put }: Watcher, steps: readonly Step[]): Watcher {
+  if (!put) return { client };
+  return { client, ask: (ask, signal) => passAsk(steps, (last) => put(last, signal), client)(ask) };
+}
+
+class NotificationExchange extends QuietExchange {
+  readonly isNotification = true;
 }

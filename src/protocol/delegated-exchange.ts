@@ -30,6 +30,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.client;
   }
 
+  get isNotification(): boolean | undefined {
+    return this.inner.isNotification;
+  }
+
   get server(): string | undefined {
     return this.inner.server;
   }

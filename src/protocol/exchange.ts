@@ -53,6 +53,8 @@ export interface Exchange {
   /** Params without anything that belongs to an era, replaceable by whoever sees the exchange; foreign `_meta` keys are kept in `params._meta`. */
   params: JsonObject;
   readonly client: ClientView;
+  /** The client does not wait for an answer: what becomes of it is told to nobody. */
+  readonly isNotification?: boolean | undefined;
   /** The configured name of the server that answers; set by the router as soon as it knows. */
   server?: string | undefined;
   /** Aborted when the client cancels or goes away for good. */

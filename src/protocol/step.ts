@@ -1,6 +1,6 @@
 // What an author of a step writes. A step sees every exchange on its way to a target and the outcome on its way back; it may
 // read, change, answer, refuse, or ask. The brand of an outcome makes a forgotten `return next()` a type error.
-import type { Ask, Exchange, LogEntry, Progress } from './exchange.ts';
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
 
@@ -28,9 +28,19 @@ export interface Step {
   readonly methods?: readonly string[] | undefined;
   /** It may call `next` again once the former call has ended, as a step that retries does. */
   readonly repeats?: boolean | undefined;
-  /** Something the clients may be told without having asked; undefined keeps it from them. Called once per listener. */
+  /** Something that clients may be told without having asked; undefined keeps it from them. Called once for all of them. */
   readonly onChange?: ((change: Change) => Change | undefined) | undefined;
+  /** A question of a server that belongs to no exchange: to be passed on by `next`, changed, answered, or refused. */
+  readonly onAsk?: OnAsk | undefined;
+  /** What the rest of the chain calls a tool that this step shows by another name, if that is known. */
+  readonly toolBehind?: ((shown: string, scope: string) => string | undefined) | undefined;
 }
+
+export type OnAsk = (
+  ask: Ask,
+  next: (ask: Ask) => Promise<JsonObject>,
+  client: ClientView,
+) => Promise<JsonObject> | JsonObject;
 
 /** What travels between the two answers of an exchange, each to be passed on by `next`, changed, or kept. */
 export interface Hooks {

@@ -205,11 +205,13 @@ describe('the public surface', () => {
   it('exports these types from "./middleware"', () => {
     expect(typesOf('src/_entries/middleware.ts')).toMatchInlineSnapshot(`
       [
+        "",
         "ApprovalRule",
         "ApproveOptions",
         "ApproveWhen",
         "BuiltIn",
         "CacheOptions",
+        "ChainOptions",
         "CircuitBreakerOptions",
         "DescribeOptions",
         "FilterOptions",
@@ -221,6 +223,7 @@ describe('the public surface', () => {
         "Mapping",
         "Next",
         "Notification",
+        "OnAsk",
         "Outcome",
         "PrefixOptions",
         "RedactOptions",

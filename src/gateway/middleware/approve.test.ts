@@ -222,7 +222,9 @@ describe('approve: the question', () => {
 
   it('names the server where that is known before it answers', async () => {
     const { createChain } = await import('./chain.ts');
-    const chain = createChain([approve()], serverOf({ tools }), ({ params }) => `owner of ${String(params.name)}`);
+    const chain = createChain([approve()], serverOf({ tools }), {
+      ownerOf: ({ params }) => `owner of ${String(params.name)}`,
+    });
     const exchange = new Call({ name: 'delete' }, YES);
     await chain(exchange);
     expect(exchange.asked[0]!.params!.message).toContain('Call delete of owner of delete?');

@@ -12,6 +12,14 @@ import { toStepError } from './step-error.ts';
 /** Whom a request would be handed to, so far as that is known. */
 export type OwnerOf = (exchange: Pick<Exchange, 'method' | 'params'>) => string | undefined;
 
+/** What all exchanges of a chain have in common. */
+export interface ChainContext {
+  readonly scope: string;
+  readonly ownerOf: OwnerOf;
+  /** Somebody has to correct a step. */
+  onMisuse(error: GatewayError): void;
+}
+
 /** The hooks of one step. */
 interface Intercepting {
   step: string;
@@ -19,8 +27,7 @@ interface Intercepting {
 }
 
 export class ChainExchange extends DelegatedExchange implements StepExchange {
-  readonly scope: string;
-  readonly ownerOf: OwnerOf;
+  readonly chain: ChainContext;
   #intercepting: Intercepting[] | undefined;
   #signal: AbortSignal | undefined;
   #silent = false;
@@ -30,10 +37,9 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   /** Why a hook failed, if one did. */
   failure: Error | undefined;
 
-  constructor(inner: Exchange, scope: string, ownerOf: OwnerOf = () => undefined) {
+  constructor(inner: Exchange, chain: ChainContext) {
     super(inner);
-    this.scope = scope;
-    this.ownerOf = ownerOf;
+    this.chain = chain;
     this.#params = inner.params;
   }
 
@@ -45,8 +51,12 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     this.#params = params;
   }
 
+  get scope(): string {
+    return this.chain.scope;
+  }
+
   get owner(): string | undefined {
-    return this.server ?? this.ownerOf(this);
+    return this.server ?? this.chain.ownerOf(this);
   }
 
   override get signal(): AbortSignal {

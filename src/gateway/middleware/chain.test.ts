@@ -193,3 +193,39 @@ describe('a step that throws', () => {
     expect(error).toMatchObject({ code: 'INTERNAL', details: {}, cause: { message: 'of the target' } });
   });
 });
+
+describe('the log of a chain', () => {
+  const logging = (steps: Step[]) => {
+    const lines: { event: string; step: string; reason: string }[] = [];
+    const log = createLog({ write: (line) => lines.push(JSON.parse(line) as (typeof lines)[number]) });
+    const chain = createChain(steps, answer, { log });
+    const call = async () => chain(new FakeExchange('tools/call'));
+    return { lines, call };
+  };
+
+  it('tells of a step that breaks the rules once, by name, also when nobody else would hear of it', async () => {
+    const late: Step = {
+      name: 'late',
+      handle(_exchange, next) {
+        setImmediate(() => void next().catch(() => {}));
+        return respond({});
+      },
+    };
+    const { lines, call } = logging([{ name: 'outer', handle: (_, next) => next() }, late]);
+    for (let times = 0; times < 3; times++) {
+      await call();
+      await settled();
+    }
+    expect(lines).toMatchObject([
+      { event: 'step.misused', step: 'late', reason: 'called next() after it had answered' },
+    ]);
+  });
+
+  it('tells of each mistake, whoever passes its error on', async () => {
+    const forgets: Step = { name: 'forgets', handle: wrong(() => undefined) };
+    const { lines, call } = logging([{ name: 'outer', handle: async (_, next) => await next() }, forgets]);
+    await expect(call()).rejects.toMatchObject({ code: 'STEP_MISUSED' });
+    await expect(call()).rejects.toMatchObject({ code: 'STEP_MISUSED' });
+    expect(lines).toMatchObject([{ step: 'forgets', reason: expect.stringContaining('returned no outcome') }]);
+  });
+});

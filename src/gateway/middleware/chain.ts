@@ -6,9 +6,11 @@ import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { LookUp, Step } from '../../protocol/step.ts';
 import { createCounter } from '../../shared/ids.ts';
+import type { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
 import { toError } from '../../shared/to-error.ts';
 import { ChainExchange } from './chain-exchange.ts';
-import type { OwnerOf } from './chain-exchange.ts';
+import type { ChainContext, OwnerOf } from './chain-exchange.ts';
 import { passOn, resultIn } from './outcome.ts';
 import { takeTurn } from './turn.ts';
 import type { Run } from './turn.ts';
@@ -17,26 +19,46 @@ export type Last = (exchange: Exchange) => Promise<ResultObject> | ResultObject;
 
 const nextScope = createCounter('chain-');
 
-/** `ownerOf` tells steps which server `last` would hand a request to. */
-export function createChain(steps: readonly Step[], last: Last, ownerOf?: OwnerOf): Last {
-  const handling = steps.filter((step) => step.handle);
-  if (handling.length === 0) return last;
-  return new Chain(handling, last, ownerOf).handle;
+export interface ChainOptions {
+  /** Tells steps which server `last` would hand a request to. */
+  ownerOf?: OwnerOf | undefined;
+  /** Told of each mistake of a step, once. */
+  log?: Log | undefined;
+  /** By what steps keep apart what they remember; default: one of its own. */
+  scope?: string | undefined;
 }
 
-class Chain {
+export function createScope(): string {
+  return nextScope();
+}
+
+export function createChain(steps: readonly Step[], last: Last, options: ChainOptions = {}): Last {
+  const handling = steps.filter((step) => step.handle);
+  if (handling.length === 0) return last;
+  return new Chain(handling, last, options).handle;
+}
+
+class Chain implements ChainContext {
+  readonly scope: string;
+  readonly ownerOf: OwnerOf;
   readonly #steps: readonly Step[];
   readonly #last: Last;
-  readonly #ownerOf: OwnerOf | undefined;
-  readonly #scope = nextScope();
+  readonly #log: Log | undefined;
+  readonly #logged = new Set<string>();
   /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
   readonly #runs: Map<string, Run>[];
   readonly #named: Set<string>;
 
-  constructor(steps: readonly Step[], last: Last, ownerOf: OwnerOf | undefined) {
+  constructor(
+    steps: readonly Step[],
+    last: Last,
+    { ownerOf = () => undefined, log, scope = createScope() }: ChainOptions,
+  ) {
+    this.scope = scope;
+    this.ownerOf = ownerOf;
     this.#steps = steps;
     this.#last = last;
-    this.#ownerOf = ownerOf;
+    this.#log = log;
     this.#runs = [...steps, undefined].map(() => new Map());
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
   }
@@ -47,8 +69,15 @@ class Chain {
     return this.#start(run, exchange);
   };
 
+  /** The client is told that something is wrong, and so is the log: only whoever runs the gateway can correct it. */
+  onMisuse({ message, details }: GatewayError): void {
+    if (this.#logged.has(message)) return;
+    this.#logged.add(message);
+    this.#log?.error({ step: details.step, reason: details.reason }, 'step.misused');
+  }
+
   async #start(run: Run, exchange: Exchange): Promise<ResultObject> {
-    const chained = new ChainExchange(exchange, this.#scope, this.#ownerOf);
+    const chained = new ChainExchange(exchange, this);
     const outcome = await run(chained);
     if (chained.failure) throw chained.failure;
     return resultIn(outcome);

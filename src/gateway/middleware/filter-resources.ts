@@ -29,6 +29,7 @@ export function filterResources(named: Step, isAllowed: (uri: string) => boolean
       if (shown.length < entries.length) outcome.result = { ...outcome.result, [list.area]: shown };
       return outcome;
     },
+    toolBehind: named.toolBehind,
     onChange(change) {
       if (change.kind === 'resource' && !passes(change.uri)) return undefined;
       return named.onChange!(change);

@@ -52,5 +52,5 @@ function toStep(path: string, exportName: string, value: unknown): Step {
 
 function isStep(value: unknown): value is Step {
   if (!isObject(value) || typeof value.name !== 'string') return false;
-  return typeof value.handle === 'function' || typeof value.onChange === 'function';
+  return [value.handle, value.onChange, value.onAsk].some((part) => typeof part === 'function');
 }

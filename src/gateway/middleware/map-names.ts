@@ -36,6 +36,7 @@ export function mapNames({ name, tools, prompts, strict = false }: Mapping): Ste
     name,
     methods: Object.keys(handlers),
     handle: (exchange, next, lookUp) => handlers[exchange.method]!(exchange, next, lookUp),
+    toolBehind: (shown, scope) => toolNames?.behind(shown, scope),
     onChange(change) {
       if (change.kind === 'prompts') promptNames?.changed();
       if (change.kind !== 'tools' || !toolNames) return change;

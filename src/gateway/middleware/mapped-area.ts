@@ -55,6 +55,11 @@ export class MappedArea {
     return table.has(name) ? 'kept back' : 'unlisted';
   }
 
+  /** What the rest of the chain calls it, as far as it is known without asking. */
+  behind(name: string, scope: string): string | undefined {
+    return this.#tables.get(scope)?.owner(name);
+  }
+
   changed(): void {
     for (const [, table] of this.#tables.entries()) table.stale = true;
   }

@@ -36,17 +36,23 @@ export function redact(options: RedactOptions = {}): Step {
         throw error(thrown);
       }
     },
+    onAsk: (ask, next) => next(redactedAsk(ask, redactor)),
     onChange(change) {
       return change.kind === 'log' || change.kind === 'task' ? redactor.value(change) : change;
     },
   } satisfies Step;
 }
 
-function interceptAll(exchange: StepExchange, { value }: Redactor): void {
+function interceptAll(exchange: StepExchange, redactor: Redactor): void {
+  const { value } = redactor;
   exchange.intercept({
     progress: (progress: Progress, next) => next(value(progress)),
     log: (entry, next) => next(value(entry)),
     notify: ({ method, params }, next) => next({ method, params: value(params) }),
-    ask: (ask: Ask, next) => next(ask.params ? { ...ask, params: value(ask.params) } : ask),
+    ask: (ask: Ask, next) => next(redactedAsk(ask, redactor)),
   });
+}
+
+function redactedAsk(ask: Ask, { value }: Redactor): Ask {
+  return ask.params ? { ...ask, params: value(ask.params) } : ask;
 }

@@ -4,6 +4,7 @@
 // 3. What a step has passed on, it finds again after next(): params and signal, whatever was done to them further in.
 // 4. Every attempt of a step that may repeat has an exchange of its own: one that failed is not heard any more.
 import type { LookUp, Next, Outcome, Step } from '../../protocol/step.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import { isOutcome } from './outcome.ts';
 import { misused, toStepError } from './step-error.ts';
@@ -16,24 +17,24 @@ export function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp:
   try {
     const returned = step.handle!(exchange, turn.next, lookUp);
     // A step that only lets pass has kept all rules: this is the shortest way.
-    return returned === turn.pending && !turn.misuse ? turn.pending : judge(step, turn, returned);
+    return turn.pending && returned === turn.pending && !turn.misuse ? turn.pending : judge(turn, returned);
   } catch (thrown) {
-    return Promise.reject(turn.misuse ?? toStepError(step.name, thrown));
+    return Promise.reject(turn.failure(thrown));
   }
 }
 
-async function judge({ name }: Step, turn: Turn, returned: unknown): Promise<Outcome> {
+async function judge(turn: Turn, returned: unknown): Promise<Outcome> {
   let outcome: unknown;
   try {
     outcome = await returned;
   } catch (thrown) {
-    throw turn.misuse ?? toStepError(name, thrown);
+    throw turn.failure(thrown);
   } finally {
     turn.over = true;
   }
   if (turn.misuse) throw turn.misuse;
-  if (!isOutcome(outcome)) throw misused(name, 'returned no outcome; write "return next()" or "return respond(…)"');
-  if (turn.running) throw misused(name, 'did not wait for next()');
+  if (!isOutcome(outcome)) throw turn.misused('returned no outcome; write "return next()" or "return respond(…)"');
+  if (turn.running) throw turn.misused('did not wait for next()');
   return outcome;
 }
 
@@ -61,11 +62,24 @@ class Turn {
     return outcome;
   };
 
+  misused(reason: string): GatewayError {
+    const error = misused(this.#step.name, reason);
+    this.#exchange.chain.onMisuse(error);
+    return error;
+  }
+
+  /** What the step has thrown, or let pass. */
+  failure(thrown: unknown): Error {
+    const error = this.misuse ?? toStepError(this.#step.name, thrown);
+    if (error instanceof GatewayError && error.code === 'STEP_MISUSED') this.#exchange.chain.onMisuse(error);
+    return error;
+  }
+
   async #proceed(): Promise<Outcome> {
     const exchange = this.#exchange;
     const { name, repeats } = this.#step;
-    if (this.over) throw misused(name, 'called next() after it had answered');
-    if (this.running || (this.#called && !repeats)) throw (this.misuse = misused(name, 'called next() twice'));
+    if (this.over) throw this.misused('called next() after it had answered');
+    if (this.running || (this.#called && !repeats)) throw (this.misuse = this.misused('called next() twice'));
     this.#called = this.running = true;
     const { params, ownSignal } = exchange;
     try {
@@ -79,7 +93,7 @@ class Turn {
   }
 
   async #attempt(): Promise<Outcome> {
-    const attempt = new ChainExchange(this.#exchange, this.#exchange.scope, this.#exchange.ownerOf);
+    const attempt = new ChainExchange(this.#exchange, this.#exchange.chain);
     try {
       const outcome = await this.#rest(attempt);
       if (attempt.failure) throw attempt.failure;

@@ -72,6 +72,8 @@ function following(current: () => Step): Step {
       const { handle, methods } = current();
       return handle && (!methods || methods.includes(exchange.method)) ? handle(exchange, next, lookUp) : next();
     },
+    onAsk: (ask, next, client) => current().onAsk?.(ask, next, client) ?? next(ask),
+    toolBehind: (shown, scope) => current().toolBehind?.(shown, scope),
     onChange: (change) => {
       const { onChange } = current();
       return onChange ? onChange(change) : change;

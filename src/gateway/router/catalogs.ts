@@ -37,7 +37,7 @@ export class Catalogs {
     const { clock, log, startMs = START_MS } = options;
     for (const member of members) {
       const catalog = (previous && previous.#of(member)) ?? new Catalog(member, { clock, log, startMs });
-      catalog.onLate = (kind) => this.#listeners.forEach((listener) => listener({ kind }));
+      catalog.onLate = (kind) => this.#tellLate({ kind });
       this.#catalogs.set(member.name, catalog);
     }
   }
@@ -55,6 +55,10 @@ export class Catalogs {
   watchLate(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  #tellLate(change: Change): void {
+    for (const listener of this.#listeners) listener(change);
   }
 
   /** All entries of an area under their public names, in the order of the configuration. */

@@ -8,6 +8,7 @@ import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts'
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
+import { MadeOnce } from '../../shared/made-once.ts';
 import type { Sealer } from '../../shared/seal.ts';
 import { Catalogs } from './catalogs.ts';
 import type { NameBook } from './name-book.ts';
@@ -41,6 +42,8 @@ export class Router implements Target {
   readonly #members: readonly Member[];
   readonly #catalogs: Catalogs;
   readonly #taskIds: TaskIds;
+  /** The same change, for all who watch. */
+  readonly #published = new MadeOnce<Change, Change | undefined>();
   /** Whether names are those of the book, also of a server that is alone by now. */
   readonly #isJoined: boolean;
 
@@ -83,15 +86,17 @@ export class Router implements Target {
     const stops = this.#members.map((member) =>
       member.target.watch((change) => {
         if (watcher && this.#isUndeclared(change, watcher.client)) return;
-        const told =
-          change.kind === 'task'
-            ? publishChange(change, member, this.#taskIds)
-            : this.#catalogs.onChange(member, change);
+        const told = this.#published.from(change, () => this.#publish(member, change));
         if (told) listener(told);
       }, watcher),
     );
     stops.push(this.#catalogs.watchLate(listener));
     return () => stops.forEach((stop) => stop());
+  }
+
+  #publish(member: Member, change: Change): Change | undefined {
+    if (change.kind === 'task') return publishChange(change, member, this.#taskIds);
+    return this.#catalogs.onChange(member, change);
   }
 
   /** A server alone tells of changed lists only where it said that it would. */

@@ -121,9 +121,10 @@ function tell(router: Router, { method, params, client }: Exchange): JsonObject 
 }
 
 /** What servers ask this client without a request of its own passes the steps, too. */
-function withSteps({ client, ask: put }: Watcher, steps: readonly Step[]): Watcher {
-  if (!put) return { client };
-  return { client, ask: (ask, signal) => passAsk(steps, (last) => put(last, signal), client)(ask) };
+function withSteps(watcher: Watcher, steps: readonly Step[]): Watcher {
+  const { client } = watcher;
+  if (!watcher.ask) return watcher;
+  return { client, ask: (ask, signal) => passAsk(steps, (last) => watcher.ask!(last, signal), client)(ask) };
 }
 
 class NotificationExchange extends QuietExchange {

@@ -13,6 +13,7 @@ import { isLoopback } from './accept/guard.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
+import { AskDoor } from './ask-door.ts';
 import { AskTarget } from './ask/ask-target.ts';
 import { createMeans } from './ask/means.ts';
 import type { AskOptions, Means } from './ask/means.ts';
@@ -52,6 +53,8 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions {
   startMs?: number | undefined;
   /** How people are asked whose clients cannot be. */
   ask?: AskOptions | undefined;
+  /** How browsers of users reach this gateway, where that is not its own address. */
+  publicUrl?: string | undefined;
   /** Counters and spans; the pages /healthz and /readyz are always there. */
   observe?: ObserveOptions | undefined;
 }
@@ -64,6 +67,7 @@ export class Gateway {
   readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
   readonly #observer: Observer;
   readonly #means: Means;
+  readonly #askDoor: AskDoor;
   readonly #front: Front;
   readonly #doors: Doors;
   readonly #names: NameBook;
@@ -78,7 +82,14 @@ export class Gateway {
     const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
     this.#options = { ...options, log, clock, sealer };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
-    this.#means = createMeans({ ...options.ask, log, clock, limits: options.limits });
+    this.#askDoor = new AskDoor({
+      round: (handle) => this.#means.rounds.get(handle),
+      publicUrl: options.publicUrl,
+      identify: options.identify,
+      maxRequestBytes: options.limits?.maxRequestBytes,
+      ...{ log, clock, sealer },
+    });
+    this.#means = createMeans({ ...options.ask, page: this.#askDoor, log, clock, limits: options.limits });
     this.#steps = (options.steps ?? []).map(toStep);
     this.#names = new NameBook(options.names);
     this.#taskIds = new TaskIds(sealer);
@@ -121,10 +132,12 @@ export class Gateway {
   /** Serves clients on stdio, or on one port for every HTTP transport. */
   listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
   listen(options: HttpListenOptions): Promise<HttpListening>;
-  listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+  async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
     if ('stdio' in options) return this.#doors.listen(options);
-    const isPrivate = isLoopback(options.host ?? this.#options.host ?? '127.0.0.1');
-    return this.#doors.listen({ ...options, pages: this.#pages(options, isPrivate) });
+    const host = options.host ?? this.#options.host ?? '127.0.0.1';
+    const listening = await this.#doors.listen({ ...options, pages: this.#pages(options, isLoopback(host)) });
+    this.#askDoor.opened(host, (listening as HttpListening).url);
+    return listening;
   }
 
   connect(transport: Transport): Promise<{ close(): Promise<void> }> {
@@ -132,12 +145,14 @@ export class Gateway {
   }
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
+    this.#askDoor.embedded();
     return this.#doors.endpoint({ ...options, pages: this.#pages(options, false) });
   }
 
   async close(): Promise<void> {
     await this.#doors.close();
     this.#means.rounds.close();
+    await this.#askDoor.close();
     await Promise.all(this.#members.map(async ({ target }) => target instanceof UpstreamTarget && target.close()));
   }
 
@@ -146,7 +161,7 @@ export class Gateway {
   }
 
   #pages({ pages }: EndpointOptions, isPrivate: boolean): EndpointOptions['pages'] {
-    return { ...this.#observer.pages(isPrivate), ...this.#options.pages, ...pages };
+    return { ...this.#observer.pages(isPrivate), ...this.#askDoor.pages, ...this.#options.pages, ...pages };
   }
 
   get #observed(): Observed {

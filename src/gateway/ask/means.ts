@@ -22,11 +22,17 @@ export interface AskOptions {
 }
 
 export interface MeansOptions extends AskOptions {
-  /** Where a page can be served: the link to the page of a round. */
-  link?: ((round: Round) => Promise<string>) | undefined;
+  /** Where answers can be given in a browser. */
+  page?: Page | undefined;
   clock: Clock;
   limits?: Partial<Limits> | undefined;
   log: Log;
+}
+
+export interface Page {
+  /** Whether a browser of the user can be expected to reach it. */
+  readonly isReachable: boolean;
+  link(round: Round): Promise<string>;
 }
 
 export function createMeans(options: MeansOptions): Means {
@@ -41,15 +47,15 @@ export class Means {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly log: Log;
-  readonly link: MeansOptions['link'];
+  readonly #page: Page | undefined;
   readonly #standIns: StandIns;
   readonly #hasRelay: boolean;
 
-  constructor({ channels = ALL_CHANNELS, standIns = {}, link, clock, limits, log }: MeansOptions) {
+  constructor({ channels = ALL_CHANNELS, standIns = {}, page, clock, limits, log }: MeansOptions) {
     this.clock = clock;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.log = log;
-    this.link = channels.includes('page') ? link : undefined;
+    this.#page = channels.includes('page') ? page : undefined;
     this.#hasRelay = channels.includes('relay');
     this.#standIns = standIns;
     this.rounds = new HeldRounds(this.limits, clock);
@@ -57,7 +63,12 @@ export class Means {
 
   /** Whether any question could be put in the client's place. */
   get areAny(): boolean {
-    return this.#hasRelay || this.link !== undefined;
+    return this.#hasRelay || this.#page?.isReachable === true;
+  }
+
+  /** The page of a round; undefined where there can be none. */
+  async link(round: Round): Promise<string | undefined> {
+    return this.#page?.isReachable ? this.#page.link(round) : undefined;
   }
 
   /** What is answered in the place of a client that has not declared it; undefined when nothing is. */
@@ -77,16 +88,16 @@ export class Means {
   /** Whether the question can be put by a page or in the model's words. A human's word is never taken from a model. */
   canPut({ method, human }: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
     if (method !== 'elicitation/create' || during !== 'tools/call') return false;
-    return this.link !== undefined || (this.#hasRelay && human !== true);
+    return this.#page?.isReachable === true || (this.#hasRelay && human !== true);
   }
 
   canOpenPage(exchange: Exchange): boolean {
-    return this.link !== undefined && exchange.canAsk(URL_ASK);
+    return this.#page?.isReachable === true && exchange.canAsk(URL_ASK);
   }
 
   /** A round as a tool's result. */
   async words(round: Round, problem?: string): Promise<JsonObject> {
-    const link = await this.link?.(round);
+    const link = await this.link(round);
     return toWords(round, { link, hasRelay: this.#hasRelay && !isForHuman(round) }, problem);
   }
 }

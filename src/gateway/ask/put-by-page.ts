@@ -22,7 +22,7 @@ export async function putByPage(ask: Ask, exchange: Exchange, means: Means, sign
   promise.catch(() => {}); // the client may have refused before
   const round = means.rounds.open(call, [{ key: KEY, ask }]);
   try {
-    const url = await means.link!(round);
+    const url = await means.link(round);
     means.log.info({ exchange: exchange.id, server, by: 'page' }, 'ask.put');
     const { message } = (ask.params ?? {}) as { message?: unknown };
     const opened = await exchange.ask(

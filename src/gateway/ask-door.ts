@@ -1,0 +1,89 @@
+// The way from a link to the page of a round of questions: on the gateway's own port, under its public URL, or, where it serves
+// only this machine by other means, on a port of its own. Loaded and opened when the first question needs it.
+// A link is given only where a browser of the user can be expected to reach it.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLoopback } from './accept/guard.ts';
+import type { Identify } from './accept/http-endpoint.ts';
+import { createPagePort } from './accept/page-port.ts';
+import type { PagePort } from './accept/page-port.ts';
+import type { AskPage } from './ask/page/ask-page.ts';
+import type { Round } from './ask/round.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Log } from '../shared/log.ts';
+import type { Sealer } from '../shared/seal.ts';
+
+export interface AskDoorOptions {
+  round(handle: string): Round | undefined;
+  publicUrl: string | undefined;
+  identify: Identify | undefined;
+  maxRequestBytes: number | undefined;
+  sealer: Sealer;
+  clock: Clock;
+  log: Log;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const PATH = '/ask';
+
+export class AskDoor {
+  readonly #options: AskDoorOptions;
+  readonly #port: PagePort;
+  #page: Promise<AskPage> | undefined;
+  /** Where browsers on this machine reach a port of the gateway. */
+  #origin: string | undefined;
+  /** Clients may come from elsewhere. */
+  #isOpen = false;
+
+  constructor(options: AskDoorOptions) {
+    this.#options = options;
+    this.#port = createPagePort({ pages: () => this.pages, log: options.log });
+  }
+
+  /** To be served on every port of the gateway. */
+  readonly pages: Record<typeof PATH, Handler> = {
+    [PATH]: (request, response) => {
+      this.#load().then(
+        (page) => page.pages[PATH](request, response),
+        () => response.writeHead(503).end(),
+      );
+    },
+  };
+
+  get isReachable(): boolean {
+    return this.#options.publicUrl !== undefined || this.#origin !== undefined || !this.#isOpen;
+  }
+
+  async link(round: Round): Promise<string> {
+    const page = await this.#load();
+    return page.link(round);
+  }
+
+  /** The gateway listens here. */
+  opened(host: string, url: string): void {
+    if (isLoopback(host)) this.#origin ??= new URL(url).origin;
+    else this.#isOpen = true;
+  }
+
+  /** Clients come in through a server of somebody else, whose address is not known. */
+  embedded(): void {
+    this.#isOpen = true;
+  }
+
+  close(): Promise<void> {
+    return this.#port.close();
+  }
+
+  #load(): Promise<AskPage> {
+    const { publicUrl, identify, maxRequestBytes, ...rest } = this.#options;
+    this.#page ??= import('./ask/page/ask-page.ts').then(({ createAskPage }) =>
+      createAskPage({
+        ...rest,
+        identify,
+        maxRequestBytes,
+        baseUrl: () => publicUrl ?? this.#origin ?? this.#port.url(),
+      }),
+    );
+    return this.#page;
+  }
+}

@@ -1,0 +1,64 @@
+// Questions to clients that cannot be asked, answered in a browser: the link stands in the result of the call.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createGateway, createLog, createServer } from 'mcp-parley';
+import type { Client, Gateway } from 'mcp-parley';
+import { approve } from 'mcp-parley/middleware';
+import { connected, textOf } from '../helpers/fixture-server.ts';
+import { within } from '../helpers/until.ts';
+import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+
+describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked', (revision) => {
+  let gateway: Gateway;
+  let url: string;
+
+  beforeAll(async () => {
+    const desk = createServer({ name: 'desk', version: '1' });
+    desk.tool('order', {}, async (_, call) => {
+      const { action, content } = await call.ask.elicit({
+        message: 'Which dish?',
+        schema: { dish: { type: 'string' } },
+      });
+      return action === 'accept' ? `order ${String(content?.dish)}` : action;
+    });
+    desk.tool('wipe', { annotations: { destructiveHint: true } }, () => 'wiped');
+    const steps = [approve({ when: ['wipe'] })];
+    gateway = createGateway({ servers: { desk }, steps, log: createLog({ level: 'silent' }) });
+    ({ url } = await gateway.listen({ port: 0 }));
+  });
+  afterAll(() => gateway.close());
+
+  test('answers on the page, and the model comes for the result', async () => {
+    await using client = await connected(url, { revision });
+    const { handle, link } = await ask(client, 'order');
+    const browser = new FakeBrowser();
+    expect((await browser.open(link)).text).toContain('Which dish?');
+    await browser.fill(link, { 'q0.0': 'Soup' });
+    expect(await textOf(client, 'parley_answer', { handle })).toBe('order Soup');
+  });
+
+  test('the model that waits is told as soon as the page is sent', async () => {
+    await using client = await connected(url, { revision });
+    const { handle, link } = await ask(client, 'order');
+    const waiting = textOf(client, 'parley_answer', { handle });
+    await new FakeBrowser().fill(link, { 'q0.0': 'Fish' });
+    expect(await within('the result', waiting)).toBe('order Fish');
+  });
+
+  test('what only a person may decide is not taken from the model', async () => {
+    await using client = await connected(url, { revision });
+    const { handle, link, text } = await ask(client, 'wipe');
+    expect(text).toContain('Only the user can answer');
+    expect(await textOf(client, 'parley_answer', { handle, answer: { approve: true } })).toContain('not taken');
+    await new FakeBrowser().fill(link, { 'q0.0': 'true' });
+    expect(await textOf(client, 'parley_answer', { handle })).toBe('wiped');
+  });
+});
+
+async function ask(client: Client, tool: string): Promise<{ handle: string; link: string; text: string }> {
+  const result = (await client.callTool(tool)) as unknown as {
+    content: { text: string }[];
+    _meta: Record<string, string>;
+  };
+  const { text } = result.content[0]!;
+  return { text, handle: result._meta['mcp-parley/handle']!, link: /http:\/\/\S+\/ask\?\S+/.exec(text)![0] };
+}

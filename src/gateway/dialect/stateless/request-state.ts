@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { canonicalJson } from '../../../shared/canonical.ts';
 import type { Sealer } from '../../../shared/seal.ts';
 import { namedBy } from './headers.ts';
 import type { Ticket } from './parked-calls.ts';
@@ -25,14 +26,7 @@ export function openState(
 }
 
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {
-  const salient = [principal, method, namedBy(method, params) ?? null, canonical(params.arguments ?? {})];
-  return createHash('sha256').update(JSON.stringify(salient)).digest('base64');
-}
-
-/** Clients may write the same arguments in another order. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (!isObject(value)) return value;
-  const keys = Object.keys(value).toSorted();
-  return Object.fromEntries(keys.map((key) => [key, canonical(value[key])]));
+  // Clients may write the same arguments in another order.
+  const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}];
+  return createHash('sha256').update(canonicalJson(salient)).digest('base64');
 }

@@ -1,0 +1,35 @@
+// AES-256-GCM, the one cipher of everything that travels through a client. Nobody can read, forge or alter what was encrypted, nor
+// open it with other associated data. How the parts are laid out, and from where the key comes, is the caller's.
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+export const NONCE_BYTES = 12;
+export const TAG_BYTES = 16;
+
+export interface Encrypted {
+  nonce: Buffer;
+  body: Buffer;
+  tag: Buffer;
+}
+
+export function encrypt(key: Buffer, associated: Buffer, plain: Uint8Array): Encrypted {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return { nonce, body, tag: cipher.getAuthTag() };
+}
+
+/** Undefined for anything forged, altered, or encrypted with another key or for something else. */
+export function decrypt(key: Buffer, associated: Buffer, { nonce, body, tag }: Encrypted): Buffer | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(associated).setAuthTag(tag);
+  try {
+    return Buffer.concat([decipher.update(body), decipher.final()]);
+  } catch {
+    return undefined; // the tag did not fit
+  }
+}
+
+/** Any string serves as a key; 32 random bytes in base64 carry the most. Each purpose gets a key of its own. */
+export function toKey(purpose: string, text: string): Buffer {
+  return createHash('sha256').update(`mcp-parley/${purpose}\0`).update(text).digest();
+}

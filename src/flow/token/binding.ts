@@ -1,0 +1,19 @@
+// What a token holds for, and nothing else: a token shown by somebody else, to another server, for another tool or with other
+// arguments does not open. The binding is authenticated with the token and takes no room in it.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../shared/canonical.ts';
+
+export interface Binding {
+  /** As in the header of the session: a hash, never the name. */
+  principal: string;
+  /** By which the token travels: `tools/call`, `interaction`, … */
+  method: string;
+  tool: string;
+  /** The arguments of the call that is repeated with the token, where one is. */
+  args?: unknown;
+}
+
+export function digestOf(audience: string, { principal, method, tool, args }: Binding): Buffer {
+  const salient = [audience, principal, method, tool, args ?? null];
+  return createHash('sha256').update(canonicalJson(salient)).digest();
+}

@@ -1,0 +1,156 @@
+// Entries of a journal as short lists, for tokens. An answer begins with the number of its kind, everything else with a
+// negative number; times are told from the entry before; what is as usual and stands last is left out.
+// Nothing may get lost: an entry with anything that its list has no place for travels whole. Only why an answer was refused is
+// left behind, which nobody reads.
+import type { AnswerEntry, Entry, Header } from '../journal.ts';
+
+export type Row = unknown[];
+
+/** Order is format: only ever add at the end. */
+const KINDS = ['', 'text', 'choice', 'confirm', 'number', 'date', 'file', 'custom', 'choices', 'form'];
+const SOURCES = ['human', 'ui', 'model', 'args', 'default'];
+const VIAS = ['flow', 'elicit', 'mrtr', 'task', 'app', 'page', 'relay', 'args', 'terminal'];
+const NOS = ['declined', 'cancelled', 'timeout', 'unavailable'];
+
+const WHOLE = -1;
+const INTENT = -2;
+const STEP = -3;
+const CUT = -4;
+const EDIT = -5;
+const VERSION = -6;
+const REJECTED = -7;
+const UNDO = -8;
+
+export function toRows(entries: readonly Entry[], { via, since }: { via: Header['via']; since: number }): Row[] {
+  let last = since;
+  return entries.map((entry) => {
+    const elapsed = entry.ts - last;
+    last = entry.ts;
+    return trimmed(toRow(entry, elapsed, via) ?? [WHOLE, entry]);
+  });
+}
+
+export function fromRows(rows: readonly Row[], { via, since }: { via: Header['via']; since: number }): Entry[] {
+  let last = since;
+  return rows.map((row) => {
+    const entry = fromRow(row, last, via);
+    last = entry.ts;
+    return entry;
+  });
+}
+
+function toRow(entry: Entry, elapsed: number, via: Header['via']): Row | undefined {
+  switch (entry.t) {
+    case 'ans':
+      return answerRow(entry, elapsed, via);
+    case 'int':
+      return fits(entry, 4) ? [INTENT, entry.k, elapsed, toBytes(entry.idem)] : undefined;
+    case 'step': {
+      const { k, v, e, att } = entry;
+      return fits(entry, 4 + present(v, e)) ? [STEP, k, v, elapsed, att === 1 ? undefined : att, e] : undefined;
+    }
+    case 'cut':
+      return fits(entry, 3) ? [CUT, entry.k, elapsed] : undefined;
+    case 'undo':
+      return fits(entry, 3) ? [UNDO, entry.k, elapsed] : undefined;
+    case 'edit':
+      return fits(entry, 5) ? [EDIT, entry.k, entry.v, elapsed, usual(SOURCES, entry.src)] : undefined;
+    case 'ver':
+      return fits(entry, 4) ? [VERSION, entry.id, elapsed, entry.on || undefined] : undefined;
+    case 'rej':
+      return fits(entry, 5) ? [REJECTED, entry.k, elapsed, entry.a] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function answerRow(entry: AnswerEntry, elapsed: number, via: Header['via']): Row | undefined {
+  const { k, v, a, ty, no, src, f } = entry;
+  const kind = KINDS.indexOf(ty);
+  const [byVia, bySource] = [VIAS.indexOf(entry.via), SOURCES.indexOf(src)];
+  if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f))) return undefined;
+  const refusal = no === undefined ? undefined : NOS.indexOf(no);
+  if (refusal === -1) return undefined;
+  const unusual = [a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f];
+  return [kind, k, v, elapsed, ...unusual];
+}
+
+function fromRow(row: Row, last: number, via: Header['via']): Entry {
+  const [type, k] = row as [number, string];
+  switch (type) {
+    case WHOLE:
+      return row[1] as Entry;
+    case INTENT:
+      return { t: 'int', k, idem: fromBytes(row[3]), ts: last + (row[2] as number) };
+    case STEP: {
+      const [, , v, elapsed, att = 1, e] = row as [
+        number,
+        string,
+        unknown,
+        number,
+        number?,
+        { name: string; message: string }?,
+      ];
+      return { t: 'step', k, ...given({ v, e }), att, ts: last + elapsed };
+    }
+    case CUT:
+      return { t: 'cut', k, ts: last + (row[2] as number) };
+    case UNDO:
+      return { t: 'undo', k, ts: last + (row[2] as number) };
+    case EDIT: {
+      const src = SOURCES[(row[4] ?? 0) as number] as AnswerEntry['src'];
+      return { t: 'edit', k, v: row[2], src, ts: last + (row[3] as number) };
+    }
+    case VERSION:
+      return { t: 'ver', id: k, on: row[3] === true, ts: last + (row[2] as number) };
+    case REJECTED:
+      return { t: 'rej', k, a: row[3] as number, why: '', ts: last + (row[2] as number) };
+    default:
+      return fromAnswerRow(row, last, via);
+  }
+}
+
+type AnswerRow = [number, string, unknown, number, number?, number?, number?, number?, string?];
+
+function fromAnswerRow(row: Row, last: number, via: Header['via']): AnswerEntry {
+  const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f] = row as AnswerRow;
+  const no = refusal === undefined ? undefined : (NOS[refusal] as AnswerEntry['no']);
+  return {
+    ...{ t: 'ans', k, a, ty: KINDS[kind]!, ...given({ v, no }), src: SOURCES[source] as AnswerEntry['src'] },
+    ...{ via: byVia === undefined ? via : (VIAS[byVia] as AnswerEntry['via']), ...given({ f }) },
+    ts: last + elapsed,
+  };
+}
+
+/** It has as many keys as its list has places for. */
+function fits(entry: Entry, keys: number): boolean {
+  return Object.values(entry).filter((value) => value !== undefined).length === keys;
+}
+
+function present(...values: unknown[]): number {
+  return values.filter((value) => value !== undefined).length;
+}
+
+/** The first of the list is the usual one and needs no mention. */
+function usual(list: string[], value: string): number | undefined {
+  return list.indexOf(value) || undefined;
+}
+
+function given<T extends object>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** Without what is absent at the end. */
+export function trimmed(row: Row): Row {
+  return row.slice(0, row.findLastIndex((value) => value !== undefined) + 1);
+}
+
+/** Text that is bytes in base64url goes as the bytes. */
+export function toBytes(text: string): Uint8Array | string {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? Uint8Array.from(bytes) : text;
+}
+
+export function fromBytes(value: unknown): string {
+  return typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString('base64url');
+}

@@ -1,0 +1,112 @@
+// A session as the shortest list that says all of it. Not in it: what the binding of its token says already (tool, principal), and
+// what a replay finds again (the questions that wait).
+import type { Header, StartEntry } from '../journal.ts';
+import type { StoredSession } from '../store/store.ts';
+import { fromBytes, fromRows, toBytes, toRows, trimmed } from './compact-entries.ts';
+import type { Row } from './compact-entries.ts';
+
+/** Order is format: only ever add at the end. */
+const STATES = ['waiting_user', 'processing', 'active', 'idle', 'completed', 'cancelled', 'error'];
+const VIAS = ['mrtr', 'flow', 'relay', 'elicit', 'task', 'app', 'page', 'args', 'terminal'];
+
+const TIMEOUT_MS = 300_000;
+const DURATION_MS = 3_600_000;
+const TIME_BYTES = 6;
+
+/** Of these nothing travels: known from elsewhere, found again, or of no use to another process. */
+const LEFT_OUT = [
+  'id',
+  'tool',
+  'principal',
+  'current',
+  'createdAt',
+  'lastActivityAt',
+  'expiresAt',
+  'size',
+  'burst',
+  'warned',
+];
+const IN_START = ['t', 'input', 'context', 'client', 'seed', 'ts'];
+const IN_PLACE = ['version', 'state', 'rev', 'timeoutMs', 'deadline', 'rounds', 'prompts', 'attempts', 'via', 'locale'];
+
+export interface Compact {
+  /** Everything but the entries after the start. */
+  head: Row;
+  rows: Row[];
+}
+
+export function toCompact({ header, entries }: StoredSession, at: number): Compact {
+  const [start, ...rest] = entries;
+  if (start?.t !== 'start') throw new TypeError('a journal begins with its start');
+  const { createdAt, via } = header;
+  const numbers = [header.rev, header.rounds, header.prompts, header.attempts];
+  const last = entries.at(-1)!.ts;
+  const head = [
+    timeOf(createdAt),
+    at - last,
+    STATES.indexOf(header.state) * VIAS.length + VIAS.indexOf(via),
+    ...numbers,
+    header.version,
+    toBytes(start.seed),
+    start.input,
+    usually(start.ts, createdAt),
+    usually(header.timeoutMs, TIMEOUT_MS),
+    usually(header.deadline - createdAt, DURATION_MS),
+    header.locale,
+    start.context,
+    start.client,
+    others(header, [...LEFT_OUT, ...IN_PLACE]),
+    others(start, IN_START),
+  ];
+  return { head: trimmed(head), rows: toRows(rest, { via, since: start.ts }) };
+}
+
+export interface Known {
+  id: string;
+  tool: string;
+  principal: string;
+}
+
+/** The session, and when its token was made. */
+export function fromCompact({ head, rows }: Compact, known: Known): StoredSession & { at: number } {
+  const [time, since, packed, rev, rounds, prompts, attempts, version] = head as [Uint8Array, ...number[]];
+  const [seed, input, startedAt, timeoutMs, duration, locale, context, client, more, moreOfStart] = head.slice(8);
+  const createdAt = Buffer.from(time).readUIntBE(0, TIME_BYTES);
+  const via = VIAS[packed! % VIAS.length] as Header['via'];
+  const ts = (startedAt as number | undefined) ?? createdAt;
+  const start: StartEntry = { t: 'start', input, seed: fromBytes(seed), ts, ...(moreOfStart as object | undefined) };
+  if (context !== undefined) start.context = context;
+  if (client !== undefined) start.client = client as NonNullable<StartEntry['client']>;
+  const entries = [start, ...fromRows(rows, { via, since: ts })];
+  const at = entries.at(-1)!.ts + since!;
+  const header: Header = {
+    ...known,
+    version: version as unknown as string,
+    state: STATES[Math.floor(packed! / VIAS.length)] as Header['state'],
+    ...{ rev: rev!, createdAt, lastActivityAt: at, rounds: rounds!, prompts: prompts!, attempts: attempts! },
+    ...{ timeoutMs: (timeoutMs as number | undefined) ?? TIMEOUT_MS, expiresAt: 0, via, current: [] },
+    deadline: createdAt + ((duration as number | undefined) ?? DURATION_MS),
+    ...(locale !== undefined && { locale: locale as string }),
+    ...(more as Partial<Header> | undefined),
+    size: JSON.stringify(entries).length,
+  };
+  header.expiresAt = Math.min(at + header.timeoutMs, header.deadline);
+  return { header, entries, at };
+}
+
+/** What there is beside what is known here, so that a new field is not lost. */
+function others(from: object, known: string[]): object | undefined {
+  const rest = Object.entries(from).filter(([name, value]) => value !== undefined && !known.includes(name));
+  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
+}
+
+/** CBOR would take nine bytes for a number of this size. */
+function timeOf(ms: number): Uint8Array {
+  const bytes = Buffer.alloc(TIME_BYTES);
+  bytes.writeUIntBE(ms, 0, TIME_BYTES);
+  return Uint8Array.from(bytes);
+}
+
+function usually(value: number, usual: number): number | undefined {
+  return value === usual ? undefined : value;
+}

@@ -1,0 +1,58 @@
+// Sessions in tokens of the Flow document's form. The whole state is in them, readable and signed; what is bound is what the state
+// says: whose session it is, and for whom. Expiry and turn are in it too.
+import type { Clock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Entry, Header } from '../journal.ts';
+import type { StoredSession } from '../store/store.ts';
+import type { Binding } from './binding.ts';
+import { createKeyRing } from './key-ring.ts';
+import { signToken, verifyToken } from './signed-form.ts';
+import { tooLarge } from './too-large.ts';
+import { toCompact } from './compact-session.ts';
+import type { Opened, TokenOptions, Tokens } from './tokens.ts';
+
+/** What is in `state`. */
+interface SignedState {
+  audience: string;
+  expiresAt: number;
+  /** Grows with every token of the session. */
+  turn: number;
+  header: Header;
+  entries: Entry[];
+}
+
+const TTL_MS = 600_000;
+const HARD_BYTES = 65_536;
+
+export function createSignedTokens(options: TokenOptions): Tokens {
+  const { keys, audience = 'mcp-parley', ttlMs = TTL_MS, hardBytes = HARD_BYTES, store } = options;
+  const clock: Clock = options.clock ?? systemClock;
+  createKeyRing(keys);
+
+  async function seal({ header, entries }: StoredSession, _binding: Binding): Promise<string> {
+    const expiresAt = Math.min(clock.now() + ttlMs, header.expiresAt);
+    const state: SignedState = { audience, expiresAt, turn: header.rev, header, entries };
+    const token = signToken(keys, { sessionId: header.id, state: { ...state } });
+    if (token.length <= hardBytes) return token;
+    throw tooLarge({ header, entries }, toCompact({ header, entries }, clock.now()).rows, hardBytes);
+  }
+
+  async function open(token: string, binding: Binding): Promise<Opened> {
+    const signed = token.length <= hardBytes ? verifyToken(keys, token) : undefined;
+    const { audience: to, header, entries, expiresAt } = (signed?.state ?? {}) as Partial<SignedState>;
+    if (to !== audience || !header || !entries || !expiresAt) return { ok: false, why: 'invalid' };
+    if (header.id !== signed?.sessionId) return { ok: false, why: 'invalid' };
+    if (header.principal !== binding.principal || header.tool !== binding.tool) return { ok: false, why: 'invalid' };
+    if (expiresAt <= clock.now()) return { ok: false, why: 'expired' };
+    return { ok: true, session: { header, entries } };
+  }
+
+  async function take(token: string, binding: Binding): Promise<Opened> {
+    const opened = await open(token, binding);
+    if (!opened.ok || !store) return opened;
+    const { id, rev } = opened.session.header;
+    return (await store.spend(id, rev, ttlMs)) ? opened : { ok: false, why: 'spent' };
+  }
+
+  return { seal, open, take };
+}

@@ -1,0 +1,118 @@
+// Sessions that are kept nowhere: each turn hands the client a token with all of the session in it, and the next turn opens it, on
+// any machine that has the keys. What it cannot do is forget: an old token, shown again within its time, is a fork of the
+// session. A step's idempotency key is the same on every fork, so a sink that looks at it takes one; where that does not do,
+// `take` with a store lets each turn of a token be used once.
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Header } from '../journal.ts';
+import type { FlowStore, StoredSession } from '../store/store.ts';
+import { digestOf } from './binding.ts';
+import type { Binding } from './binding.ts';
+import { fromCbor, toCbor } from './cbor.ts';
+import type { Row } from './compact-entries.ts';
+import { fromCompact, toCompact } from './compact-session.ts';
+import { createKeyRing } from './key-ring.ts';
+import { openToken, SEALED_PREFIX, sealToken, toSessionId, toSid } from './sealed-form.ts';
+import { tooLarge } from './too-large.ts';
+
+export interface TokenOptions {
+  /** The first seals, all open. */
+  keys: readonly string[];
+  /** Whom the tokens are for: servers that share keys but not tokens have different ones. */
+  audience?: string | undefined;
+  /** A token lives this long, and never longer than its session may wait. */
+  ttlMs?: number | undefined;
+  /** From this length on the entries go to the store, if there is one. */
+  softBytes?: number | undefined;
+  hardBytes?: number | undefined;
+  /** Keeps which turns were used, and entries that are too long for a token. */
+  store?: Pick<FlowStore, 'spend' | 'putBlob' | 'getBlob'> | undefined;
+  clock?: Clock | undefined;
+}
+
+/** Why a token did not open is for the log and the code of an error; whoever showed it learns no more. */
+export type Opened = { ok: true; session: StoredSession } | { ok: false; why: 'invalid' | 'expired' | 'spent' };
+
+export interface Tokens {
+  seal(session: StoredSession, binding: Binding): Promise<string>;
+  /** To look at it. The questions that wait are not in it: a replay finds them. */
+  open(token: string, binding: Binding): Promise<Opened>;
+  /** To go on with it: with a store, each turn of a token can be taken once. */
+  take(token: string, binding: Binding): Promise<Opened>;
+}
+
+const TTL_MS = 600_000;
+const SOFT_BYTES = 4096;
+const HARD_BYTES = 16_384;
+
+export function createTokens(options: TokenOptions): Tokens {
+  const { audience = 'mcp-parley', ttlMs = TTL_MS, softBytes = SOFT_BYTES, hardBytes = HARD_BYTES, store } = options;
+  const clock = options.clock ?? systemClock;
+  const ring = createKeyRing(options.keys);
+
+  const sealPlain = (header: Header, plain: unknown, binding: Binding): string =>
+    sealToken(ring, { sid: toSid(header.id), plain: toCbor(plain) }, digestOf(audience, binding));
+
+  async function seal(session: StoredSession, binding: Binding): Promise<string> {
+    const { header } = session;
+    if (header.principal !== binding.principal || header.tool !== binding.tool) {
+      throw new TypeError(`a token of ${header.tool} cannot be bound to somebody or something else`);
+    }
+    const { head, rows } = toCompact(session, clock.now());
+    const token = sealPlain(header, [head, rows], binding);
+    if (token.length <= (store ? softBytes : hardBytes)) return token;
+    if (!store) throw tooLarge(session, rows, hardBytes);
+    const short = sealPlain(header, [head, await spill(store, rows, header.deadline - clock.now())], binding);
+    if (short.length > hardBytes) throw tooLarge(session, [], hardBytes);
+    return short;
+  }
+
+  async function open(token: string, binding: Binding): Promise<Opened> {
+    if (token.length > hardBytes) return INVALID;
+    const opened = openToken(ring, token, digestOf(audience, binding));
+    if (!opened) return INVALID;
+    const [head, kept] = fromCbor(opened.plain) as [Row, Row[] | Uint8Array];
+    const rows = kept instanceof Uint8Array ? await fetched(store, kept) : kept;
+    if (!rows) return EXPIRED;
+    const known = { id: toSessionId(opened.sid), tool: binding.tool, principal: binding.principal };
+    const { at, ...session } = fromCompact({ head, rows }, known);
+    if (Math.min(at + ttlMs, session.header.expiresAt) <= clock.now()) return EXPIRED;
+    return { ok: true, session };
+  }
+
+  async function take(token: string, binding: Binding): Promise<Opened> {
+    const opened = await open(token, binding);
+    if (!opened.ok || !store) return opened;
+    const { id, rev, deadline } = opened.session.header;
+    // Remembered for as long as the token could be shown again.
+    const first = await store.spend(id, rev, Math.min(ttlMs, deadline - clock.now()));
+    return first ? opened : SPENT;
+  }
+
+  return { seal, open, take };
+}
+
+export function isSealed(token: string): boolean {
+  return token.startsWith(SEALED_PREFIX);
+}
+
+const INVALID = { ok: false, why: 'invalid' } as const;
+const EXPIRED = { ok: false, why: 'expired' } as const;
+const SPENT = { ok: false, why: 'spent' } as const;
+
+type Blobs = Pick<FlowStore, 'putBlob' | 'getBlob'>;
+
+async function spill(store: Blobs, rows: Row[], ms: number): Promise<Uint8Array> {
+  const bytes = toCbor(rows);
+  const digest = createHash('sha256').update(bytes).digest();
+  await store.putBlob(digest.toString('hex'), bytes, ms);
+  return Uint8Array.from(digest);
+}
+
+async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<Row[] | undefined> {
+  if (!store) throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, and there is none here' });
+  const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));
+  return bytes && (fromCbor(bytes) as Row[]);
+}

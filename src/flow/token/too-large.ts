@@ -1,0 +1,31 @@
+// What is said when a session no longer fits into its token: which part of it takes the room.
+import { GatewayError } from '../../shared/errors.ts';
+import type { Entry } from '../journal.ts';
+import type { StoredSession } from '../store/store.ts';
+import { toCbor } from './cbor.ts';
+import type { Row } from './compact-entries.ts';
+
+const KINDS: Partial<Record<Entry['t'], string>> = {
+  ans: 'the answer',
+  step: 'the result of step',
+  edit: 'the answer',
+};
+
+export function tooLarge({ header, entries }: StoredSession, rows: readonly Row[], limit: number): GatewayError {
+  let [bytes, what] = [toCbor(inputOf(entries[0])).length, 'the input'];
+  for (const [index, row] of rows.entries()) {
+    const size = toCbor(row).length;
+    if (size > bytes) [bytes, what] = [size, nameOf(entries[index + 1]!)];
+  }
+  const largest = `its largest part is ${what}, ${bytes} bytes`;
+  return new GatewayError('FLOW_TOO_LARGE', { what: `The token of ${header.tool} (${largest})`, limit });
+}
+
+function nameOf(entry: Entry): string {
+  const kind = KINDS[entry.t] ?? entry.t;
+  return 'k' in entry ? `${kind} ${entry.k}` : kind;
+}
+
+function inputOf(start: Entry | undefined): unknown {
+  return start?.t === 'start' ? [start.input, start.context] : [];
+}

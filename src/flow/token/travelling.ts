@@ -1,0 +1,92 @@
+// Sessions whose state travels with the client. Whatever is done with one begins by opening its token and ends by sealing a new
+// one; in between nothing of it stays in this process. So steps are waited for: nobody could go on with them later.
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { AnyFlow } from '../define.ts';
+import type { StartRequest } from '../session/requests.ts';
+import { Sessions } from '../session/sessions.ts';
+import { toOwner } from '../session/setup.ts';
+import type { SessionOptions } from '../session/setup.ts';
+import { settled } from '../session/turn.ts';
+import type { Turn } from '../session/turn.ts';
+import type { StateView } from '../session/view.ts';
+import type { FlowStore, StoredSession } from '../store/store.ts';
+import { isEnded } from '../store/store.ts';
+import { createCarriedStore } from './carried-store.ts';
+import type { Opened, Tokens } from './tokens.ts';
+import { questionsOf } from './waiting.ts';
+
+export interface TravellingOptions extends Omit<SessionOptions, 'store'> {
+  tokens: Tokens;
+  /** For files and secrets, which are too much for a token. */
+  shared?: FlowStore | undefined;
+}
+
+/** By whom and by which request a token is brought. */
+export interface Bearer {
+  principal: string;
+  tool: string;
+  method: string;
+  args?: unknown;
+}
+
+export interface Travelled {
+  turn: Turn;
+  /** To be shown with the next request; none once it has ended. */
+  token?: string;
+}
+
+export class TravellingSessions {
+  readonly sessions: Sessions;
+  readonly #tokens: Tokens;
+  readonly #store: ReturnType<typeof createCarriedStore>;
+
+  constructor(flows: Iterable<AnyFlow>, { tokens, shared, ...options }: TravellingOptions) {
+    const clock: Clock | undefined = options.clock;
+    this.#store = createCarriedStore({ shared, ...(clock && { clock }) });
+    this.#tokens = tokens;
+    this.sessions = new Sessions(flows, { ...options, store: this.#store });
+  }
+
+  async start(request: StartRequest, bearer: Bearer): Promise<Travelled> {
+    return this.#carried(undefined, bearer, () => this.sessions.start(request));
+  }
+
+  /** Goes on with the session of a token: `act` does with it what the request asks for. */
+  async go(token: string, bearer: Bearer, act: (sessionId: string) => Promise<Turn>): Promise<Travelled> {
+    const session = await this.#renewed(await this.#tokens.take(token, toBinding(bearer)));
+    return this.#carried(session, bearer, () => act(session.header.id));
+  }
+
+  async getState(token: string, bearer: Bearer): Promise<StateView> {
+    const session = await this.#renewed(await this.#tokens.open(token, toBinding(bearer)));
+    const request = { principal: bearer.principal, sessionId: session.header.id };
+    return (await this.#store.carry(session, () => this.sessions.getState(request))).value;
+  }
+
+  async #carried(session: StoredSession | undefined, bearer: Bearer, act: () => Promise<Turn>): Promise<Travelled> {
+    const { value: turn, session: after } = await this.#store.carry(session, async () => settled(await act()));
+    if (!after || isEnded(after.header)) return { turn };
+    return { turn, token: await this.#tokens.seal(after, toBinding(bearer)) };
+  }
+
+  async #renewed(opened: Opened): Promise<StoredSession> {
+    if (!opened.ok) throw refusal(opened.why);
+    const { header, entries } = opened.session;
+    if (header.current.length > 0) return opened.session;
+    return { header: { ...header, current: await questionsOf(this.sessions.flowOf(header), opened.session) }, entries };
+  }
+}
+
+function toBinding({ principal, ...rest }: Bearer): Bearer {
+  return { ...rest, principal: toOwner(principal) };
+}
+
+/** What was wrong with a forged token is nobody's business. */
+function refusal(why: 'invalid' | 'expired' | 'spent'): GatewayError {
+  const sessionId = 'in its token';
+  if (why === 'invalid') return new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+  if (why === 'expired') return new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
+  const reason = 'this token was used before';
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'further on', reason });
+}

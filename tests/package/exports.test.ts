@@ -107,11 +107,13 @@ describe('the public surface', () => {
         "AskError",
         "DEFAULT_FLOW_LIMITS",
         "Sessions",
+        "explore",
         "f",
         "flow",
         "memoryStore",
         "msg",
         "settled",
+        "toInputSchema",
       ]
     `);
   });
@@ -133,6 +135,7 @@ describe('the public surface', () => {
         "Catalogue",
         "Choice",
         "Complaint",
+        "Explored",
         "Failure",
         "Field",
         "FieldBuilders",
@@ -144,6 +147,7 @@ describe('the public surface', () => {
         "FlowOptions",
         "FormField",
         "FormFields",
+        "FoundQuestion",
         "InputOf",
         "Key",
         "Kind",

@@ -1,6 +1,7 @@
 // What a run is given.
 import type { AnyFlow } from '../define.ts';
 import type { Folded } from '../fold.ts';
+import type { Spec } from './spec.ts';
 import type { Incoming } from './fit.ts';
 import type { Trespass } from './tracer.ts';
 
@@ -21,6 +22,10 @@ export interface RunInput {
   onTrespass?: ((trespass: Trespass) => void) | undefined;
   /** False: the body sees the time and randomness that everybody sees. */
   virtual?: boolean | undefined;
+  /** Questions that can be put ahead, by the keys of those before them. */
+  next?: ReadonlyMap<string, Spec[]> | undefined;
+  /** Answers are made up, and are not checked. */
+  isTrusting?: boolean | undefined;
   /** The body waits for something that is neither a question nor a step. */
   onStall?: (() => void) | undefined;
 }

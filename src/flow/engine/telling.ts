@@ -10,13 +10,13 @@ interface Wanted {
 }
 
 export class Telling {
-  readonly #told: readonly (Told | Incoming)[];
+  readonly #told: (Told | Incoming)[];
   readonly #kept = new Map<string, Told>();
   readonly #onKept: (incoming: Incoming) => AnswerEntry | undefined;
   #cursor = 0;
 
   /** `onKept` makes an entry of an answer that has just come and is not asked for. */
-  constructor(told: readonly (Told | Incoming)[], onKept: (incoming: Incoming) => AnswerEntry | undefined) {
+  constructor(told: (Told | Incoming)[], onKept: (incoming: Incoming) => AnswerEntry | undefined) {
     this.#told = told;
     this.#onKept = onKept;
   }
@@ -35,6 +35,10 @@ export class Telling {
       if (kept) this.#kept.set(kept.k, kept);
     }
     return undefined;
+  }
+
+  add(told: Told): void {
+    this.#told.push(told);
   }
 
   hasMore(wanted: Wanted): boolean {

@@ -3,6 +3,7 @@
 //    between, the answer and the intent are one, and its result and the question the next.
 // 2. Nothing is written over what somebody else wrote meanwhile: then the whole turn is given up, and tried anew from the store.
 // 3. Once an effect has begun, this process holds a lease, and goes on whoever else looks at the session.
+import type { Spec } from '../engine/spec.ts';
 import type { Incoming } from '../engine/fit.ts';
 import { Run } from '../engine/run.ts';
 import type { Rest } from '../engine/run.ts';
@@ -27,6 +28,8 @@ export interface DriveInput {
   entries: Entry[];
   /** It is in the store already. */
   stored: boolean;
+  /** Questions that can be put ahead. */
+  next?: ReadonlyMap<string, Spec[]> | undefined;
   /** Entries to be written with the first commit, that the run already knows of. */
   prefix?: Entry[] | undefined;
   incoming?: Incoming[] | undefined;
@@ -61,6 +64,7 @@ export class Drive {
       locale: header.locale,
       incoming: input.incoming ?? [],
       now: setup.clock.now(),
+      next: input.next,
       checks: setup.checks,
       virtual: setup.virtual,
       onTrespass: (trespass) => setup.log.warn({ tool: flow.name, ...trespass }, 'flow.unjournaled'),

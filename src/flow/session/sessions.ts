@@ -6,6 +6,8 @@ import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Question } from '../question/question.ts';
+import { NOTHING, explore } from '../explore/explore.ts';
+import type { Explored } from '../explore/explore.ts';
 import { toIncoming } from './answering.ts';
 import { cancelled } from './cancelling.ts';
 import { Drive } from './drive.ts';
@@ -23,7 +25,7 @@ import type {
 } from './requests.ts';
 import { toOwner, toSetup } from './setup.ts';
 import type { SessionOptions, Setup } from './setup.ts';
-import { startOf } from './starting.ts';
+import { startOf, withoutSecrets } from './starting.ts';
 import { react } from './states.ts';
 import { Sweeper } from './sweeper.ts';
 import { toDueAt, toExpiry } from './timing.ts';
@@ -51,6 +53,13 @@ export class Sessions {
     this.setup = toSetup(options);
     this.#flows = new Map([...flows].map((flow) => [flow.name, flow]));
     this.#sweeper = new Sweeper(this);
+    // Now, and not when the first request comes.
+    for (const flow of this.#flows.values()) void this.explored(flow);
+  }
+
+  /** The questions of a flow, as far as they can be found without its user. */
+  explored(flow: AnyFlow): Promise<Explored> {
+    return this.setup.explore ? explore(flow) : Promise.resolve(NOTHING);
   }
 
   get flows(): ReadonlyMap<string, AnyFlow> {
@@ -60,7 +69,9 @@ export class Sessions {
   async start(request: StartRequest): Promise<Turn> {
     const flow = this.#flows.get(request.tool);
     if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: request.tool });
-    const { header, entries } = await startOf(this.setup, flow, request);
+    const { questions } = await this.explored(flow);
+    const args = withoutSecrets(request.args, questions);
+    const { header, entries } = await startOf(this.setup, flow, { ...request, args });
     const turn = await this.drive({
       flow,
       header: { ...header, size: 0 },
@@ -167,7 +178,8 @@ export class Sessions {
   }
 
   async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
-    const turn = await new Drive({ ...input, setup: this.setup, onLive: (live) => this.#follow(live) }).turn();
+    const { next } = await this.explored(input.flow);
+    const turn = await new Drive({ ...input, next, setup: this.setup, onLive: (live) => this.#follow(live) }).turn();
     if (turn) this.#sweeper.expect(turn.header);
     return turn;
   }

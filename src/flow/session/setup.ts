@@ -21,6 +21,8 @@ export interface SessionOptions {
   limits?: Partial<FlowLimits> | undefined;
   /** Seal secrets in the store, newest first. Default: random per process. */
   keys?: string[] | undefined;
+  /** False: no flow is run with made-up answers to find its questions. */
+  explore?: boolean | undefined;
   /** What happens when a body reaches out by itself. Default: `throw`, in production `warn`. */
   checks?: Checks | undefined;
   /** False: bodies see the time and randomness that everybody sees, and nothing global is replaced. */
@@ -37,6 +39,7 @@ export interface Setup {
   readonly log: Log;
   readonly limits: FlowLimits;
   readonly sealer: Sealer;
+  readonly explore: boolean;
   readonly checks: Checks;
   readonly virtual: boolean;
   readonly graceMs: number;
@@ -53,6 +56,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     log: options.log ?? createLog(),
     limits: { ...DEFAULT_FLOW_LIMITS, ...options.limits },
     sealer: createSealer(options.keys),
+    explore: options.explore ?? true,
     checks: options.checks ?? (env['NODE_ENV'] === 'production' ? 'warn' : 'throw'),
     virtual: options.virtual ?? true,
     graceMs: options.graceMs ?? 20,

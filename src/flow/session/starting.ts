@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AnyFlow } from '../define.ts';
 import { toMs } from '../authoring/span.ts';
+import type { FoundQuestion } from '../explore/explore.ts';
 import { PREFILLED } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
 import { toReason } from '../../server/schema.ts';
@@ -31,6 +32,13 @@ export async function startOf(
     ...(client && { client }),
   };
   return { header: toHeader(setup, flow, { id, now, request }), entries: [start, ...toPrefilled(args, now)] };
+}
+
+/** A secret that was handed over as an argument has been in a model, and goes no further. */
+export function withoutSecrets(args: StartRequest['args'] = {}, questions: FoundQuestion[] = []): StartRequest['args'] {
+  const secrets = new Set(questions.flatMap(({ spec }) => (spec.options.secret ? [spec.key] : [])));
+  if (secrets.size === 0) return args;
+  return Object.fromEntries(Object.entries(args).filter(([key]) => !secrets.has(key)));
 }
 
 async function toInput(flow: AnyFlow, args: Record<string, unknown>): Promise<unknown> {

@@ -3,14 +3,40 @@ import type { Run } from '../engine/run.ts';
 import { toConsent, toField, toFields } from '../engine/spec.ts';
 import type { Spec } from '../engine/spec.ts';
 import type { AskWant } from '../engine/want.ts';
+import { toRoundKey } from '../explore/explore.ts';
 import { toMs } from '../authoring/span.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Complaint, Question } from '../question/question.ts';
 
+/** More than this in one form is too much for anybody. */
+const MAX_TOGETHER = 12;
+
 export function toQuestions(run: Run, asks: AskWant[], complaints: ReadonlyMap<string, Complaint>): Question[] {
   const alone = asks.find(({ spec }) => spec.options.alone);
-  const together = alone ? [alone] : asks;
-  return together.map(({ spec }) => toQuestion(run, spec, complaints.get(spec.key)));
+  const specs = alone
+    ? [alone.spec]
+    : ahead(
+        run,
+        asks.map(({ spec }) => spec),
+      );
+  return specs.map((spec) => toQuestion(run, spec, complaints.get(spec.key)));
+}
+
+/** With the questions that come next whatever is answered to these, and have no answer yet. */
+function ahead(run: Run, asked: Spec[]): Spec[] {
+  const { next } = run.input;
+  if (!next || next.size === 0) return asked;
+  const specs = [...asked];
+  const known = new Set([...run.telling.unasked, ...specs.map(({ key }) => key)]);
+  for (
+    let round = next.get(toRoundKey(asked));
+    round && specs.length < MAX_TOGETHER;
+    round = next.get(toRoundKey(round))
+  ) {
+    specs.push(...round.filter(({ key }) => !known.has(key)));
+    for (const { key } of round) known.add(key);
+  }
+  return specs;
 }
 
 export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Question {

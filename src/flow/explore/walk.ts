@@ -1,0 +1,87 @@
+// One way through a body with made-up answers, up to where the result of a step is looked into. Nothing is written, no step is run.
+import type { AnyFlow } from '../define.ts';
+import { Run } from '../engine/run.ts';
+import type { Rest } from '../engine/run.ts';
+import type { Spec } from '../engine/spec.ts';
+import type { StepWant } from '../engine/want.ts';
+import { fold } from '../fold.ts';
+import type { AnswerEntry, Entry } from '../journal.ts';
+import { createPoison } from './poison.ts';
+import { forksOf, inputProbe, probeOf } from './probe.ts';
+import type { Variant } from './probe.ts';
+
+const MAX_ROUNDS = 200;
+const SEED = 'AAAAAAAAAAAAAAAAAAAAAA';
+const TIME = Date.UTC(2030, 0, 1);
+
+export interface Round {
+  specs: Spec[];
+  /** A step came before it: whether it is asked at all may depend on that. */
+  afterStep: boolean;
+}
+
+export interface Walk {
+  rounds: Round[];
+  /** What was answered where the body may branch, in order. */
+  decisions: unknown[];
+  /** Answers that could have been given there instead. */
+  others: { at: number; value: unknown }[];
+  /** It went all the way to the end of the body. */
+  whole: boolean;
+}
+
+export async function walk(flow: AnyFlow, decisions: readonly unknown[], variant: Variant): Promise<Walk> {
+  const way: Walk = { rounds: [], decisions: [...decisions], others: [], whole: false };
+  const poison = createPoison();
+  const body = begin(flow);
+  let [decided, steps] = [0, 0];
+  for (let rest = await body.next(); rest && !poison.used && way.rounds.length < MAX_ROUNDS; rest = await body.next()) {
+    if (rest.kind === 'steps') {
+      steps += rest.steps.length;
+      for (const want of rest.steps) pretend(body.run, want, poison.value);
+    } else if (rest.kind === 'asks') {
+      const specs = rest.asks.map(({ spec }) => spec);
+      way.rounds.push({ specs, afterStep: steps > 0 });
+      for (const spec of specs) {
+        const forks = forksOf(spec);
+        const value = forks ? decide(way, decided++, { forks, variant }) : probeOf(spec, variant);
+        body.run.telling.add(toEntry(spec, value));
+      }
+    } else return { ...way, whole: rest.kind === 'ended' };
+  }
+  return way;
+}
+
+/** The run of a body, and where it comes to rest; undefined where it waits for something of its own. */
+function begin(flow: AnyFlow): { run: Run; next(): Promise<Rest | undefined> } {
+  const start: Entry = { t: 'start', input: inputProbe(flow.input?.json), seed: SEED, ts: TIME };
+  let onStall = (): void => {};
+  const run = new Run({
+    ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: TIME, isTrusting: true },
+    onStall: () => onStall(),
+  });
+  const next = () =>
+    new Promise<Rest | undefined>((resolve) => {
+      onStall = () => resolve(undefined);
+      void run.next().then(resolve);
+    });
+  return { run, next };
+}
+
+function pretend(run: Run, want: StepWant, v: unknown): void {
+  run.stepStarted(want);
+  run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts: TIME });
+}
+
+/** As was decided, else the first or the last of what can be answered. */
+function decide(way: Walk, at: number, { forks, variant }: { forks: unknown[]; variant: Variant }): unknown {
+  if (at < way.decisions.length) return way.decisions[at];
+  const own = variant === 'a' ? 0 : forks.length - 1;
+  way.decisions.push(forks[own]);
+  way.others.push(...forks.toSpliced(own, 1).map((value) => ({ at, value })));
+  return forks[own];
+}
+
+function toEntry({ key, kind }: Spec, value: unknown): AnswerEntry {
+  return { t: 'ans', k: key, a: 1, ty: kind, v: value, src: 'human', via: 'flow', ts: TIME };
+}

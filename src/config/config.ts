@@ -16,9 +16,33 @@ export interface ParleyConfig {
   /** Those that were given; for the others see shared/limits.ts. */
   readonly limits: Readonly<Partial<Limits>>;
   readonly keys: readonly string[];
+  /** For clients that name none of their own. Absent: such clients have none. */
+  readonly roots?: readonly RootConfig[];
+  readonly ask?: AskConfig;
   readonly publicUrl?: string;
   readonly observe?: { readonly metrics?: boolean; readonly tracing?: boolean };
   readonly log: { readonly level: LogLevel };
+}
+
+export interface RootConfig {
+  readonly uri: string;
+  readonly name?: string;
+}
+
+export interface AskConfig {
+  readonly channels: readonly ('page' | 'relay')[];
+  readonly model?: ModelConfig;
+}
+
+export interface ModelConfig {
+  readonly url: string;
+  readonly key?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly model: readonly string[];
+  readonly maxTokens?: number;
+  readonly maxConcurrent?: number;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
 }
 
 export type ServerConfig = CommandServer | UrlServer;

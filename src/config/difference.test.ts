@@ -13,7 +13,7 @@ describe('the difference of two configurations', () => {
     const after = normal({ servers: { on: a, same: a, changed: b, off: { ...a, disabled: true } } });
     expect(difference(before, after)).toEqual({
       ...{ added: ['on'], removed: ['gone', 'off'], changed: ['changed'], unchanged: ['same'] },
-      ...{ steps: false, groups: false, names: false, restart: [] },
+      ...{ steps: false, groups: false, names: false, roots: false, restart: [] },
     });
   });
 
@@ -29,6 +29,12 @@ describe('the difference of two configurations', () => {
     expect(difference(normal({ servers: { a } }), normal(after))).toMatchObject({
       ...{ unchanged: ['a'], steps: true, groups: true, names: true, restart: ['listen', 'log'] },
     });
+  });
+
+  it('is told of other roots, of which servers hear; only whether there are any needs a new start', () => {
+    const [none, some, other] = [undefined, ['/a'], ['/b']].map((roots) => normal({ servers: { a }, roots }));
+    expect(difference(some!, other!)).toMatchObject({ roots: true, restart: [] });
+    expect(difference(none!, some!)).toMatchObject({ roots: true, restart: ['roots'] });
   });
 
   it('does not count what is only for people', () => {

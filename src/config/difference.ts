@@ -12,11 +12,20 @@ export interface Difference {
   steps: boolean;
   groups: boolean;
   names: boolean;
+  roots: boolean;
   /** Keys that take effect only when Parley is started again. */
   restart: (keyof ParleyConfig)[];
 }
 
-const AT_START = ['listen', 'limits', 'keys', 'publicUrl', 'observe', 'log'] as const satisfies (keyof ParleyConfig)[];
+const AT_START = [
+  'listen',
+  'limits',
+  'keys',
+  'ask',
+  'publicUrl',
+  'observe',
+  'log',
+] as const satisfies (keyof ParleyConfig)[];
 
 export function difference(previous: ParleyConfig, next: ParleyConfig): Difference {
   const before = new Map(enabledServers(previous));
@@ -32,8 +41,14 @@ export function difference(previous: ParleyConfig, next: ParleyConfig): Differen
     steps: differs('steps'),
     groups: differs('groups'),
     names: differs('names'),
-    restart: AT_START.filter(differs),
+    roots: differs('roots'),
+    restart: [...AT_START.filter(differs), ...(isDeclaredAnew(previous, next) ? (['roots'] as const) : [])],
   };
+}
+
+/** Servers are told once whether there are roots at all. */
+function isDeclaredAnew(previous: ParleyConfig, next: ParleyConfig): boolean {
+  return (previous.roots === undefined) !== (next.roots === undefined);
 }
 
 /** Whether anything is. The order of servers counts: it decides who keeps a name. */

@@ -41,6 +41,8 @@ function blocks(): Record<string, Shape> {
     keys: CONFIG,
     server: firstOf(servers.of),
     listen: firstOf(inside(CONFIG, 'listen')),
+    ask: inside(CONFIG, 'ask'),
+    model: inside(inside(CONFIG, 'ask'), 'model'),
     limits: inside(CONFIG, 'limits'),
   };
 }

@@ -1,5 +1,6 @@
 // A valid configuration → its normal form. Pure, and idempotent: the normal form of a normal form is itself.
 import { resolve } from 'node:path';
+import { toAskForm, toRootForm } from './ask-form.ts';
 import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { TRANSPORTS } from './schema.ts';
 import type { ConfigInput, ListenInput, ServerInput } from './schema.ts';
@@ -25,6 +26,8 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
       steps: steps.map((step) => toStepForm(step, folder)),
       limits: { ...limits },
       keys: typeof keys === 'string' ? [keys] : [...keys],
+      roots: input.roots?.map((root) => toRootForm(root, folder)),
+      ask: input.ask && toAskForm(input.ask),
       publicUrl: input.publicUrl,
       observe: input.observe && defined(input.observe),
       log: { level: (typeof log === 'string' ? log : log.level) ?? 'warn' },

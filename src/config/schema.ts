@@ -1,6 +1,7 @@
 // What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf and
 // VS Code, whose files are read as they are. schema/parley.config.schema.json is made from this.
 import { ALL_REVISIONS, ERAS } from '../gateway/dialect/revisions.ts';
+import { ASK, ROOTS } from './ask-shape.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';
@@ -118,6 +119,8 @@ export const CONFIG = object(
       },
       'What is counted and traced (docs/observing.md).',
     ),
+    roots: ROOTS,
+    ask: ASK,
     publicUrl: text('How browsers of users reach this gateway, where it is not its own address.'),
     log: either([object({ level }, 'What is logged.'), level], 'What is logged, or just the level.'),
   },

@@ -1,6 +1,7 @@
 // All that is wrong with a configuration, at once. Pure: what is on disk and in the environment was read before.
 import { conform } from './conform.ts';
 import type { Conforming } from './conform.ts';
+import { checkAsk } from './check-ask.ts';
 import { checkServer } from './check-server.ts';
 import { checkSteps } from './check-steps.ts';
 import { toId } from './places.ts';
@@ -30,6 +31,7 @@ export function validate(value: Record<string, unknown>, context: Conforming): C
   checkGroups(config, context.problems);
   checkSteps(config, context.problems);
   checkListen(config, context.problems);
+  checkAsk(config, context);
   checkRest(config, context);
   return config;
 }

@@ -63,7 +63,6 @@ export class Approvals {
   async #put(tool: string, exchange: StepExchange): Promise<string | undefined> {
     const { timeoutMs, clock, message } = this.#options;
     const { owner: server, signal } = exchange;
-    exchange.server = server; // whoever puts the question may show it
     const question = toQuestion({ tool, server, arguments: exchange.params.arguments }, message, this.#note);
     const deadline = new Deadline(timeoutMs, clock, signal);
     try {

@@ -1,0 +1,56 @@
+// How people are asked, and what is answered for clients that cannot be, as keys of a configuration.
+import { MAX_MS } from './limits-shape.ts';
+import { choice, either, integer, list, object, plain, record, text } from './shape.ts';
+import type { TypeOf } from './shape.ts';
+
+const MODEL = object(
+  {
+    url: text(
+      'Endpoint of the chat completions of OpenAI, or of anything that speaks them: https://api.example.com/v1.',
+    ),
+    key: text('Sent as a bearer token; name a variable.'),
+    headers: record(plain('Its value.'), 'Further headers.'),
+    model: either(
+      [list(text('A name.'), 'Names.'), text('One name.')],
+      'What the endpoint calls the model; of several, servers may choose by a hint, and the first is the default.',
+    ),
+    maxTokens: integer('At most so many for one answer. Default: 4096.', { min: 1 }),
+    maxConcurrent: integer('Answers that one principal may wait for at once. Default: 4.', { min: 1 }),
+    timeoutMs: integer('How long the model may take. Default: 120000.', { min: 1, max: MAX_MS }),
+    maxBytes: integer('Of a request, and of an answer. Default: 16777216.', { min: 1 }),
+  },
+  'The model that answers `sampling/createMessage` for clients that have no sampling. Default: none.',
+);
+
+export const ASK = object(
+  {
+    channels: list(
+      choice(['page', 'relay'], 'page: a page in the browser. relay: the model passes question and answer on.'),
+      'By which ways users are asked whose clients cannot be. Default: both; an empty list: not at all.',
+    ),
+    model: MODEL,
+  },
+  'How users are asked (docs/questions.md).',
+);
+
+export const ROOTS = list(
+  either(
+    [
+      object(
+        {
+          path: text('A folder, relative to this file.', { notEmpty: true }),
+          uri: text('Or its URI: file:///…', { notEmpty: true }),
+          name: text('What it is called.'),
+        },
+        'One folder.',
+      ),
+      text('Its path or URI.', { notEmpty: true }),
+    ],
+    'One folder, or just its path or URI.',
+  ),
+  'Folders that servers may work in, for clients that name none of their own.',
+);
+
+export type AskInput = TypeOf<typeof ASK>;
+export type ModelInput = TypeOf<typeof MODEL>;
+export type RootInput = TypeOf<typeof ROOTS>[number];

@@ -115,6 +115,50 @@ describe('a sampling', () => {
     expect(toOlderAsk(ask, november)).toEqual(ask);
   });
 
+  it('tells older clients in words what they have no blocks for', () => {
+    const messages = [
+      {
+        role: 'assistant',
+        content: [block('I look.'), { type: 'tool_use', id: 't1', name: 'look', input: { at: 'x' } }],
+      },
+      { role: 'user', content: { type: 'tool_result', toolUseId: 't1', content: [block('seen')], isError: true } },
+      { role: 'user', content: { type: 'audio', data: 'c25k', mimeType: 'audio/wav' } },
+      { role: 'user', content: { type: 'image', data: 'aW1n', mimeType: 'image/png' } },
+      { role: 'user', content: [] },
+    ];
+    const said = (features: typeof march) =>
+      (
+        toOlderAsk({ ...ask, params: { messages } }, features).params!.messages as { role: string; content: object }[]
+      ).map(
+        ({ role, content }) =>
+          `${role}: ${'text' in content ? String(content.text) : (content as { type: string }).type}`,
+      );
+    const words = [
+      'assistant: I look.',
+      'assistant: [called the tool look with {"at":"x"}]',
+      'user: [the tool failed with [{"type":"text","text":"seen"}]]',
+    ];
+    expect(said(march)).toEqual([...words, 'user: audio', 'user: image']);
+    expect(said(june)).toEqual([...words, 'user: audio', 'user: image']);
+    const oldest = featuresOf('2024-11-05');
+    expect(said(oldest)).toEqual([...words, 'user: [sound, audio/wav, which cannot be sent here]', 'user: image']);
+  });
+
+  it('keeps all else that is asked for', () => {
+    const more = {
+      systemPrompt: 's',
+      includeContext: 'thisServer',
+      temperature: 0,
+      stopSequences: ['x'],
+      metadata: {},
+    };
+    expect(toOlderAsk({ ...ask, params: { messages: [], maxTokens: 1, ...more } }, march).params).toEqual({
+      messages: [],
+      maxTokens: 1,
+      ...more,
+    });
+  });
+
   it('without messages, and other questions, pass', () => {
     expect(toOlderAsk({ method: 'sampling/createMessage', params: { odd: 1 } }, june).params).toEqual({ odd: 1 });
     expect(toOlderAsk({ method: 'roots/list' }, june)).toEqual({ method: 'roots/list' });

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { randomId } from '../../../shared/ids.ts';
 import type { Features } from '../revisions.ts';
+import { toOlderSampling } from './older-sampling.ts';
 
 export interface SpelledAsk {
   method: string;
@@ -15,7 +16,8 @@ export interface SpelledAsk {
 export function toOlderAsk({ method, params }: Ask, features: Features): SpelledAsk {
   if (params === undefined) return { method };
   if (method === 'elicitation/create') return toElicitation(params, features);
-  if (method === 'sampling/createMessage' && !features.icons) return { method, params: toSampling(params) };
+  if (method === 'sampling/createMessage' && !features.icons)
+    return { method, params: toOlderSampling(params, features) };
   return { method, params };
 }
 
@@ -79,14 +81,4 @@ function gathered(content: JsonObject, several: Map<string, { key: string; value
     for (const { key } of options) delete rest[key];
   }
   return rest;
-}
-
-/** Before 2025-11-25 a message holds one block; tools came with it. */
-function toSampling({ messages, tools, toolChoice, ...rest }: JsonObject): JsonObject {
-  if (!Array.isArray(messages)) return { ...rest, messages };
-  const split = messages.flatMap((message: unknown) => {
-    if (!isObject(message) || !Array.isArray(message.content)) return [message];
-    return message.content.map((content: unknown) => ({ ...message, content }));
-  });
-  return { ...rest, messages: split };
 }

@@ -12,6 +12,8 @@ export interface GatewayUpdate {
   servers: Record<string, ServerEntry>;
   groups: Record<string, string[]>;
   names: ParleyConfig['names'];
+  /** Absent: as they are. */
+  roots?: ParleyConfig['roots'];
   /** Absent: as they are, with what they remember. */
   steps?: Step[];
 }
@@ -41,7 +43,9 @@ export async function applyConfig(
   const servers = toEntries(next);
   for (const name of different.unchanged) servers[name] = kept[name]!;
   try {
-    await gateway.update({ servers, groups: toGroups(next), names: next.names, ...(steps && { steps: steps.steps }) });
+    const roots = different.roots && next.roots ? { roots: next.roots } : {};
+    const groups = toGroups(next);
+    await gateway.update({ servers, groups, names: next.names, ...roots, ...(steps && { steps: steps.steps }) });
   } catch (thrown) {
     steps?.close();
     throw thrown;

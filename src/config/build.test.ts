@@ -31,6 +31,8 @@ describe('building', () => {
       log: 'silent',
       limits: { maxDepth: 3 },
       listen: { allowedHosts: ['e.com'] },
+      roots: ['/srv'],
+      ask: { channels: [], model: { url: 'https://m.example.com/v1', model: 'small' } },
     });
     const { options } = await buildGateway(config);
     expect(Object.keys(options.servers)).toEqual(['files', 'web']);
@@ -42,7 +44,8 @@ describe('building', () => {
     expect(options.servers['web']).toHaveProperty('era', 'stateless');
     expect(options).toMatchObject({
       ...{ groups: { all: ['files'] }, keys: ['a'.repeat(16)], limits: { maxDepth: 3 } },
-      ...{ allowedHosts: ['e.com'], names: 'on-collision' },
+      ...{ allowedHosts: ['e.com'], names: 'on-collision', roots: [{ uri: 'file:///srv' }] },
+      ask: { channels: [], model: { url: 'https://m.example.com/v1', model: ['small'] } },
     });
     await createGateway(options).close();
   });

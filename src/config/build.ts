@@ -37,6 +37,8 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     names,
     limits,
     ...(observe && { observe }),
+    ...(config.roots && { roots: config.roots }),
+    ...(config.ask && { ask: config.ask }),
     ...(keys.length > 0 && { keys }),
     ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
     ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),

@@ -15,6 +15,8 @@ import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { AskDoor } from './ask-door.ts';
 import { AskTarget } from './ask/ask-target.ts';
+import { ConfiguredRoots } from './ask/configured-roots.ts';
+import type { RootOption } from './ask/configured-roots.ts';
 import { createMeans } from './ask/means.ts';
 import type { AskOptions, Means } from './ask/means.ts';
 import { createFront } from './dialect/front.ts';
@@ -51,6 +53,8 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions {
   groups?: Record<string, string[]> | undefined;
   names?: Naming | undefined;
   startMs?: number | undefined;
+  /** Folders that servers are told of for clients that name none; an empty list can be filled later. */
+  roots?: readonly RootOption[] | undefined;
   /** How people are asked whose clients cannot be. */
   ask?: AskOptions | undefined;
   /** How browsers of users reach this gateway, where that is not its own address. */
@@ -68,6 +72,7 @@ export class Gateway {
   readonly #observer: Observer;
   readonly #means: Means;
   readonly #askDoor: AskDoor;
+  readonly #roots: ConfiguredRoots | undefined;
   readonly #front: Front;
   readonly #doors: Doors;
   readonly #names: NameBook;
@@ -82,6 +87,8 @@ export class Gateway {
     const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
     this.#options = { ...options, log, clock, sealer };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
+    this.#roots = options.roots && new ConfiguredRoots(options.roots);
+    const standIns = { ...(this.#roots && { 'roots/list': this.#roots.answer }), ...options.ask?.standIns };
     this.#askDoor = new AskDoor({
       round: (handle) => this.#means.rounds.get(handle),
       publicUrl: options.publicUrl,
@@ -89,7 +96,7 @@ export class Gateway {
       maxRequestBytes: options.limits?.maxRequestBytes,
       ...{ log, clock, sealer },
     });
-    this.#means = createMeans({ ...options.ask, page: this.#askDoor, log, clock, limits: options.limits });
+    this.#means = createMeans({ ...options.ask, standIns, page: this.#askDoor, log, clock, limits: options.limits });
     this.#steps = (options.steps ?? []).map(toStep);
     this.#names = new NameBook(options.names);
     this.#taskIds = new TaskIds(sealer);
@@ -101,10 +108,11 @@ export class Gateway {
   }
 
   /**
-   * Other servers, steps, groups or names from now on; what is not given stays. A server whose entry is the very same object
+   * Other servers, steps, groups, names or roots from now on; what is not given stays. A server whose entry is the very same object
    * stays as it is; others are started or, once their calls have ended, stopped. Clients are told that lists have changed.
    */
-  update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names'>>): void {
+  update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots'>>): void {
+    if (next.roots) this.#setRoots(next.roots);
     const previous = this.#members;
     const kept = new Map(previous.map((member) => [member.name, member]));
     if (next.steps) this.#steps = next.steps.map(toStep);
@@ -154,6 +162,11 @@ export class Gateway {
     this.#means.rounds.close();
     await this.#askDoor.close();
     await Promise.all(this.#members.map(async ({ target }) => target instanceof UpstreamTarget && target.close()));
+  }
+
+  #setRoots(roots: readonly RootOption[]): void {
+    this.#roots?.set(roots);
+    for (const { target } of this.#members) if (target instanceof UpstreamTarget) target.tellRootsChanged();
   }
 
   #seen(members: readonly Member[]): Member[] {
@@ -214,7 +227,7 @@ export class Gateway {
     if (isTarget(entry)) return { name, entry, target: entry };
     const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
     const { log, clock, limits } = this.#options;
-    const told = { log: this.#observer.log(log, name), clock, limits };
+    const told = { log: this.#observer.log(log, name), clock, limits, roots: this.#roots?.answer };
     const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings });
     if (start === 'eager') void target.ready();
     return { name, entry, target };

@@ -82,16 +82,16 @@ export class AskedExchange extends DelegatedExchange {
   }
 
   override canAsk(ask: Ask): boolean {
-    if (this.inner.canAsk(ask)) return true;
-    return !this.#isOver && (this.#means.standInFor(ask) !== undefined || this.#means.canPut(ask, this.inner));
+    if (this.inner.canAsk(ask) || this.#means.standInFor(ask, this.inner.client)) return true;
+    return !this.#isOver && this.#means.canPut(ask, this.inner);
   }
 
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const standIn = this.#means.standInFor(ask, this.inner.client);
+    if (standIn) return standIn(ask, { id: this.id, client: this.client, signal: signal ?? this.signal });
     // A request that is answered can be asked no more, and a task has questions of its own.
     const isNative = this.#isOver || (this.#carrier === this.inner && this.inner.canAsk(ask));
     if (isNative) return this.inner.ask(ask, signal);
-    const standIn = this.#means.standInFor(ask);
-    if (standIn) return standIn(ask, this);
     if (!this.#means.canPut(ask, this.inner)) return this.inner.ask(ask, signal);
     if (this.#carrier === this.inner && this.#means.canOpenPage(this.inner)) {
       return putByPage(ask, this.inner, this.#means, signal);

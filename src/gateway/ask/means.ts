@@ -9,6 +9,8 @@ import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { HeldRounds } from './held-rounds.ts';
 import type { Round } from './round.ts';
+import { createSampler } from './sample.ts';
+import type { SamplerOptions } from './sample.ts';
 import type { StandIn, StandIns } from './stand-in.ts';
 import { toWords } from './words.ts';
 
@@ -17,7 +19,9 @@ export type Channel = 'page' | 'relay';
 export interface AskOptions {
   /** By which ways people are asked whose clients cannot be; none of them: not at all. Default: all. */
   channels?: readonly Channel[] | undefined;
-  /** Who answers in the place of clients that cannot, by method. */
+  /** The model that answers for clients that have no sampling. */
+  model?: Omit<SamplerOptions, 'log' | 'clock'> | undefined;
+  /** Who else answers in the place of clients that cannot, by method. */
   standIns?: StandIns | undefined;
 }
 
@@ -51,13 +55,16 @@ export class Means {
   readonly #standIns: StandIns;
   readonly #hasRelay: boolean;
 
-  constructor({ channels = ALL_CHANNELS, standIns = {}, page, clock, limits, log }: MeansOptions) {
+  constructor({ channels = ALL_CHANNELS, model, standIns, page, clock, limits, log }: MeansOptions) {
     this.clock = clock;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.log = log;
     this.#page = channels.includes('page') ? page : undefined;
     this.#hasRelay = channels.includes('relay');
-    this.#standIns = standIns;
+    this.#standIns = {
+      ...(model && { 'sampling/createMessage': createSampler({ ...model, log, clock }) }),
+      ...standIns,
+    };
     this.rounds = new HeldRounds(this.limits, clock);
   }
 
@@ -75,14 +82,16 @@ export class Means {
   assistedFor({ capabilities }: Opening | ClientView): ClientCapabilities | undefined {
     const assisted = {
       ...(!capabilities.elicitation && this.areAny && { elicitation: { form: {}, url: {} } }),
-      ...(!capabilities.sampling && this.#standIns['sampling/createMessage'] && { sampling: {} }),
-      ...(!capabilities.roots && this.#standIns['roots/list'] && { roots: {} }),
+      ...(!capabilities.sampling && this.#standIns['sampling/createMessage'] && { sampling: { tools: {} } }),
+      ...(!capabilities.roots && this.#standIns['roots/list'] && { roots: { listChanged: true } }),
     };
     return Object.keys(assisted).length > 0 ? assisted : undefined;
   }
 
-  standInFor({ method }: Ask): StandIn | undefined {
-    return Object.hasOwn(this.#standIns, method) ? this.#standIns[method as keyof StandIns] : undefined;
+  /** Of what a client has declared nothing is answered in its place: it asks its user. */
+  standInFor({ method }: Ask, { assisted }: ClientView): StandIn | undefined {
+    if (method === 'sampling/createMessage') return assisted?.sampling && this.#standIns[method];
+    return method === 'roots/list' && assisted?.roots ? this.#standIns[method] : undefined;
   }
 
   /** Whether the question can be put by a page or in the model's words. A human's word is never taken from a model. */

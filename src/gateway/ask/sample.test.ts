@@ -3,8 +3,8 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { createLog } from '../../shared/log.ts';
 import { FakeClock } from '../middleware/fake-exchange.contract.ts';
-import { completion, sendJson, startChatEndpoint } from './chat-endpoint.contract.ts';
-import type { ChatEndpoint, Reply } from './chat-endpoint.contract.ts';
+import { completion, sendJson, startChatEndpoint } from '../../../tests/helpers/chat-endpoint.ts';
+import type { ChatEndpoint, Reply } from '../../../tests/helpers/chat-endpoint.ts';
 import { createSampler } from './sample.ts';
 import type { SamplerOptions } from './sample.ts';
 

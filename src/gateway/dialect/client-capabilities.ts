@@ -28,7 +28,8 @@ export function toClientCapabilities(capabilities: ClientCapabilities, revision:
  */
 export function toCallCapabilities(client: ClientView): ClientCapabilities {
   const { assisted } = client;
-  return assisted ? { ...assisted, ...ownCapabilities(client) } : ownCapabilities(client);
+  if (!assisted) return ownCapabilities(client);
+  return { ...assisted, ...(assisted.roots && { roots: {} }), ...ownCapabilities(client) };
 }
 
 function ownCapabilities({ dialect, revision, capabilities }: ClientView): ClientCapabilities {

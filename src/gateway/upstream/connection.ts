@@ -14,6 +14,8 @@ const LAST_PAUSE_MS = 60_000;
 export class Connection {
   /** What is declared on it, where that is done once for all calls. */
   readonly capabilities: ClientCapabilities;
+  /** Its clients name no roots, and the configured ones are declared for them. */
+  readonly hasOurRoots: boolean;
   readonly asks: AskRouting;
   /** Whose it is; undefined where it is shared, empty where its client is about to come. */
   principal: string | undefined;
@@ -24,10 +26,11 @@ export class Connection {
   #level: LoggingLevel | undefined;
 
   constructor(
-    { capabilities, principal, isExpecting, clock }: ConnectionOptions,
+    { capabilities, hasOurRoots, principal, isExpecting, clock }: ConnectionOptions,
     supervise: (connection: Connection) => Supervised,
   ) {
     this.capabilities = capabilities;
+    this.hasOurRoots = hasOurRoots;
     this.principal = principal;
     this.asks = new AskRouting(isExpecting, clock);
     this.supervised = supervise(this);
@@ -79,6 +82,13 @@ export class Connection {
     await this.supervised.use((upstream) => upstream.setLogLevel(level)).catch(() => {});
   }
 
+  /** Other roots are configured: a server that knows them may ask again. */
+  tellRootsChanged(): void {
+    const { current } = this.supervised;
+    if (!this.hasOurRoots || current?.server.dialect !== 'handshake') return;
+    current.notify('notifications/roots/list_changed').catch(() => {}); // one that is gone asks when it is back
+  }
+
   /** It was lost while somebody waits for news of a resource: it is opened again before it is needed for a call. */
   reopen(clock: Clock, pauseMs = FIRST_PAUSE_MS): void {
     if (this.uris.length === 0) return;
@@ -98,6 +108,7 @@ export class Connection {
 
 export interface ConnectionOptions {
   capabilities: ClientCapabilities;
+  hasOurRoots: boolean;
   principal: string | undefined;
   /** A client will come that can be asked outside of calls. */
   isExpecting: boolean;

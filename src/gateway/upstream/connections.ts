@@ -58,7 +58,7 @@ export class Connections {
     if (!opening || !this.#needsOwn(opening)) return this.#oneForAll ?? this.#share(opening);
     const known = this.#unclaimed.find((one) => isSame(one.opening, opening));
     if (known) return known.connection;
-    const connection = this.#create(declaredBy(opening), '', opening.dialect === 'handshake');
+    const connection = this.#create(opening, '', opening.dialect === 'handshake');
     this.#unclaimed.push({ opening, connection });
     return connection;
   }
@@ -153,7 +153,7 @@ export class Connections {
   #share(opening: Opening | undefined, spare = ''): Connection {
     const key = (opening ? signatureOf(opening) : '{}') + spare;
     const known = this.#shared.get(key);
-    const connection = known ?? this.#create(opening ? declaredBy(opening) : {}, undefined, false);
+    const connection = known ?? this.#create(opening, undefined, false);
     this.#shared.set(key, connection);
     return connection;
   }
@@ -163,7 +163,7 @@ export class Connections {
     const index = this.#unclaimed.findIndex((one) => isSame(one.opening, client));
     const [prepared] = index === -1 ? [] : this.#unclaimed.splice(index, 1);
     const isHandshake = client.dialect === 'handshake';
-    const connection = prepared?.connection ?? this.#create(declaredBy(client), client.principal, isHandshake);
+    const connection = prepared?.connection ?? this.#create(client, client.principal, isHandshake);
     connection.principal = client.principal;
     if (client.dialect === 'stateless') this.#pools.set(keyOf(client), { connections: [connection], waiting: [] });
     else this.#own.set(client, connection);
@@ -172,7 +172,7 @@ export class Connections {
 
   #grow({ connections }: Pool, client: ClientView): Connection | undefined {
     if (connections.length >= this.#options.maxPool) return undefined;
-    const connection = this.#create(declaredBy(client), client.principal, false);
+    const connection = this.#create(client, client.principal, false);
     connections.push(connection);
     return connection;
   }
@@ -192,9 +192,10 @@ export class Connections {
     });
   }
 
-  #create(capabilities: ClientCapabilities, principal: string | undefined, isExpecting: boolean): Connection {
+  #create(opening: Opening | undefined, principal: string | undefined, isExpecting: boolean): Connection {
     const { clock } = this.#options;
-    const options = { capabilities, principal, isExpecting, clock };
+    const declared = { capabilities: opening ? declaredBy(opening) : {}, hasOurRoots: hasOurRoots(opening) };
+    const options = { ...declared, principal, isExpecting, clock };
     return new Connection(options, (connection) => this.#options.open(connection));
   }
 }
@@ -209,7 +210,11 @@ function isSame(one: Opening, other: Opening): boolean {
 }
 
 function signatureOf(opening: Opening): string {
-  return JSON.stringify(declaredBy(opening));
+  return JSON.stringify(declaredBy(opening)) + (hasOurRoots(opening) ? ' with our roots' : '');
+}
+
+function hasOurRoots(opening: Opening | undefined): boolean {
+  return Boolean(opening?.assisted?.roots && !opening.capabilities.roots);
 }
 
 /** What of a client's capabilities a server is told of once for all calls. Roots of no session never change within it. */
@@ -219,7 +224,7 @@ function declaredBy({ capabilities, assisted, dialect }: Opening): ClientCapabil
   return {
     ...(elicitation && { elicitation }),
     ...(sampling && { sampling }),
-    ...(roots && { roots: dialect === 'stateless' ? {} : roots }),
+    ...(roots && { roots: dialect === 'stateless' && capabilities.roots ? {} : roots }),
     ...(experimental && { experimental }),
     ...(Object.keys(others).length > 0 && { extensions: others }),
   };

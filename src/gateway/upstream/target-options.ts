@@ -1,5 +1,6 @@
 // What is said of a server when it becomes a target.
 import type { Implementation } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
@@ -20,6 +21,8 @@ export interface UpstreamTargetOptions {
   timeoutMs?: number | undefined;
   /** A connection nobody has used for this long is closed; own connections of clients default to 5 minutes. */
   idleMs?: number | undefined;
+  /** Answers `roots/list` on connections whose clients name no roots of their own. */
+  roots?: (() => Promise<JsonObject>) | undefined;
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;

@@ -132,6 +132,11 @@ export class UpstreamTarget implements Target {
     current.notify(notification.method, notification.params).catch(() => {}); // a server that is gone needs no notice
   }
 
+  /** Other roots are configured. */
+  tellRootsChanged(): void {
+    for (const connection of this.#connections.all) connection.tellRootsChanged();
+  }
+
   async handle(exchange: Exchange): Promise<ResultObject> {
     try {
       return await this.#answer(exchange);
@@ -195,12 +200,19 @@ export class UpstreamTarget implements Target {
 
   #supervise(connection: Connection): Supervised {
     const events = {
-      onAsk: (ask: Ask, signal: AbortSignal) => connection.asks.put(ask, signal),
+      onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
       onChange: (change: Change) => this.#onChange(connection, change),
     };
     const onOpen = (upstream: Upstream, isAgain: boolean): void => this.#onOpen(connection, upstream, isAgain);
     const onIdle = (): void => this.#connections.forget(connection);
     return superviseUpstream(connection, this.#options, { events, onOpen, onIdle, log: this.#log, clock: this.#clock });
+  }
+
+  /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */
+  #onAsk(connection: Connection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    const { roots } = this.#options;
+    const isOurs = ask.method === 'roots/list' && connection.hasOurRoots;
+    return isOurs && roots ? roots() : connection.asks.put(ask, signal);
   }
 
   #onOpen(connection: Connection, upstream: Upstream, isAgain: boolean): void {

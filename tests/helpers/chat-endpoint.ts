@@ -1,8 +1,8 @@
-// For tests only: an HTTP server that speaks chat completions as OpenAI's API does, and is told what to answer.
+// An HTTP server that speaks chat completions as OpenAI's API does, and is told what to answer.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { JsonObject } from 'mcp-parley';
 
 export interface Posted {
   path: string;

@@ -1,0 +1,27 @@
+// The folders that servers are told of for clients that name none of their own, as they are configured at the moment.
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+
+/** A folder as `roots/list` tells it. */
+export interface RootOption {
+  /** `file://…` */
+  readonly uri: string;
+  readonly name?: string | undefined;
+}
+
+export class ConfiguredRoots {
+  #roots: readonly RootOption[] = [];
+
+  constructor(roots: readonly RootOption[]) {
+    this.set(roots);
+  }
+
+  set(roots: readonly RootOption[]): void {
+    const foreign = roots.find(({ uri }) => !/^file:\/\//i.test(String(uri)));
+    if (foreign) throw new GatewayError('BAD_OPTION', { option: 'roots', reason: `${foreign.uri} is no file:// URI` });
+    this.#roots = [...roots];
+  }
+
+  /** To whichever server asks, within a call or not. */
+  readonly answer = async (): Promise<JsonObject> => ({ roots: this.#roots.map((root) => ({ ...root })) });
+}

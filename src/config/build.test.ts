@@ -31,6 +31,7 @@ describe('building', () => {
       log: 'silent',
       limits: { maxDepth: 3 },
       listen: { allowedHosts: ['e.com'] },
+      publicUrl: 'https://p.example.com',
       roots: ['/srv'],
       ask: { channels: [], model: { url: 'https://m.example.com/v1', model: 'small' } },
     });
@@ -46,6 +47,7 @@ describe('building', () => {
       ...{ groups: { all: ['files'] }, keys: ['a'.repeat(16)], limits: { maxDepth: 3 } },
       ...{ allowedHosts: ['e.com'], names: 'on-collision', roots: [{ uri: 'file:///srv' }] },
       ask: { channels: [], model: { url: 'https://m.example.com/v1', model: ['small'] } },
+      publicUrl: 'https://p.example.com',
     });
     await createGateway(options).close();
   });

@@ -17,7 +17,7 @@ export class ConfiguredRoots {
   }
 
   set(roots: readonly RootOption[]): void {
-    const foreign = roots.find(({ uri }) => !/^file:\/\//i.test(String(uri)));
+    const foreign = roots.find(({ uri }) => !/^file:\/\//i.test(uri));
     if (foreign) throw new GatewayError('BAD_OPTION', { option: 'roots', reason: `${foreign.uri} is no file:// URI` });
     this.#roots = [...roots];
   }

@@ -1,4 +1,5 @@
 // The wire form of an error where a dialect has no words of its own for it.
+import type { ClientView } from '../../protocol/exchange.ts';
 import type { WireError } from '../../protocol/message.ts';
 import type { ErrorCode } from '../../shared/error-table.ts';
 import { ProtocolError } from '../../shared/errors.ts';
@@ -17,10 +18,15 @@ function traceable({ row }: GatewayError, exchange: string | undefined): { excha
   return exchange !== undefined && exchange !== '' && row.fault !== 'client' ? { exchange } : undefined;
 }
 
-/** What a server said itself, where our client would be told the same number anyway. */
-export function inOwnWords(error: GatewayError, spelled: WireError): WireError {
-  const { origin } = error.details;
-  return origin instanceof ProtocolError && origin.code === spelled.code ? plainError(origin) : spelled;
+/**
+ * What a server said itself, where our client would be told the same number anyway. There is more than one number in use for
+ * a resource that is missing: between peers of one era the server's own is passed on.
+ */
+export function inOwnWords(error: GatewayError, spelled: WireError, dialect?: ClientView['dialect']): WireError {
+  const { origin, dialect: spoken } = error.details;
+  if (!(origin instanceof ProtocolError)) return spelled;
+  const isOwn = error.code === 'RESOURCE_NOT_FOUND' && dialect !== undefined && spoken === dialect;
+  return isOwn || origin.code === spelled.code ? plainError(origin) : spelled;
 }
 
 export function toWire(code: number, message: string, data?: unknown): WireError {

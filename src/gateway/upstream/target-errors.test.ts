@@ -5,7 +5,10 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toTargetError } from './target-errors.ts';
 
 const told = (thrown: unknown, method = 'tools/call', params: JsonObject = {}, dialect = 'stateless') =>
-  toTargetError(thrown, { method, params, client: { dialect } as ClientView } as Exchange, 'srv');
+  toTargetError(thrown, { method, params, client: { dialect } as ClientView } as Exchange, {
+    name: 'srv',
+    dialect: 'handshake',
+  });
 
 describe('what a server says of its errors', () => {
   it.each([

@@ -2,6 +2,7 @@
 // such thing" passes unchanged.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const METHOD_NOT_FOUND = -32601;
@@ -11,8 +12,17 @@ const MISSING_CAPABILITY = -32021;
 const UNSUPPORTED_VERSION = -32022;
 const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
-export function toTargetError(thrown: unknown, exchange: Exchange, server: string): unknown {
-  if (thrown instanceof ProtocolError) return toNotFound(thrown, exchange) ?? toOwn(thrown, exchange, server) ?? thrown;
+export interface Source {
+  name: string;
+  /** Undefined while it is not known what the server speaks. */
+  dialect: ServerView['dialect'] | undefined;
+}
+
+export function toTargetError(thrown: unknown, exchange: Exchange, source: Source): unknown {
+  const { name: server } = source;
+  if (thrown instanceof ProtocolError) {
+    return toNotFound(thrown, exchange, source) ?? toOwn(thrown, exchange, server) ?? thrown;
+  }
   if (!(thrown instanceof GatewayError)) return thrown;
   // The call could not be brought to an end: that is a matter of its own for tools (ledger X-06).
   const lost = thrown.code === 'UPSTREAM_CLOSED' || thrown.code === 'UPSTREAM_TIMEOUT';
@@ -38,9 +48,9 @@ function toOwn(error: ProtocolError, { method, client }: Exchange, server: strin
   return new GatewayError('UPSTREAM_INVALID', { server, reason: message }, { cause: error });
 }
 
-function toNotFound(error: ProtocolError, { method, params }: Exchange): GatewayError | undefined {
+function toNotFound(error: ProtocolError, { method, params }: Exchange, { dialect }: Source): GatewayError | undefined {
   const { code, message, data } = error;
-  const origin = { origin: error };
+  const origin = { origin: error, dialect };
   if (
     method === 'tools/call' &&
     (code === -32001 || (code === -32602 && UNKNOWN.test(message) && /tool/i.test(message)))

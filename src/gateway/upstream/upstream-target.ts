@@ -141,7 +141,7 @@ export class UpstreamTarget implements Target {
     try {
       return await this.#answer(exchange);
     } catch (thrown) {
-      throw toTargetError(thrown, exchange, this.name);
+      throw toTargetError(thrown, exchange, { name: this.name, dialect: this.#server?.dialect });
     }
   }
 

@@ -1,5 +1,6 @@
 // Content blocks in older words. Audio came with 2025-03-26, links to resources with 2025-06-18.
 import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
 
 /** The same array when nothing in it has to change. */
@@ -9,13 +10,22 @@ export function toContent(content: JsonObject[], features: Features): JsonObject
   return older.some((block, index) => block !== content[index]) ? older : content;
 }
 
-function toBlock(block: JsonObject, index: number, features: Features): JsonObject {
+function toBlock(given: JsonObject, index: number, features: Features): JsonObject {
+  const block = toAnnotated(given);
   if (block.type === 'resource_link') return { type: 'text', text: linkText(block) };
   if (block.type === 'audio' && !features.audio) {
     const { data, mimeType } = block;
     return { type: 'resource', resource: { uri: `content://audio/${index}`, mimeType, blob: data } };
   }
   return block;
+}
+
+/** When something was changed is told from 2025-06-18 on. */
+export function toAnnotated(holder: JsonObject): JsonObject {
+  const { annotations } = holder;
+  if (!isObject(annotations) || annotations.lastModified === undefined) return holder;
+  const { lastModified: _, ...older } = annotations;
+  return { ...holder, annotations: older };
 }
 
 function linkText({ name, uri, mimeType }: JsonObject): string {

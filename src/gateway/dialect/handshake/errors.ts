@@ -34,7 +34,7 @@ export function toHandshakeError(
   }
   const resource = code === 'RESOURCE_NOT_FOUND';
   const wire = resource ? toWire(-32002, 'Resource not found', { uri: details.uri }) : plainError(error, exchange.id);
-  return { error: inOwnWords(error, wire) };
+  return { error: inOwnWords(error, wire, 'handshake') };
 }
 
 function asResult(text: string, meta?: unknown): Spelled {

@@ -27,6 +27,14 @@ describe('entries of lists', () => {
     expect(listed(tool, '2025-11-25')).toEqual([...june, 'execution', 'icons'].toSorted());
   });
 
+  it('when a resource was changed is told from 2025-06-18 on', () => {
+    const resource = { uri: 'a:', name: 'a', annotations: { priority: 1, lastModified: '2026-01-01T00:00:00Z' } };
+    for (const revision of ['2024-11-05', '2025-03-26']) {
+      expect(toListed(resource, featuresOf(revision)).annotations).toEqual({ priority: 1 });
+    }
+    expect(toListed(resource, featuresOf('2025-06-18'))).toEqual(resource);
+  });
+
   it('annotations of a resource are as old as the protocol', () => {
     const resource = { uri: 'a:', name: 'a', annotations: { priority: 1 }, title: 'A', icons: [] };
     expect(listed(resource, '2024-11-05')).toEqual(['annotations', 'name', 'uri']);

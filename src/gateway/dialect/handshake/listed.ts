@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
+import { toAnnotated } from './content.ts';
 import { wrapOutputSchema } from './structured.ts';
 
 const known = new Map<Features, WeakMap<JsonObject, JsonObject>>();
@@ -20,7 +21,10 @@ function shape(entry: JsonObject, features: Features): JsonObject {
   if (features.icons) rest = { ...rest, ...present({ icons, execution }) };
   if (features.structured)
     rest = { ...rest, ...present({ title, outputSchema: wrapOutputSchema(outputSchema), _meta }) };
-  else if (Array.isArray(rest.arguments)) rest = { ...rest, arguments: rest.arguments.map(withoutTitle) };
+  else rest = toAnnotated(rest);
+  if (!features.structured && Array.isArray(rest.arguments)) {
+    rest = { ...rest, arguments: rest.arguments.map(withoutTitle) };
+  }
   if ('inputSchema' in rest && !features.toolAnnotations) delete rest.annotations;
   return rest;
 }

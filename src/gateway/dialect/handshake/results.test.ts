@@ -26,6 +26,17 @@ describe('content in older words', () => {
     }
   });
 
+  it('when a block was changed is told from 2025-06-18 on, in tools and prompts', () => {
+    const block = { ...text, annotations: { audience: ['user'], lastModified: '2026-01-01T00:00:00Z' } };
+    const older = { ...text, annotations: { audience: ['user'] } };
+    for (const revision of ['2024-11-05', '2025-03-26']) {
+      expect(shape(revision, 'tools/call', { content: [block, text] }).content).toEqual([older, text]);
+      const { messages } = shape(revision, 'prompts/get', { messages: [{ role: 'user', content: block }] });
+      expect(messages).toEqual([{ role: 'user', content: older }]);
+    }
+    expect(shape('2025-06-18', 'tools/call', { content: [block] }).content).toEqual([block]);
+  });
+
   it('a link becomes text before 2025-06-18', () => {
     const result = { content: [link, { type: 'resource_link', uri: 'file:///b' }] };
     for (const revision of ['2024-11-05', '2025-03-26']) {

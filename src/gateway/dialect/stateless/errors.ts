@@ -19,7 +19,10 @@ export function toStatelessError(
     case 'INVALID_ARGUMENTS':
       return { result: { content: [{ type: 'text', text: error.message }], isError: true } };
     case 'RESOURCE_NOT_FOUND':
-      return { error: inOwnWords(error, toWire(-32602, error.message, { uri: details.uri })), status: 200 };
+      return {
+        error: inOwnWords(error, toWire(-32602, error.message, { uri: details.uri }), 'stateless'),
+        status: 200,
+      };
     case 'UNSUPPORTED_VERSION':
       return { error: { ...plainError(error), code: -32022 }, status: 400 };
     case 'TASK_REQUIRED':
@@ -29,7 +32,7 @@ export function toStatelessError(
     case 'INTERNAL':
       return { error: plainError(error, exchangeId), status: 200 };
     default:
-      return { error: inOwnWords(error, plainError(error, exchangeId)), status: row.status };
+      return { error: inOwnWords(error, plainError(error, exchangeId), 'stateless'), status: row.status };
   }
 }
 

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { toHandshakeError } from './handshake/errors.ts';
+import { featuresOf } from './revisions.ts';
+import type { ServedExchange } from './served-exchange.ts';
+import { toStatelessError } from './stateless/errors.ts';
+
+const exchange = { id: 'x', method: 'resources/read' } as ServedExchange;
+const missing = (code: number, dialect: string) =>
+  new GatewayError('RESOURCE_NOT_FOUND', { uri: 'a:', origin: new ProtocolError(code, 'Gone', { why: 1 }), dialect });
+const handshake = (error: GatewayError, revision: string) =>
+  toHandshakeError(error, exchange, featuresOf(revision)) as { error: object };
+
+describe('a resource that a server does not have', () => {
+  it.each([-32002, -32602])('is told with the number of the server within one era: %d', (code) => {
+    const said = { code, message: 'Gone', data: { why: 1 } };
+    for (const revision of ['2024-11-05', '2025-06-18', '2025-11-25']) {
+      expect(handshake(missing(code, 'handshake'), revision).error).toEqual(said);
+    }
+    expect(toStatelessError(missing(code, 'stateless'), 'x', false)).toEqual({ error: said, status: 200 });
+  });
+
+  it('is told with the number of the client’s era between eras', () => {
+    expect(handshake(missing(-32602, 'stateless'), '2025-11-25').error).toMatchObject({ code: -32002 });
+    expect(toStatelessError(missing(-32002, 'handshake'), 'x', false)).toMatchObject({ error: { code: -32602 } });
+  });
+
+  it('is always told with the number of the reference to clients of its revision', () => {
+    expect(handshake(missing(-32602, 'handshake'), '2025-03-26').error).toMatchObject({ code: -32002 });
+  });
+
+  it('is told in our words where the server said nothing', () => {
+    const own = new GatewayError('RESOURCE_NOT_FOUND', { uri: 'a:' });
+    expect(handshake(own, '2025-11-25').error).toMatchObject({ code: -32002, data: { uri: 'a:' } });
+  });
+});

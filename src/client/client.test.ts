@@ -88,6 +88,56 @@ describe('results', () => {
   });
 });
 
+describe('structured results', () => {
+  const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+  const listed = (schema: unknown): Answer => {
+    const results: unknown[] = [];
+    return ({ method, params }) => {
+      if (method === 'tools/list') return { tools: [tool('count', { outputSchema: schema })] };
+      results.push(params);
+      return (params?.arguments as JsonObject).give;
+    };
+  };
+  const give = (result: object) => ({ give: { content: [], ...result } });
+
+  test('that keep to the schema of the list pass, and so do failures', async () => {
+    const { client } = setUp(listed(outputSchema));
+    await client.listTools();
+    expect(await client.callTool('count', give({ structuredContent: { n: 1, more: true } }))).toMatchObject({
+      structuredContent: { n: 1 },
+    });
+    expect((await client.callTool('count', give({ isError: true }))).isError).toBe(true);
+  });
+
+  test.each([
+    [{ structuredContent: { n: 'one' } }, 'n: Must be integer'],
+    [{ structuredContent: {} }, 'n: Required parameter missing'],
+    [{}, 'without the structured content it promised'],
+  ])('that do not are errors: %j', async (result, reason) => {
+    const { client } = setUp(listed(outputSchema));
+    await client.listTools();
+    const error = { code: 'UPSTREAM_INVALID', message: expect.stringContaining(reason) };
+    await expect(client.callTool('count', give(result))).rejects.toMatchObject(error);
+  });
+
+  test('of a tool that was never listed are not checked', async () => {
+    const { client } = setUp(listed(outputSchema));
+    expect(await client.callTool('count', give({ structuredContent: {} }))).toMatchObject({ structuredContent: {} });
+  });
+
+  test.each([
+    { $ref: 'https://elsewhere.example/schema' },
+    { $schema: 'urn:unknown' },
+    { type: 'no such type' },
+    { description: 'x'.repeat(100_000) },
+  ])('pass where the schema cannot be used, which is logged once', async (schema) => {
+    const { client, log } = setUp(listed(schema));
+    await client.listTools();
+    for (let times = 0; times < 2; times++) await client.callTool('count', give({ structuredContent: { n: 'x' } }));
+    expect(log.events).toEqual(['upstream.schema-unusable']);
+  });
+});
+
 describe('the approver', () => {
   const deny = { approve: () => false };
 

@@ -24,6 +24,7 @@ import { allPages } from './all-pages.ts';
 import type { Listing } from './all-pages.ts';
 import type { Answers } from './answers.ts';
 import type { ClientCallOptions } from './call-options.ts';
+import { OutputChecks } from './check-output.ts';
 import { KnownTools, isTool } from './known-tools.ts';
 import type { Listeners } from './listeners.ts';
 import type { CallToolOptions } from './types.ts';
@@ -35,6 +36,7 @@ export class Client {
   readonly #answers: Answers;
   readonly #listeners: Listeners;
   readonly #log: Log;
+  readonly #outputs: OutputChecks;
   readonly #tools = new KnownTools();
 
   constructor(upstream: Upstream, { answers, listeners, log }: { answers: Answers; listeners: Listeners; log: Log }) {
@@ -42,6 +44,7 @@ export class Client {
     this.#answers = answers;
     this.#listeners = listeners;
     this.#log = log;
+    this.#outputs = new OutputChecks(log);
   }
 
   /** Who the server is, what it offers, and which dialect and revision are spoken. */
@@ -60,7 +63,10 @@ export class Client {
     return tools;
   }
 
-  /** The result, also of a call that the server runs as a task. A tool that fails gives a result with `isError`. */
+  /**
+   * The result, also of a call that the server runs as a task. A tool that fails gives a result with `isError`; one that was
+   * listed with an output schema and does not keep to it is UPSTREAM_INVALID.
+   */
   async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
     await this.#approveCall(name, args);
     const { task = false, onTask: _, ...call } = options;
@@ -74,7 +80,7 @@ export class Client {
     const ended = isObject(result.task)
       ? await followTask(this.#upstream, this.#answers, result.task as unknown as TaskState, options)
       : result;
-    return this.#toCallResult(ended);
+    return this.#toCallResult(ended, name);
   }
 
   listResources(options?: ClientCallOptions): Promise<Resource[]> {
@@ -199,10 +205,14 @@ export class Client {
   }
 
   /** Older servers leave out `content` when they answer with structured data. */
-  #toCallResult(result: JsonObject): CallToolResult {
-    if (Array.isArray(result.content)) return result as CallToolResult;
-    if (result.structuredContent !== undefined) return { content: [], ...result };
-    throw this.#invalid('tools/call answered without content');
+  #toCallResult(result: JsonObject, name: string): CallToolResult {
+    const called = (Array.isArray(result.content) ? result : { content: [], ...result }) as CallToolResult;
+    if (!Array.isArray(result.content) && result.structuredContent === undefined) {
+      throw this.#invalid('tools/call answered without content');
+    }
+    const problem = this.#outputs.problem(this.#tools.get(name), called);
+    if (problem !== undefined) throw this.#invalid(problem);
+    return called;
   }
 
   #invalid(reason: string): GatewayError {

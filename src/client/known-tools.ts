@@ -10,6 +10,10 @@ export class KnownTools {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
+  get(name: string): Tool | undefined {
+    return this.#tools.get(name);
+  }
+
   annotations(name: string): Tool['annotations'] {
     return this.#tools.get(name)?.annotations;
   }

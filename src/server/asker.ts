@@ -9,6 +9,9 @@ import type {
 import type { Ask, Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
+import { toReason } from '../protocol/json-schema-problem.ts';
+import { keptCheck } from '../protocol/kept-check.ts';
+import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/ids.ts';
 import { toFormSchema } from './form-schema.ts';
 import type { Asker } from './types.ts';
@@ -33,8 +36,11 @@ export class ExchangeAsker implements Asker {
   }
 
   async elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<ElicitResult> {
-    const params = { mode: 'form', message: form.message, requestedSchema: toFormSchema(form.schema) };
-    return (await this.#ask('elicitation/create', params, form.key)) as ElicitResult;
+    const requestedSchema = toFormSchema(form.schema);
+    const params = { mode: 'form', message: form.message, requestedSchema };
+    const answer = (await this.#ask('elicitation/create', params, form.key)) as ElicitResult;
+    if (answer.action === 'accept') checkAnswer(answer.content ?? {}, requestedSchema);
+    return answer;
   }
 
   async elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult> {
@@ -62,6 +68,12 @@ export class ExchangeAsker implements Asker {
   #ask(method: string, params: JsonObject | undefined, key: string | undefined): Promise<JsonObject> {
     return this.#exchange.ask({ method, ...(params && { params }), ...(key !== undefined && { key }) });
   }
+}
+
+/** A handler gets what it has asked for, whatever the client let its user type. */
+function checkAnswer(content: unknown, form: JsonObject): void {
+  const { problems } = keptCheck(form, 'form')(content);
+  if (problems) throw new GatewayError('ANSWER_INVALID', { reason: toReason(problems) });
 }
 
 /** The protocol knows file roots only; a handler must not be led to fetch something else. */

@@ -47,6 +47,27 @@ describe('a question', () => {
     expect(exchange.asked).toEqual([{ method: 'elicitation/create', params, key: 'sure' }]);
   });
 
+  it.each([
+    [{ n: 'three' }, 'n: Must be integer'],
+    [{}, 'n: Required parameter missing'],
+    [undefined, 'n: Required parameter missing'],
+    [{ n: 9 }, 'n: Must be <= 4'],
+  ])('gives a handler no answer that does not fit its form: %j', async (content, reason) => {
+    const schema = { type: 'object', properties: { n: { type: 'integer', maximum: 4 } }, required: ['n'] };
+    const exchange = new FakeExchange('tools/call', { answer: () => ({ action: 'accept', content }) });
+    const answer = new ExchangeCall(exchange).ask.elicit({ message: 'How many?', schema });
+    await expect(answer).rejects.toMatchObject({
+      code: 'ANSWER_INVALID',
+      message: expect.stringContaining(reason),
+    });
+  });
+
+  it.each(['decline', 'cancel'])('takes %s for an answer, whatever the form', async (action) => {
+    const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    const exchange = new FakeExchange('tools/call', { answer: () => ({ action }) });
+    expect(await new ExchangeCall(exchange).ask.elicit({ message: 'How many?', schema })).toEqual({ action });
+  });
+
   it('is refused before it is sent when its form is not flat', async () => {
     const exchange = answering({});
     const nested = new ExchangeCall(exchange).ask.elicit({ message: '', schema: { a: { type: 'object' } } });

@@ -3,19 +3,10 @@
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { checkWithJsonSchema } from './json-schema.ts';
+import { checkWithJsonSchema } from '../protocol/json-schema.ts';
+import type { Verdict } from '../protocol/json-schema-problem.ts';
 import { checkWithStandard, isStandardSchema, toJsonSchema } from './standard-schema.ts';
 import type { MaybePromise, Schema } from './types.ts';
-
-export interface Problem {
-  /** Dotted, empty for the value as a whole. */
-  path: string;
-  error: string;
-  /** Something required is not there. */
-  missing: boolean;
-}
-
-export type Verdict = { value: unknown; problems?: undefined } | { problems: Problem[] };
 
 export interface CheckedSchema {
   readonly json: JsonObject;
@@ -36,12 +27,6 @@ export function toCheckedSchema(schema: Schema, purpose: Purpose): CheckedSchema
   }
   if (!isObject(schema)) throw new GatewayError('BAD_OPTION', { option: purpose.option, reason: 'is not a schema' });
   return { json: rooted(schema, purpose), check: checkWithJsonSchema(schema, purpose.option) };
-}
-
-/** One sentence with all problems; long lists are cut. */
-export function toReason(problems: Problem[]): string {
-  const words = problems.slice(0, 10).map(({ path, error }) => (path === '' ? error : `${path}: ${error}`));
-  return [...words, ...(problems.length > 10 ? [`and ${problems.length - 10} more`] : [])].join('; ');
 }
 
 /** Arguments are always an object, and the protocol wants the schema to say so. */

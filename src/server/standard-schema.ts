@@ -5,7 +5,8 @@ import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { MISSING } from '../protocol/params.ts';
-import type { CheckedSchema, Problem, Verdict } from './schema.ts';
+import type { Problem, Verdict } from '../protocol/json-schema-problem.ts';
+import type { CheckedSchema } from './schema.ts';
 
 type Side = 'input' | 'output';
 

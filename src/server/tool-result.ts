@@ -3,8 +3,9 @@
 import type { Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
+import type { ErrorCode } from '../shared/error-table.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { toReason } from './schema.ts';
+import { toReason } from '../protocol/json-schema-problem.ts';
 import type { CheckedSchema } from './schema.ts';
 
 interface Producer {
@@ -18,10 +19,13 @@ export function toToolResult(returned: unknown, tool: Producer): JsonObject | Pr
   return checked(result, tool.key, tool.output);
 }
 
+/** What came of a question is for the model to read. */
+const OF_THE_CLIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ASK_REFUSED', 'ANSWER_INVALID']);
+
 /** A result that says so, or throws what is not the tool's to tell. */
 export function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
   if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
-  const isRefusal = thrown instanceof GatewayError && thrown.code === 'ASK_REFUSED';
+  const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
   if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;
   return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };
 }

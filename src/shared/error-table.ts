@@ -67,6 +67,10 @@ export const ERRORS = {
     'The client refused to answer {method}: {reason}',
     "Nothing to do: it was the user's or the client's choice.",
   ]),
+  ANSWER_INVALID: row(-32603, 200, 'client', [
+    'The answer does not fit the form that was asked: {reason}',
+    'Have the client check answers against `requestedSchema`, or ask again.',
+  ]),
   MODEL_FAILED: row(-32603, 502, 'config', [
     'The model that answers for clients without sampling failed: {reason}',
     'Check `ask.model` in the configuration, and that its endpoint works.',

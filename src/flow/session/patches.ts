@@ -5,7 +5,7 @@ import { toWritten } from '../engine/thrown.ts';
 import type { Entry, Header } from '../journal.ts';
 import type { Complaint } from '../question/question.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toReason } from '../../server/schema.ts';
+import { toReason } from '../../protocol/json-schema-problem.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Drive } from './drive.ts';
 import { toDueAt, toExpiry } from './timing.ts';

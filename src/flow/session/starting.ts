@@ -5,7 +5,7 @@ import { toMs } from '../authoring/span.ts';
 import type { FoundQuestion } from '../explore/explore.ts';
 import { PREFILLED } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
-import { toReason } from '../../server/schema.ts';
+import { toReason } from '../../protocol/json-schema-problem.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { refuseMalice } from './malice.ts';

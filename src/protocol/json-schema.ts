@@ -5,15 +5,15 @@ import { createRequire } from 'node:module';
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import type * as Draft07 from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
-import type { JsonObject } from '../protocol/message.ts';
+import type { JsonObject } from './message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { toProblem } from './json-schema-problem.ts';
-import type { CheckedSchema } from './schema.ts';
+import type { Verdict } from './json-schema-problem.ts';
 
 type Draft = 'draft-07' | 'draft-2020-12';
 type Extent = 'first' | 'all';
 
-export function checkWithJsonSchema(schema: JsonObject, option: string): CheckedSchema['check'] {
+export function checkWithJsonSchema(schema: JsonObject, option: string): (value: unknown) => Verdict {
   const draft = toDraft(schema, option);
   const compiled: Partial<Record<Extent, ValidateFunction>> = {};
   const validator = (extent: Extent) => (compiled[extent] ??= compile(schema, draft, extent));

@@ -1,7 +1,16 @@
-// One error of ajv in our words: which parameter, by dotted path, and what is wrong with it.
+// What is wrong with a value: which part of it, by dotted path, and why, in our words.
 import type { ErrorObject } from 'ajv';
-import { MISSING } from '../protocol/params.ts';
-import type { Problem } from './schema.ts';
+import { MISSING } from './params.ts';
+
+export interface Problem {
+  /** Dotted, empty for the value as a whole. */
+  path: string;
+  error: string;
+  /** Something required is not there. */
+  missing: boolean;
+}
+
+export type Verdict = { value: unknown; problems?: undefined } | { problems: Problem[] };
 
 export function toProblem(error: ErrorObject): Problem {
   const params = error.params as Record<string, unknown>;
@@ -10,6 +19,12 @@ export function toProblem(error: ErrorObject): Problem {
   if (extra !== undefined) return problem(error, 'Unknown parameter', extra);
   if (error.keyword === 'enum') return problem(error, `Must be one of ${JSON.stringify(params['allowedValues'])}`);
   return problem(error, capitalized(error.message ?? 'is not valid'));
+}
+
+/** One sentence with all problems; long lists are cut. */
+export function toReason(problems: Problem[]): string {
+  const words = problems.slice(0, 10).map(({ path, error }) => (path === '' ? error : `${path}: ${error}`));
+  return [...words, ...(problems.length > 10 ? [`and ${problems.length - 10} more`] : [])].join('; ');
 }
 
 function problem(error: ErrorObject, words: string, key?: unknown): Problem {

@@ -90,14 +90,12 @@ describe('results', () => {
 
 describe('structured results', () => {
   const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
-  const listed = (schema: unknown): Answer => {
-    const results: unknown[] = [];
-    return ({ method, params }) => {
-      if (method === 'tools/list') return { tools: [tool('count', { outputSchema: schema })] };
-      results.push(params);
-      return (params?.arguments as JsonObject).give;
-    };
-  };
+  const listed =
+    (schema: unknown): Answer =>
+    ({ method, params }) =>
+      method === 'tools/list'
+        ? { tools: [tool('count', { outputSchema: schema })] }
+        : (params!.arguments as JsonObject).give;
   const give = (result: object) => ({ give: { content: [], ...result } });
 
   test('that keep to the schema of the list pass, and so do failures', async () => {

@@ -44,7 +44,7 @@ describe('the link', () => {
     expect(first.text).not.toContain('What shall it be?');
     const form = await browser.open(url);
     expect(form.text).toContain('What shall it be?');
-    expect(form.text).toContain('book_flight (travel) asks you');
+    expect(form.text).toContain('<code>book_flight</code> <bdi>(travel)</bdi> asks you');
     const done = await browser.post(url, { csrf: csrfOf(form.text), do: 'accept', 'q0.0': 'Ada' });
     expect([done.status, round.answers, round.by]).toEqual([
       200,

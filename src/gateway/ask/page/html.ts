@@ -14,6 +14,12 @@ export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   return { html: strings.reduce((text, string, index) => text + toHtml(values[index - 1]) + string) };
 }
 
+/** A sentence with HTML in its places. */
+export function fillHtml(sentence: string, values: Record<string, Html>): Html {
+  const parts = sentence.split(/\{(\w+)\}/);
+  return html`${parts.map((part, index) => (index % 2 === 0 ? part : (values[part] ?? '')))}`;
+}
+
 /** Text as it is shown: bounded, and with nothing in it that cannot be seen. `cut` is added to what was cut. */
 export function shown(text: string, maxLength: number, cut = '…'): string {
   const clean = text.slice(0, maxLength).replaceAll('\r\n', '\n').replaceAll(UNSHOWN, '');

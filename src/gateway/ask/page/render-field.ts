@@ -44,6 +44,18 @@ export function renderField(view: FieldView): Html {
   return html`<div class="field${problem && ' wrong'}">${body}</div> `;
 }
 
+/** One yes or no: its answers are the buttons of the form. */
+export function renderConfirm({ field, problem, name, words }: FieldView): Html {
+  const { description } = field;
+  return html`<div class="field">
+    <p class="label" id="${name}-label" dir="auto">${titleOf(field)}</p>
+    ${
+      description !== undefined &&
+      html`<p class="hint"><span class="text" dir="auto">${shown(description, MAX_DESCRIPTION, words.cut)}</span></p>`
+    }${problem && renderProblem({ name, problem, words })}
+  </div>`;
+}
+
 export function titleOf({ title }: Field): string {
   return shown(title, MAX_TITLE);
 }
@@ -53,7 +65,7 @@ function groupAttributes({ field, problem }: FieldView): Html {
   return html` role="radiogroup"${when(field.required, 'aria-required="true"')}${when(problem !== undefined, 'aria-invalid="true"')}`;
 }
 
-function renderProblem({ problem, name, words }: FieldView): Html {
+function renderProblem({ problem, name, words }: Pick<FieldView, 'problem' | 'name' | 'words'>): Html {
   const text = describeProblem(problem!, words.problems);
   return html`<p class="error" id="${name}-error"><strong>${words.errorPrefix}</strong> ${shown(text, MAX_TITLE)}</p>`;
 }

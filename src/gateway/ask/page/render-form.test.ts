@@ -148,6 +148,34 @@ describe('a field', () => {
   });
 });
 
+describe('one yes or no', () => {
+  const schema = { type: 'boolean', title: 'Allow this call', description: 'Once' };
+
+  it('has its answers as buttons, and neither is chosen for anybody', async () => {
+    const round = formRound({ allow: schema });
+    const page = await render(round);
+    expect(page).toContain('Allow this call');
+    expect(page).toMatch(
+      /<button id="q0.0" name="q0.0" value="true" class="primary">Yes<\/button\s*><button name="q0.0" value="false">/,
+    );
+    expect(page).not.toMatch(/type="radio"|value="accept"|value="decline"/);
+    const form = new FormData();
+    form.append('q0.0', 'false');
+    const answers = { only: { action: 'accept', content: { allow: false } } };
+    expect(await readForm(toSections(round), form)).toEqual({ answers });
+    expect(await render(round, { do: 'accept' })).toContain('<a href="#q0.0"><bdi>Allow this call</bdi>');
+  });
+
+  it('beside others, with a default or when it is optional is a field', async () => {
+    const rounds = [
+      formRound({ allow: schema, more: schema }),
+      formRound({ allow: { ...schema, default: true } }),
+      formRound({ allow: schema }, []),
+    ];
+    for (const round of rounds) expect(await render(round)).toContain('type="radio"');
+  });
+});
+
 describe('what is wrong', () => {
   it('is listed above with links, and stands beside its field with what was entered', async () => {
     const round = formRound({

@@ -2,10 +2,10 @@
 import { describeProblem } from '../problem.ts';
 import type { Round } from '../round.ts';
 import { defaultEntry } from './entry.ts';
-import { html, shown, when } from './html.ts';
+import { fillHtml, html, shown, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { Filled } from './read-form.ts';
-import { renderField, titleOf } from './render-field.ts';
+import { renderConfirm, renderField, titleOf } from './render-field.ts';
 import { renderPage } from './render-page.ts';
 import { renderTarget } from './render-target.ts';
 import type { Section } from './sections.ts';
@@ -44,12 +44,14 @@ export function renderForm(view: FormView): string {
 }
 
 function renderWho({ about }: Round, words: Words): Html {
-  const who = [about.tool, about.server && `(${about.server})`].flatMap((one) => one || []).join(' ');
-  const asks = who === '' ? words.asks : fill(words.asksNamed, { who: shown(who, MAX_NAME) });
-  return html`<p class="who">
-    <strong dir="auto">${asks}.</strong>
-    <span dir="auto">${fill(words.forClient, { client: shown(about.client, MAX_NAME) })}</span>
-  </p>`;
+  const { tool, server, client } = about;
+  const names = [
+    tool && html`<code>${shown(tool, MAX_NAME)}</code>`,
+    server && html` <bdi>(${shown(server, MAX_NAME)})</bdi>`,
+  ];
+  const asks = tool || server ? fillHtml(words.asksNamed, { who: html`${names.map((one) => one || '')}` }) : words.asks;
+  const from = fillHtml(words.forClient, { client: html`<bdi>${shown(client, MAX_NAME)}</bdi>` });
+  return html`<p class="who"><strong>${asks}.</strong> ${from}</p>`;
 }
 
 function renderSection(view: FormView, section: Section, index: number): Html {
@@ -75,13 +77,14 @@ function renderSection(view: FormView, section: Section, index: number): Html {
   </section> `;
 }
 
-function renderFields({ words }: FormView, { name, fields }: Section, filled: Filled | undefined): Html {
-  return html`${fields.map((field, index) =>
-    renderField({
+function renderFields({ words }: FormView, section: Section, filled: Filled | undefined): Html {
+  const render = section.isConfirm ? renderConfirm : renderField;
+  return html`${section.fields.map((field, index) =>
+    render({
       field,
       entry: filled?.entries[index] ?? defaultEntry(field),
       problem: filled?.problems.get(index),
-      name: `${name}.${index}`,
+      name: `${section.name}.${index}`,
       words,
     }),
   )}`;
@@ -109,9 +112,18 @@ function renderErrors({ sections, words }: FormView, filled: readonly Filled[]):
 }
 
 function renderButtons(sections: readonly Section[], words: Words): Html {
-  const isUnanswerable = sections.length === 1 && (sections[0]!.isTooMuch || sections[0]!.url?.isWeb === false);
+  const first = sections[0]!;
+  const isUnanswerable = sections.length === 1 && (first.isTooMuch || first.url?.isWeb === false);
   const isPlain = sections.every(({ fields, url }) => fields.length === 0 && !url);
-  const accept = sections[0]!.isAlone ? words.haveDone : isPlain ? words.agree : words.send;
+  const accept = first.isAlone ? words.haveDone : isPlain ? words.agree : words.send;
+  const cancel = html`<button name="do" value="cancel" formnovalidate class="quiet">${words.cancel}</button>`;
+  if (first.isConfirm) {
+    const name = `${first.name}.0`;
+    return html`<div class="buttons" role="group" aria-labelledby="${name}-label">
+      <button id="${name}" name="${name}" value="true" class="primary">${words.yes}</button
+      ><button name="${name}" value="false">${words.no}</button>${cancel}
+    </div>`;
+  }
   return html`<div class="buttons">
     ${!isUnanswerable && html`<button name="do" value="accept" class="primary">${accept}</button>`}<button
       name="do"
@@ -119,7 +131,7 @@ function renderButtons(sections: readonly Section[], words: Words): Html {
       formnovalidate
     >
       ${words.decline}</button
-    ><button name="do" value="cancel" formnovalidate class="quiet">${words.cancel}</button>
+    >${cancel}
   </div>`;
 }
 

@@ -23,10 +23,8 @@ export function renderTarget({ name, url, isAlone }: Section, filled: Filled | u
         >${fill(words.goTo, { host })} <span class="hint">(${words.newTab})</span></a
       >
     </p>
-    <details>
-      <summary>${words.wholeAddress}</summary>
-      <p class="address"><code>${shown(href, MAX_SHOWN)}</code></p>
-    </details>
+    <p class="hint">${words.wholeAddress}</p>
+    <p class="address"><code>${shown(href, MAX_SHOWN)}</code></p>
     ${
       !isAlone &&
       html`<div class="field${problem && ' wrong'}">

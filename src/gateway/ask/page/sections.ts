@@ -14,6 +14,8 @@ export interface Section {
   readonly url: Target | undefined;
   /** A website to go to and nothing else: then the button says that it is done. */
   readonly isAlone: boolean;
+  /** One yes or no and nothing else: then these are the buttons. */
+  readonly isConfirm: boolean;
   /** No page can show this many inputs. */
   readonly isTooMuch: boolean;
 }
@@ -45,8 +47,14 @@ function toSection({ key, ask }: Question, index: number, isOnly: boolean): Sect
     fields,
     url,
     isAlone: url !== undefined && isOnly,
+    isConfirm: isOnly && isConfirmation(fields),
     isTooMuch: fields.length > MAX_FIELDS || fields.some((field) => optionsOf(field) > MAX_OPTIONS),
   };
+}
+
+/** With a default, somebody has to see which it is. */
+function isConfirmation([field, ...others]: readonly Field[]): boolean {
+  return field?.kind === 'boolean' && field.required && field.default === undefined && others.length === 0;
 }
 
 function toTarget(url: unknown): Target {

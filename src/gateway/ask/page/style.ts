@@ -11,13 +11,14 @@ p{margin:0 0 .75rem;overflow-wrap:anywhere}
 header{margin-bottom:1.5rem}
 .who{margin:0;color:var(--soft)}
 .who strong{color:var(--text)}
+.who code{padding:.1em .35em;background:var(--card);border:1px solid var(--line);border-radius:.35rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1.5rem;margin-bottom:1.25rem}
 .card>:last-child{margin-bottom:0}
 .message{font-size:1.15rem}
 .text{white-space:pre-wrap}
 .field{margin:1.5rem 0 0}
 .wrong{border-inline-start:.25rem solid var(--wrong);padding-inline-start:1rem}
-label,legend{font-weight:600;overflow-wrap:anywhere}
+label,legend,.label{font-weight:600;overflow-wrap:anywhere}
 fieldset{margin:0;padding:0;border:0;min-width:0}
 legend{padding:0}
 .optional,.hint,footer{color:var(--soft);font-weight:400}
@@ -26,6 +27,8 @@ legend{padding:0}
 input,select,textarea,button{font:inherit;color:inherit}
 input:not([type=radio],[type=checkbox]),select,textarea{display:block;width:100%;margin-top:.5rem;padding:.6rem .75rem;min-height:2.75rem;background:var(--card);border:1px solid var(--input);border-radius:.5rem}
 textarea{resize:vertical}
+::file-selector-button{font:inherit;font-weight:600;color:inherit;margin-inline-end:.75rem;padding:.1rem .75rem;background:var(--back);border:1px solid var(--line);border-radius:.35rem;cursor:pointer}
+.label{margin:0}
 .code,code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.925rem}
 input.short,select.short{width:auto;max-width:100%}
 [aria-invalid=true]{border-color:var(--wrong)!important}
@@ -39,10 +42,10 @@ button{padding:.6rem 1.25rem;min-height:2.75rem;font-weight:600;background:var(-
 .quiet{background:none;border-color:transparent}
 button:hover{filter:brightness(.95)}
 a{color:var(--accent)}
-.go{font-weight:600}
+.go{display:inline-block;padding:.6rem 1.25rem;font-weight:600;text-decoration:none;border:1px solid var(--accent);border-radius:.5rem}
+.go:hover{text-decoration:underline}
 .host{font-size:1.15rem}
-.address{margin:.5rem 0 0}
-summary{cursor:pointer;color:var(--soft)}
+.address{margin:.25rem 0 0;padding:.6rem .75rem;background:var(--back);border-radius:.5rem}
 .notice{color:var(--wrong)}
 .errors{background:var(--wrong-back);border:2px solid var(--wrong);border-radius:.75rem;padding:1.25rem 1.5rem;margin-bottom:1.25rem}
 .errors h2{color:var(--wrong);font-size:1.15rem}

@@ -1,0 +1,62 @@
+// The distribution's Chromium, driven by playwright-core. Where there is none the tests are skipped and say how to get it;
+// in CI that is a failure.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+
+const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Undefined where there is none. `CHROMIUM` names one that lies elsewhere. */
+export const chromiumPath: string | undefined = [process.env['CHROMIUM'], ...PATHS].find(
+  (path) => path !== undefined && path !== '' && existsSync(path),
+);
+
+if (chromiumPath === undefined)
+  console.log(
+    'No Chromium: install it (Debian: apt-get install chromium), or name it in CHROMIUM. Browser tests are skipped.',
+  );
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+export interface Tab {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Where scripts are off axe cannot run: it looks at a copy of what the browser made of the page. */
+  readonly twin: Page | undefined;
+  /** What the browser complained of, e.g. that the page's own policy forbids something, or a script failed. */
+  readonly complaints: string[];
+  /** Every address that was asked for. */
+  readonly requests: string[];
+}
+
+export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 900, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const isScripted = options.javaScriptEnabled ?? true;
+  const twin = isScripted ? undefined : await browser.newPage({ ...options, javaScriptEnabled: true });
+  if (twin) context.on('close', () => void twin.close());
+  const tab: Tab = { context, page, twin, complaints: [], requests: [] };
+  page.on('console', (message) => tab.complaints.push(message.text()));
+  page.on('pageerror', (error) => tab.complaints.push(error.message));
+  page.on('dialog', (dialog) => tab.complaints.push(dialog.message()));
+  page.on('request', (request) => tab.requests.push(request.url()));
+  return tab;
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds wrong with the page, one line each. */
+export async function violations({ page, twin }: Tab): Promise<string[]> {
+  if (!twin) return runAxe(page);
+  await twin.setContent(await page.content());
+  return runAxe(twin);
+}
+
+function runAxe(page: Page): Promise<string[]> {
+  const run = `axe.run(document).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ': ' + node.target.join(' ') + ' ' + node.failureSummary)))`;
+  return page.evaluate(`${axeSource}; ${run}`);
+}

@@ -1,0 +1,47 @@
+// The pictures of the page in docs/images. `UPDATE_DOCS=1` takes them anew; otherwise only that they can be taken is tested:
+// letters look different from machine to machine.
+import { existsSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromiumPath, launch, openTab } from './chromium.ts';
+import { approvalRound, bookingRound, everythingRound, serveRound, urlRound } from './served-page.ts';
+
+const FOLDER = new URL('../../docs/images/', import.meta.url);
+let browser: Browser;
+
+beforeAll(async () => {
+  if (chromiumPath !== undefined) browser = await launch();
+});
+afterAll(() => browser?.close());
+
+const NARROW = { width: 360, height: 780 };
+const WIDE = { width: 760, height: 600 };
+
+const PICTURES = [
+  { name: 'ask-approve', round: approvalRound, viewport: WIDE },
+  { name: 'ask-form', round: bookingRound, viewport: WIDE },
+  { name: 'ask-form-dark', round: bookingRound, viewport: WIDE, colorScheme: 'dark' },
+  { name: 'ask-errors', round: bookingRound, viewport: WIDE, press: 'Send answer' },
+  { name: 'ask-errors-dark', round: bookingRound, viewport: WIDE, press: 'Send answer', colorScheme: 'dark' },
+  { name: 'ask-url', round: urlRound, viewport: WIDE },
+  { name: 'ask-several-narrow', round: everythingRound, viewport: NARROW },
+  { name: 'ask-done', round: approvalRound, viewport: WIDE, press: 'Yes' },
+] as const;
+
+describe.skipIf(chromiumPath === undefined)('a picture of the page', () => {
+  it.each(PICTURES)('is taken: $name', async ({ name, round, viewport, ...rest }) => {
+    const served = await serveRound(round());
+    const { colorScheme = 'light', press = undefined } = rest as { colorScheme?: 'dark'; press?: string };
+    const { page, context } = await openTab(browser, { viewport, colorScheme });
+    await page.goto(served.url);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    if (press !== undefined) await page.getByRole('button', { name: press }).click();
+    await page.locator('footer, h1').last().waitFor();
+    const path = new URL(`${name}.png`, FOLDER).pathname;
+    const picture = await page.screenshot({ fullPage: true, ...(process.env['UPDATE_DOCS'] ? { path } : {}) });
+    expect(picture.length).toBeGreaterThan(1000);
+    expect(existsSync(path)).toBe(true);
+    await context.close();
+    await served.close();
+  });
+});

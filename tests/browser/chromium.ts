@@ -1,21 +1,20 @@
-// The distribution's Chromium, driven by playwright-core. Where there is none the tests are skipped and say how to get it;
-// in CI that is a failure.
+// The distribution's Chromium, driven by playwright-core.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { hasTool } from '../helpers/tools.ts';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Undefined where there is none. `CHROMIUM` names one that lies elsewhere. */
-export const chromiumPath: string | undefined = [process.env['CHROMIUM'], ...PATHS].find(
-  (path) => path !== undefined && path !== '' && existsSync(path),
-);
+export const chromiumPath: string | undefined = findChromium();
 
-if (chromiumPath === undefined)
-  console.log(
-    'No Chromium: install it (Debian: apt-get install chromium), or name it in CHROMIUM. Browser tests are skipped.',
-  );
+function findChromium(): string | undefined {
+  const path = [process.env['CHROMIUM'] ?? '', ...PATHS].find((one) => existsSync(one));
+  if (path === undefined) hasTool('chromium'); // says how to get it
+  return path;
+}
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });

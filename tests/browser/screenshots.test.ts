@@ -21,11 +21,9 @@ const PICTURES = [
   { name: 'ask-approve', round: approvalRound, viewport: WIDE },
   { name: 'ask-form', round: bookingRound, viewport: WIDE },
   { name: 'ask-form-dark', round: bookingRound, viewport: WIDE, colorScheme: 'dark' },
-  { name: 'ask-errors', round: bookingRound, viewport: WIDE, press: 'Send answer' },
-  { name: 'ask-errors-dark', round: bookingRound, viewport: WIDE, press: 'Send answer', colorScheme: 'dark' },
+  { name: 'ask-errors', round: bookingRound, viewport: WIDE, press: 'Send answer', colorScheme: 'dark' },
   { name: 'ask-url', round: urlRound, viewport: WIDE },
   { name: 'ask-several-narrow', round: everythingRound, viewport: NARROW },
-  { name: 'ask-done', round: approvalRound, viewport: WIDE, press: 'Yes' },
 ] as const;
 
 describe.skipIf(chromiumPath === undefined)('a picture of the page', () => {

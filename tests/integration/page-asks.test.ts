@@ -5,7 +5,7 @@ import type { Client, Gateway } from 'mcp-parley';
 import { approve } from 'mcp-parley/middleware';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { within } from '../helpers/until.ts';
-import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
 
 describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked', (revision) => {
   let gateway: Gateway;
@@ -54,11 +54,36 @@ describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked
   });
 });
 
+test('a gateway behind a proxy takes the form from its public URL, and from no other', async () => {
+  const desk = createServer({ name: 'desk', version: '1' });
+  desk.tool('order', {}, async (_, call) => {
+    const { content } = await call.ask.elicit({ message: 'Which dish?', schema: { dish: { type: 'string' } } });
+    return `order ${String(content?.dish)}`;
+  });
+  const publicUrl = 'https://mcp.example.com/gateway';
+  await using gateway = closing(createGateway({ servers: { desk }, publicUrl, log: createLog({ level: 'silent' }) }));
+  const { url } = await gateway.listen({ port: 0 });
+  await using client = await connected(url, { revision: '2026-07-28' });
+  const { handle, link } = await ask(client, 'order');
+  expect(link.startsWith(`${publicUrl}/ask?t=`)).toBe(true);
+  const local = new URL(url).origin + link.slice(publicUrl.length);
+  const browser = new FakeBrowser();
+  const from = (origin: string) => ({ headers: { origin } });
+  expect(await browser.post(local, { do: 'open' }, from('https://evil.example'))).toMatchObject({ status: 403 });
+  const form = await browser.post(local, { do: 'open' }, from('https://mcp.example.com'));
+  await browser.post(local, { csrf: csrfOf(form.text), 'q0.0': 'Soup' }, from('https://mcp.example.com'));
+  expect(await textOf(client, 'parley_answer', { handle })).toBe('order Soup');
+});
+
+function closing(gateway: Gateway): Gateway & AsyncDisposable {
+  return Object.assign(gateway, { [Symbol.asyncDispose]: () => gateway.close() });
+}
+
 async function ask(client: Client, tool: string): Promise<{ handle: string; link: string; text: string }> {
   const result = (await client.callTool(tool)) as unknown as {
     content: { text: string }[];
     _meta: Record<string, string>;
   };
   const { text } = result.content[0]!;
-  return { text, handle: result._meta['mcp-parley/handle']!, link: /http:\/\/\S+\/ask\?\S+/.exec(text)![0] };
+  return { text, handle: result._meta['mcp-parley/handle']!, link: /https?:\/\/\S+\/ask\?\S+/.exec(text)![0] };
 }

@@ -75,3 +75,19 @@ it('addresses of this machine are the names of loopback and 127/8', () => {
   expect(['localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]'].every(isLoopback)).toBe(true);
   expect(['0.0.0.0', '::', '128.0.0.1', '', '127.0.0', 'localhost.'].some(isLoopback)).toBe(false);
 });
+
+describe('the public URL', () => {
+  const options = { publicUrl: 'https://MCP.example.com/gateway/', allowedHosts: ['other.example.com'] };
+
+  it('is a name that is served, and the origin of our own pages', () => {
+    const host = 'mcp.example.com';
+    expect(allows({ host, origin: 'https://mcp.example.com' }, '127.0.0.1', options)).toBe(true);
+    expect(allows({ host, origin: 'http://mcp.example.com' }, '127.0.0.1', options)).toBe(false);
+    expect(allows({ host, origin: 'https://mcp.example.com.evil.example' }, '127.0.0.1', options)).toBe(false);
+    expect(allows({ host: 'evil.example' }, '127.0.0.1', options)).toBe(false);
+  });
+
+  it.each(['mcp.example.com', 'javascript:x', ''])('cannot be %j', (publicUrl) => {
+    expect(() => createGuard('127.0.0.1', { publicUrl })).toThrow('publicUrl');
+  });
+});

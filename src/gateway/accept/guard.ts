@@ -8,6 +8,8 @@ export interface GuardOptions {
   allowedHosts?: string[] | undefined;
   /** Origins of web pages that may call, e.g. https://app.example.com. Default: pages from loopback. */
   allowedOrigins?: string[] | undefined;
+  /** How browsers reach this server, e.g. through a proxy: its own pages may call under that name. */
+  publicUrl?: string | undefined;
 }
 
 export interface Guard {
@@ -21,9 +23,11 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Guar
   const loopback = isLoopback(boundHost);
   const hosts = options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()));
+  const own = toOwn(options.publicUrl);
+  if (own) origins.add(own.origin);
 
   const hostAllowed = (name: string): boolean => {
-    if (isLoopback(name)) return true;
+    if (isLoopback(name) || name === own?.hostname) return true;
     return hosts ? hosts.has(name) : !loopback;
   };
   const originAllowed = (origin: string): boolean => origins.has(origin) || isLoopback(hostOfOrigin(origin));
@@ -40,6 +44,12 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Guar
 
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function toOwn(publicUrl: string | undefined): URL | undefined {
+  if (publicUrl === undefined) return undefined;
+  if (/^https?:\/\//i.test(publicUrl) && URL.canParse(publicUrl)) return new URL(publicUrl);
+  throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason: 'no http:// or https:// URL' });
 }
 
 function hostName(header: string | undefined): string | undefined {

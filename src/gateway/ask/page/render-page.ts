@@ -64,10 +64,10 @@ export function renderWaiting(token: string, words: Words): string {
   return renderPage({ title: words.waiting, body, words });
 }
 
-export function renderNotice(title: string, text: string, words: Words): string {
+export function renderNotice(title: string, text: string, words: Words, isDone = false): string {
   return renderPage({
     title,
-    body: html`<div class="card">
+    body: html`<div class="card${isDone && ' done'}">
       <h1>${title}</h1>
       <p>${text}</p>
     </div>`,

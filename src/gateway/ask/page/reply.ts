@@ -41,7 +41,8 @@ export class Reply {
 
   done(outcome: Answer['action']): void {
     const { answered, declined, cancelled, goBack } = this.#words;
-    this.#notice(200, { accept: answered, decline: declined, cancel: cancelled }[outcome], goBack);
+    const title = { accept: answered, decline: declined, cancel: cancelled }[outcome];
+    this.page(200, renderNotice(title, goBack, this.#words, outcome === 'accept'));
   }
 
   /** For every link that does not work, whatever the reason. */

@@ -52,6 +52,7 @@ a{color:var(--accent)}
 .errors ul{margin:0;padding-inline-start:1.25rem}
 .errors a{color:var(--wrong)}
 .errors p{margin:.75rem 0 0}
+.done h1::before{content:"✓" / "";margin-inline-end:.5rem;color:var(--accent)}
 footer{font-size:.925rem}
 footer p{margin:0 0 .25rem}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}

@@ -287,5 +287,5 @@ async function tabTo(target: Locator): Promise<void> {
     await target.page().keyboard.press('Tab');
     if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
   }
-  throw new Error(`Not reached by Tab: ${target}`);
+  throw new Error(`Not reached by Tab: ${target.toString()}`);
 }

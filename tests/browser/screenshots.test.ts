@@ -29,7 +29,7 @@ const PICTURES = [
 describe.skipIf(chromiumPath === undefined)('a picture of the page', () => {
   it.each(PICTURES)('is taken: $name', async ({ name, round, viewport, ...rest }) => {
     const served = await serveRound(round());
-    const { colorScheme = 'light', press = undefined } = rest as { colorScheme?: 'dark'; press?: string };
+    const { colorScheme = 'light', press } = rest as { colorScheme?: 'dark'; press?: string };
     const { page, context } = await openTab(browser, { viewport, colorScheme });
     await page.goto(served.url);
     await page.getByRole('button', { name: 'Continue' }).click();

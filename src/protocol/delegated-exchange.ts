@@ -58,6 +58,14 @@ export class DelegatedExchange implements Exchange {
     return this.inner.task;
   }
 
+  get maySuspend(): boolean | undefined {
+    return this.inner.maySuspend;
+  }
+
+  get resumed(): Exchange['resumed'] {
+    return this.inner.resumed;
+  }
+
   notify(method: string, params?: JsonObject): void {
     this.inner.notify(method, params);
   }

@@ -2,6 +2,7 @@
 // part is spelled on the wire is the business of dialect/ alone.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { JsonObject } from './message.ts';
+import type { Resumed } from './suspended.ts';
 
 /** Who calls, as far as this request tells. */
 export interface ClientView {
@@ -64,6 +65,10 @@ export interface Exchange {
   readonly logLevel?: LoggingLevel | undefined;
   /** The client asked for this call to run as a task (`ttl` in ms), or allows it (`{}`). */
   readonly task?: { ttl?: number | undefined; requested: boolean } | undefined;
+  /** The call may be ended with questions (suspended.ts) instead of asking them. */
+  readonly maySuspend?: boolean | undefined;
+  /** It was answered so before, and this is what has come of it. */
+  readonly resumed?: Resumed | undefined;
   /** A notification that belongs to this request, sent before its answer. */
   notify(method: string, params?: JsonObject): void;
   progress(progress: Progress): void;

@@ -5,7 +5,7 @@ import type {
   LoggingLevel,
   ServerCapabilities,
 } from '@modelcontextprotocol/client';
-import type { Ask, LogEntry, Progress, TraceContext } from './exchange.ts';
+import type { Ask, Exchange, LogEntry, Progress, TraceContext } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { Change } from './target.ts';
 
@@ -45,6 +45,10 @@ export interface OutgoingCall extends CallOptions {
   logLevel?: LoggingLevel | undefined;
   /** Run it as a task where the server can. */
   task?: { ttl?: number | undefined } | undefined;
+  /** A result with questions is to be given back, and not answered (suspended.ts). */
+  suspends?: boolean | undefined;
+  /** What has come of one. */
+  resumed?: Exchange['resumed'];
   /** Who answers what this call asks; default: whoever answers for the connection. */
   ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }

@@ -11,7 +11,8 @@ export interface Target {
   capabilities(client: ClientView): ServerCapabilities;
   /**
    * Answers one request. The result is the newest spelling without what dialects add (`resultType`, `serverInfo`):
-   * lists may carry `ttlMs` and `cacheScope`; a call that became a task answers `{ task }`; completion values may be
+   * lists may carry `ttlMs` and `cacheScope`; a call that became a task answers `{ task }`, one that is to be made again
+   * with answers says so (suspended.ts); completion values may be
    * `{ value, description }`. Failures are thrown as GatewayError or ProtocolError. A large result that nobody had to read
    * may be a RawObject.
    */

@@ -41,6 +41,11 @@ export class AskedExchange extends DelegatedExchange {
     return this.#controller.signal;
   }
 
+  /** What is asked in the client's place is asked by the call itself. */
+  override get maySuspend(): boolean | undefined {
+    return this.inner.maySuspend && !this.inner.client.assisted;
+  }
+
   override notify(method: string, params?: JsonObject): void {
     this.#carrier?.notify(method, params);
   }

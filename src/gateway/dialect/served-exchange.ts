@@ -17,6 +17,7 @@ export abstract class ServedExchange implements Exchange {
   progressToken: string | number | undefined;
   readonly trace: TraceContext | undefined;
   client: ClientView;
+  server: string | undefined;
   task: Exchange['task'];
   outlet: Outlet;
   #id: string | undefined;

@@ -113,6 +113,11 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     return put(ask);
   }
 
+  /** Whoever wants to see questions has to be passed by them. */
+  override get maySuspend(): boolean | undefined {
+    return this.inner.maySuspend && !this.#intercepting?.some(({ hooks }) => 'ask' in hooks);
+  }
+
   override releaseStream(retryMs: number): void {
     if (!this.#silent) this.inner.releaseStream(retryMs);
   }

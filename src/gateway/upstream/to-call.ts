@@ -48,11 +48,14 @@ export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wa
 }
 
 /** A stateless server is told with each call for whom it is. */
-function identityOf({ client, logLevel }: Exchange, { mayBecomeTask }: Wanted) {
+function identityOf(exchange: Exchange, { mayBecomeTask }: Wanted) {
+  const { client, logLevel } = exchange;
   const capabilities = toCallCapabilities(client);
   // Until a handshake client sets a level, it is told what it would be told by a server of its own era.
   const level = logLevel ?? (client.dialect === 'handshake' ? 'info' : undefined);
   return {
+    suspends: exchange.maySuspend,
+    resumed: exchange.resumed,
     info: client.info,
     capabilities: mayBecomeTask ? withTasks(capabilities) : capabilities,
     logLevel: level,

@@ -7,6 +7,7 @@ import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import { toPlain, type ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
@@ -156,7 +157,8 @@ export class UpstreamTarget implements Target {
   }
 
   async #answer(exchange: Exchange): Promise<ResultObject> {
-    const { method, params, client } = exchange;
+    const { method, params, client, resumed } = exchange;
+    if (resumed && resumed.server !== this.name) throw new GatewayError('STATE_INVALID');
     const server = this.#server ?? (await this.#connections.home(client).supervised.get()).server;
     switch (method) {
       case 'resources/subscribe':

@@ -7,11 +7,15 @@ import { withUrlsAsked } from './url-elicitation.ts';
 const page = { mode: 'url', elicitationId: 'e', url: 'https://example.com', message: 'Log in' };
 const required = () => new ProtocolError(-32042, 'Log in first', { elicitations: [page, page] });
 
-function exchange(answer: JsonObject = { action: 'accept' }, given: { method?: string; dialect?: string } = {}) {
+function exchange(
+  answer: JsonObject = { action: 'accept' },
+  given: { method?: string; dialect?: string; capabilities?: JsonObject } = {},
+) {
   const asked: unknown[] = [];
   const made = {
     method: given.method ?? 'tools/call',
-    client: { dialect: given.dialect ?? 'stateless' } as ClientView,
+    client: { dialect: given.dialect ?? 'stateless', capabilities: given.capabilities ?? {} } as ClientView,
+    canAsk: () => true,
     async ask(ask: unknown) {
       asked.push(ask);
       return answer;
@@ -58,11 +62,22 @@ describe('a call that needs its user to visit a page', () => {
   });
 
   it('is left to clients that know the error, and so are other errors', async () => {
-    const { made, asked } = exchange({}, { dialect: 'handshake' });
+    const capabilities = { elicitation: { url: {} } };
+    const { made, asked } = exchange({}, { dialect: 'handshake', capabilities });
     await expect(withUrlsAsked(made, () => Promise.reject(required()))).rejects.toMatchObject({ code: -32042 });
     for (const error of [new ProtocolError(-32042, 'no data'), new ProtocolError(-1, 'other'), new Error('other')]) {
       await expect(withUrlsAsked(exchange().made, () => Promise.reject(error))).rejects.toBe(error);
     }
     expect(asked).toEqual([]);
+  });
+
+  it('is a question to a handshake client that does not open pages itself', async () => {
+    const { made, asked } = exchange({ action: 'accept' }, { dialect: 'handshake', capabilities: { elicitation: {} } });
+    let calls = 0;
+    await withUrlsAsked(made, async () => {
+      if (calls++ === 0) throw required();
+      return { content: [] };
+    });
+    expect(asked).toHaveLength(2);
   });
 });

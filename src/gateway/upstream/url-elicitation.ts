@@ -1,5 +1,5 @@
-// A handshake server may refuse a call until its user has been to a page (-32042). For a client whose era has no such error,
-// the page is a question; once it is answered, the call is made again (matrix §4.2).
+// A handshake server may refuse a call until its user has been to a page (-32042). For a client that does not know such an
+// error, the page is a question; once it is answered, the call is made again (matrix §4.2).
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -11,7 +11,7 @@ const URL_ELICITATION_REQUIRED = -32042;
 const MAX_ROUNDS = 8;
 
 export async function withUrlsAsked(exchange: Exchange, call: () => Promise<ResultObject>): Promise<ResultObject> {
-  if (exchange.client.dialect !== 'stateless') return call();
+  if (!isToBeAsked(exchange)) return call();
   for (let round = 1; ; round++) {
     try {
       return await call();
@@ -23,6 +23,16 @@ export async function withUrlsAsked(exchange: Exchange, call: () => Promise<Resu
       if (refused) return notDone(exchange, thrown as ProtocolError, refused);
     }
   }
+}
+
+/** A handshake client that opens pages knows the error; one that nobody can ask is told no less by it. */
+function isToBeAsked(exchange: Exchange): boolean {
+  const { dialect, capabilities } = exchange.client;
+  if (dialect === 'stateless') return true;
+  return (
+    capabilities.elicitation?.url === undefined &&
+    exchange.canAsk({ method: 'elicitation/create', params: { mode: 'url' } })
+  );
 }
 
 function pagesOf(thrown: unknown): JsonObject[] {

@@ -23,6 +23,17 @@ export function whyNotAnswerable(method: string, { inputRequests, requestState }
   return odd && `inputRequests.${odd[0]} is no request`;
 }
 
+/** The params of a call, with what has come of questions that it was answered with before. */
+export function withAnswers({ params = {}, resumed }: OutgoingCall): JsonObject {
+  if (!resumed) return params;
+  const { state, answers } = resumed;
+  return {
+    ...params,
+    ...(Object.keys(answers).length > 0 && { inputResponses: answers }),
+    ...(state !== undefined && { requestState: state }),
+  };
+}
+
 export async function answerQuestions(
   call: OutgoingCall,
   { inputRequests = {}, requestState }: JsonObject,

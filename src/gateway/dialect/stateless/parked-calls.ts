@@ -33,12 +33,11 @@ export class ParkedCalls {
     return this.#calls.size;
   }
 
-  /** Throws TOO_MANY when the principal has too many open questions, or this call has asked too often. */
+  /** Throws TOO_MANY when the principal has too many open questions. */
   park(exchange: StatelessExchange): Ticket {
     const { principal } = exchange.client;
     const count = this.#perPrincipal.get(principal) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany('calls waiting for an answer', 'maxParked');
-    if (exchange.round >= this.#limits.maxRounds) throw tooMany('rounds of questions in one call', 'maxRounds');
     const ticket = { id: randomId(), round: ++exchange.round };
     const forget = this.#clock.after(this.#limits.parkedMs, () => this.#expire(ticket.id));
     this.#calls.set(ticket.id, { exchange, principal, round: ticket.round, forget });
@@ -75,6 +74,6 @@ export class ParkedCalls {
   }
 }
 
-function tooMany(what: string, limit: string): GatewayError {
+export function tooMany(what: string, limit: string): GatewayError {
   return new GatewayError('TOO_MANY', { what, limit });
 }

@@ -1,5 +1,5 @@
-// `requestState`: a sealed ticket to a parked call. Bound to the principal and to the request it belongs to, so that a
-// state taken from one call, tool or user opens nothing elsewhere. Its age is bounded by the parked call itself.
+// `requestState`: sealed, either a ticket to a call that waits here, or all that a call needs to be made again. Bound to the
+// principal and to the request it belongs to, so that a state taken from one call, tool or user opens nothing elsewhere.
 import { createHash } from 'node:crypto';
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -8,21 +8,29 @@ import type { Sealer } from '../../../shared/seal.ts';
 import { namedBy } from './headers.ts';
 import type { Ticket } from './parked-calls.ts';
 
-const PURPOSE = 'request-state';
-
-export function sealState(sealer: Sealer, request: RequestMessage, principal: string, ticket: Ticket): string {
-  return sealer.seal(PURPOSE, bindingOf(request, principal), ticket);
+/** A call that was ended with questions. */
+export interface Kept {
+  /** Of whoever asked; null where it gave none. */
+  state: string | null;
+  /** Which server was asked, where there are several. */
+  server: string | null;
+  suspensions: number;
+  expiresAt: number;
 }
 
-/** The ticket, or undefined for anything that was not sealed here for this very request and principal. */
-export function openState(
-  sealer: Sealer,
-  request: RequestMessage,
-  principal: string,
-  state: string,
-): Ticket | undefined {
-  const payload = sealer.open(PURPOSE, bindingOf(request, principal), state);
-  return isObject(payload) ? (payload as unknown as Ticket) : undefined;
+export type State = { ticket: Ticket } | { kept: Kept };
+
+const PURPOSE = 'request-state';
+
+export function sealState(sealer: Sealer, request: RequestMessage, principal: string, state: State): string {
+  return sealer.seal(PURPOSE, bindingOf(request, principal), state);
+}
+
+/** Undefined for anything that was not sealed here for this very request and principal. */
+export function openState(sealer: Sealer, request: RequestMessage, principal: string): State | undefined {
+  const sealed = request.params?.requestState;
+  const payload = typeof sealed === 'string' ? sealer.open(PURPOSE, bindingOf(request, principal), sealed) : undefined;
+  return isObject(payload) ? (payload as unknown as State) : undefined;
 }
 
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {

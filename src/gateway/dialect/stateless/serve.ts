@@ -4,6 +4,8 @@ import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
+import { suspendedOf } from '../../../protocol/suspended.ts';
+import type { Suspended } from '../../../protocol/suspended.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
 import type { Front } from '../front.ts';
@@ -17,7 +19,8 @@ import type { Headers } from './headers.ts';
 import { listen } from './listen.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import { readAnswers, withoutRetry } from './retry.ts';
-import { openState, sealState } from './request-state.ts';
+import { sealState } from './request-state.ts';
+import { resume } from './resume.ts';
 import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
 
@@ -62,7 +65,7 @@ export function serveStateless(
   try {
     const exchange = admit(front, request, outlet, caller);
     if (isEndless(request)) return listen(front, exchange);
-    if (request.params?.requestState !== undefined) return resume(front, exchange);
+    if (request.params?.requestState !== undefined) return goOn(front, exchange);
     run(front, exchange);
     return exchange;
   } catch (thrown) {
@@ -127,14 +130,12 @@ function run(front: Front, exchange: StatelessExchange): void {
   );
 }
 
-function resume(front: Front, retry: StatelessExchange): StatelessExchange {
-  const { request, client } = retry;
-  const state = request.params!.requestState;
-  const ticket = typeof state === 'string' ? openState(front.sealer, request, client.principal, state) : undefined;
-  const exchange = ticket && front.parked.take(ticket, client.principal);
-  if (!exchange) throw new GatewayError('STATE_INVALID');
-  exchange.resume(retry);
-  return exchange;
+function goOn(front: Front, retry: StatelessExchange): Running | undefined {
+  const resuming = resume(front, retry);
+  if ('waited' in resuming) return resuming.waited;
+  if ('lost' in resuming) finish(front, retry, resuming.lost);
+  else run(front, resuming.again);
+  return retry;
 }
 
 function park(exchange: StatelessExchange, questions: JsonObject): void {
@@ -142,7 +143,7 @@ function park(exchange: StatelessExchange, questions: JsonObject): void {
   const { request, client, outlet } = exchange;
   let state: string;
   try {
-    state = sealState(front.sealer, request, client.principal, front.parked.park(exchange));
+    state = sealState(front.sealer, request, client.principal, { ticket: front.parked.park(exchange) });
   } catch (thrown) {
     return exchange.refuseAsks(toError(thrown));
   }
@@ -153,6 +154,8 @@ function park(exchange: StatelessExchange, questions: JsonObject): void {
 function finish(front: Front, exchange: StatelessExchange, result: ResultObject): void {
   if (exchange.ended) return;
   if (exchange.cancelled) return close(exchange);
+  const suspended = suspendedOf(result);
+  if (suspended) return suspend(front, exchange, suspended);
   let spelled: ResultObject;
   try {
     spelled =
@@ -162,6 +165,16 @@ function finish(front: Front, exchange: StatelessExchange, result: ResultObject)
   }
   if (exchange.parked) return exchange.hold(() => finish(front, exchange, result));
   close(exchange, toResult(exchange.request.id, spelled));
+}
+
+/** Nothing is kept here: what the call needs to go on travels with the client. */
+function suspend(front: Front, exchange: StatelessExchange, { questions, state }: Suspended): void {
+  const { request, client, server } = exchange;
+  const expiresAt = front.clock.now() + front.limits.parkedMs;
+  const suspensions = exchange.suspensions + 1;
+  const kept = { state: state ?? null, server: server ?? null, suspensions, expiresAt };
+  const sealed = sealState(front.sealer, request, client.principal, { kept });
+  close(exchange, toResult(request.id, toInputRequired(questions, sealed, front.target.info)));
 }
 
 function close(exchange: StatelessExchange, answer?: ResponseMessage, status?: number): void {

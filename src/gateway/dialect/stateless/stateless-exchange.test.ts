@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { toSuspended } from '../../../protocol/suspended.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeFront, settled } from '../fake-front.contract.ts';
 import type { Answered } from '../fake-front.contract.ts';
@@ -166,9 +167,11 @@ describe('request state', () => {
     const { put } = play(waiting);
     const { requestState } = await asked(put({}));
     expect((await put({ requestState, ...answers }).answer()).result).toBeDefined();
-    const again = put({ requestState, ...answers });
-    expect(await errorOf(again)).toMatchObject({ code: -32602, message: 'Invalid or expired requestState' });
-    expect(again.status).toBe(400);
+    const { result } = await put({ requestState, ...answers }).answer();
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('may already have acted') }],
+    });
   });
 
   it.each<[string, JsonObject, { principal?: string; method?: string }]>([
@@ -212,7 +215,7 @@ describe('request state', () => {
     clock.advance(1);
     expect(front.parked.size).toBe(0);
     expect(target.seen[0]!.signal.aborted).toBe(true);
-    expect((await errorOf(put({ requestState, ...answers })))!.code).toBe(-32602);
+    expect((await put({ requestState, ...answers }).answer()).result).toMatchObject({ isError: true });
     await settled();
     expect(outlet.ends.filter((end) => end !== undefined)).toHaveLength(1);
     expect(clock.timers).toBe(0);
@@ -228,5 +231,52 @@ describe('request state', () => {
     await asked(put({}));
     front.parked.close();
     expect(front.parked.size).toBe(0);
+  });
+});
+
+describe('a call that is ended with questions', () => {
+  const questions = { city: { method: 'elicitation/create', params: { mode: 'form', message: 'Where?' } } };
+  const suspending = async (exchange: Exchange) => {
+    if (!exchange.maySuspend) return { content: [], told: 'not here' };
+    return exchange.resumed
+      ? { content: [], resumed: exchange.resumed }
+      : toSuspended({ questions, state: 'of the server' });
+  };
+
+  it('is made again with the answers and its own state, and nothing is kept meanwhile', async () => {
+    const { put, front } = play(suspending);
+    const result = await asked(put({}));
+    expect(result).toMatchObject({ questions });
+    expect(JSON.stringify(result)).not.toContain('of the server');
+    expect(front.parked.size).toBe(0);
+    const inputResponses = { city: { action: 'accept', content: { city: 'Oslo' } } };
+    const again = await put({ requestState: result.requestState, inputResponses }).answer();
+    expect(again.result).toMatchObject({ resumed: { state: 'of the server', answers: inputResponses } });
+  });
+
+  it.each<[string, JsonObject, { principal?: string }]>([
+    ['another principal', {}, { principal: 'somebody' }],
+    ['another tool', { name: 'y' }, {}],
+    ['other arguments', { arguments: { a: 1 } }, {}],
+  ])('opens nothing for %s', async (_, params, options) => {
+    const { put } = play(suspending);
+    const { requestState } = await asked(put({}));
+    expect((await errorOf(put({ ...params, requestState }, options)))!.code).toBe(-32602);
+  });
+
+  it('expires', async () => {
+    const { put, clock } = play(suspending, { limits: { parkedMs: 1000 } });
+    const { requestState } = await asked(put({}));
+    clock.advance(1001);
+    expect((await errorOf(put({ requestState })))!.code).toBe(-32602);
+  });
+
+  it('is not ended so more often than a client takes part', async () => {
+    const endless = async (exchange: Exchange) =>
+      exchange.maySuspend ? toSuspended({ questions, state: undefined }) : { content: [], told: 'not here' };
+    const { put } = play(endless, { limits: { maxRounds: 2 } });
+    const first = await asked(put({}));
+    const second = await asked(put({ requestState: first.requestState }));
+    expect((await put({ requestState: second.requestState }).answer()).result).toMatchObject({ told: 'not here' });
   });
 });

@@ -4,7 +4,7 @@
 // While it is parked nothing is sent: a question put meanwhile goes out with the retry, and so does the outcome, should the
 // handler come to its end without waiting for the answers.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
-import type { Ask, LogEntry, Progress } from '../../../protocol/exchange.ts';
+import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -14,6 +14,7 @@ import type { Front } from '../front.ts';
 import { isAtLeast } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { ServedExchange } from '../served-exchange.ts';
+import { tooMany } from './parked-calls.ts';
 import { MAY_ASK } from './retry.ts';
 
 interface OpenAsk {
@@ -29,6 +30,9 @@ export class StatelessExchange extends ServedExchange {
   /** Called when a round of questions is complete and has to be sent. */
   onAsked: ((exchange: StatelessExchange, questions: JsonObject) => void) | undefined;
   front: Front | undefined;
+  /** How often the call was ended with questions and made again. */
+  suspensions = 0;
+  resumed: Exchange['resumed'];
   /** The request at hand has been answered with questions; the next one brings another outlet. */
   parked = false;
   /** Made by the first question: most calls ask none. */
@@ -89,9 +93,22 @@ export class StatelessExchange extends ServedExchange {
     });
   }
 
+  /** A handler that waits for an answer here must not be begun anew. */
+  get maySuspend(): boolean {
+    if (!MAY_ASK.has(this.method) || this.round > 0 || this.#open?.size) return false;
+    return this.suspensions < this.front!.limits.maxRounds;
+  }
+
   /** Answers that came along, by key; those nobody asked for yet may be asked for later in this round. */
   set answers(answers: JsonObject | undefined) {
     this.#answers = answers && { ...answers };
+  }
+
+  /** For a target that is handed them with the call. */
+  takeAnswers(): JsonObject {
+    const answers = this.#answers ?? {};
+    this.#answers = undefined;
+    return answers;
   }
 
   /** The retry of a parked call: its outlet, its answers, and what it says of its client. */
@@ -166,6 +183,8 @@ export class StatelessExchange extends ServedExchange {
   }
 
   #refusal(ask: Ask): GatewayError | undefined {
+    if (this.round >= (this.front?.limits.maxRounds ?? Infinity))
+      return tooMany('rounds of questions in one call', 'maxRounds');
     if (!MAY_ASK.has(this.method) || !ASKABLE.has(ask.method)) return cannotBeAsked(ask, undefined);
     const missing = missingCapability(ask, this.client.capabilities);
     return missing && cannotBeAsked(ask, missing);

@@ -7,10 +7,12 @@ import { isObject, toNotification } from '../../../protocol/message.ts';
 import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
+import { toSuspended } from '../../../protocol/suspended.ts';
+import type { Suspended } from '../../../protocol/suspended.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import type { Speaker, Wire } from '../speaker.ts';
-import { answerQuestions, whyNotAnswerable } from './answer-questions.ts';
+import { answerQuestions, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { toHeaders } from './outgoing-headers.ts';
 import { ToolSchemas } from './tool-schemas.ts';
 import { Watch } from './watch.ts';
@@ -51,7 +53,7 @@ export class StatelessSpeaker implements Speaker {
 
   async call(call: OutgoingCall): Promise<ResultObject> {
     if (call.method === 'ping') return this.#ping(call);
-    let params = call.params ?? {};
+    let params = withAnswers(call);
     const progress = call.onProgress && rising(call.onProgress);
     for (let round = 0; ; round++) {
       const result = await this.#once({ ...call, params, onProgress: progress?.tell });
@@ -61,6 +63,7 @@ export class StatelessSpeaker implements Speaker {
       if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
       const problem = whyNotAnswerable(call.method, asking);
       if (problem !== undefined) throw this.invalid(problem);
+      if (call.suspends) return toSuspended(fromQuestions(asking));
       params = await answerQuestions(call, asking, this.#events);
       progress?.nextRound();
     }
@@ -229,6 +232,11 @@ function rising(tell: (progress: Progress) => void): { tell: (progress: Progress
       floor = highest;
     },
   };
+}
+
+/** The questions as they came, and the state to come back with. */
+function fromQuestions({ inputRequests = {}, requestState }: JsonObject): Suspended {
+  return { questions: inputRequests, state: requestState } as Suspended;
 }
 
 /** Capabilities to declare when tasks are followed. */

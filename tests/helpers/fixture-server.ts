@@ -13,10 +13,15 @@ import { until, within } from './until.ts';
 const FROM_SOURCE = ['--conditions=parley-source', '--import', 'tsx'];
 const QUIET: ConnectOptions = { log: createLog({ level: 'silent' }) };
 
-/** How to start a fixture on stdio. `source`: it imports the package. */
-export function fixture(name: string, args: string[] = [], { source = false, env = {} } = {}): CommandAddress {
+/** How to start a fixture on stdio. `source`: it imports the package. `gc`: it can collect its garbage. */
+export function fixture(
+  name: string,
+  args: string[] = [],
+  { source = false, gc = false, env = {} } = {},
+): CommandAddress {
   const program = join(ROOT, 'tests', 'fixtures', 'servers', `${name}.mjs`);
-  return { command: process.execPath, args: [...(source ? FROM_SOURCE : []), program, ...args], cwd: ROOT, env };
+  const node = [...(gc ? ['--expose-gc'] : []), ...(source ? FROM_SOURCE : [])];
+  return { command: process.execPath, args: [...node, program, ...args], cwd: ROOT, env };
 }
 
 export interface HttpFixture extends AsyncDisposable {

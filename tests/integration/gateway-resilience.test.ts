@@ -112,7 +112,7 @@ describe('a server that is ill', () => {
     });
     const client = await gateway.client();
     const told = new Promise((resolve) => client.on('tools', resolve));
-    await until('the others to be up', async () => (await toolNames(client)).length === 14);
+    await until('the others to be up', async () => (await toolNames(client)).length === 16);
     await othersAnswer(client);
     await until('its failure to be known', () => stateOf(gateway, 'ill') === 'failing');
     expect(await whyNot(client, 'ill_echo')).toContain('Unknown tool');
@@ -126,7 +126,7 @@ describe('a server that is ill', () => {
     using ill = new Moody('ill');
     await using gateway = await threeServers(ill);
     const client = await gateway.client();
-    expect(await toolNames(client)).toHaveLength(21);
+    expect(await toolNames(client)).toHaveLength(24);
     ill.becomes(mood);
     const texts = await Promise.all(
       ['one_echo', 'ill_echo', 'two_echo'].map((tool) => textOf(client, tool, { text: tool })),

@@ -28,6 +28,7 @@ export class Doors {
         ? acceptStdio(this.#front, options)
         : await listenHttp(this.#front, { ...this.#defaults, ...options });
     this.#open.add(listening);
+    if ('closed' in listening) void listening.closed.then(() => this.#open.delete(listening));
     return listening;
   }
 

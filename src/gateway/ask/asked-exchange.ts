@@ -4,6 +4,7 @@
 // 3. By our page, where the client can open pages.
 // 4. Else the call is held: its request is answered with the question itself, in words, and another request brings the answer
 //    and is told what follows.
+// A question to a human goes the next way, too, where the client answers it by itself (own-word.ts).
 // What the call tells meanwhile (progress, log lines) goes to the request that carries it just then.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
@@ -94,13 +95,31 @@ export class AskedExchange extends DelegatedExchange {
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const standIn = this.#means.standInFor(ask, this.inner.client);
     if (standIn) return standIn(ask, { id: this.id, client: this.client, signal: signal ?? this.signal });
-    // A request that is answered can be asked no more, and a task has questions of its own.
-    const isNative = this.#isOver || (this.#carrier === this.inner && this.inner.canAsk(ask));
-    if (isNative) return this.inner.ask(ask, signal);
-    if (!this.#means.canPut(ask, this.inner)) return this.inner.ask(ask, signal);
-    if (this.#carrier === this.inner && this.#means.canOpenPage(this.inner)) {
-      return putByPage(ask, this.inner, this.#means, signal);
-    }
+    // A task has questions of its own.
+    if (this.#isOver || !this.#means.canPut(ask, this.inner)) return this.inner.ask(ask, signal);
+    const put = this.#byWire(ask, signal);
+    if (!put) return this.#hold(ask, signal);
+    return ask.human ? this.#askPerson(ask, put, signal) : put();
+  }
+
+  /** A request that is answered can be asked no more. */
+  #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
+    if (this.#carrier !== this.inner) return undefined;
+    if (this.inner.canAsk(ask)) return () => this.inner.ask(ask, signal);
+    return this.#means.canOpenPage(this.inner) ? () => putByPage(ask, this.inner, this.#means, signal) : undefined;
+  }
+
+  /** The same question goes another way where the client answers by itself. */
+  async #askPerson(ask: Ask, put: () => Promise<JsonObject>, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const { ownWord, log } = this.#means;
+    const { client } = this.inner;
+    const answer = ownWord.isTrusted(client) ? await ownWord.take(ask, client, put) : undefined;
+    if (answer) return answer;
+    log.warn({ exchange: this.id, client: client.info.name, principal: client.principal }, 'ask.nobody');
+    return this.#hold(ask, signal);
+  }
+
+  #hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     this.#held ??= new HeldCall(this, this.#means);
     return this.#held.put(ask, signal);
   }

@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { HeldRounds } from './held-rounds.ts';
+import { OwnWord } from './own-word.ts';
 import type { Round } from './round.ts';
 import { createSampler } from './sample.ts';
 import type { SamplerOptions } from './sample.ts';
@@ -48,6 +49,7 @@ const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
 
 export class Means {
   readonly rounds: HeldRounds;
+  readonly ownWord: OwnWord;
   readonly clock: Clock;
   readonly limits: Limits;
   readonly log: Log;
@@ -57,6 +59,7 @@ export class Means {
 
   constructor({ channels = ALL_CHANNELS, model, standIns, page, clock, limits, log }: MeansOptions) {
     this.clock = clock;
+    this.ownWord = new OwnWord(clock);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.log = log;
     this.#page = channels.includes('page') ? page : undefined;

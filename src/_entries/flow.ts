@@ -23,7 +23,7 @@ export type {
   Validation,
 } from '../flow/question/question.ts';
 export { Sessions } from '../flow/session/sessions.ts';
-export type { SessionEvent } from '../flow/session/sessions.ts';
+export type { SessionEvent } from '../flow/session/session-event.ts';
 export type { SessionOptions } from '../flow/session/setup.ts';
 export type * from '../flow/session/requests.ts';
 export { settled } from '../flow/session/turn.ts';

@@ -1,5 +1,6 @@
 // Reads a journal as it holds now. Entries are only ever added; going back and changing an answer are entries too, and here
 // they take effect. What is left is what a run is given, in the order in which it was written: the order is part of the truth.
+import { WITHDRAWN } from './journal.ts';
 import type { AnswerEntry, Entry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
 
 export type Told = AnswerEntry | StepEntry;
@@ -13,6 +14,8 @@ export interface Folded {
   versions: Map<string, boolean>;
   /** Of how many attempts each question has had; no number is ever given twice. */
   attempts: Map<string, number>;
+  /** How many answers in a row were refused, by question. */
+  refusals: Map<string, number>;
   /** How often each effect was taken back: what comes after is another effect. */
   epochs: Map<string, number>;
 }
@@ -26,6 +29,7 @@ export function fold(entries: readonly Entry[]): Folded {
     intents: new Map(),
     versions: new Map(),
     attempts: new Map(),
+    refusals: new Map(),
     epochs: new Map(),
   };
   for (const entry of entries) apply(folded, entry);
@@ -36,6 +40,7 @@ function apply(folded: Folded, entry: Entry): void {
   switch (entry.t) {
     case 'ans':
       count(folded, entry.k, entry.a);
+      folded.refusals.delete(entry.k);
       folded.told.push(entry);
       break;
     case 'step':
@@ -46,6 +51,7 @@ function apply(folded: Folded, entry: Entry): void {
       break;
     case 'rej':
       count(folded, entry.k, entry.a);
+      if (entry.why !== WITHDRAWN) folded.refusals.set(entry.k, (folded.refusals.get(entry.k) ?? 0) + 1);
       break;
     case 'ver':
       folded.versions.set(entry.id, entry.on);

@@ -64,6 +64,9 @@ export interface StartEntry {
   ts: number;
 }
 
+/** Why a question that nobody has answered is put no more: the user went back. */
+export const WITHDRAWN = 'withdrawn';
+
 /** Kind of an answer that came as an argument, before anybody asked. */
 export const PREFILLED = '';
 
@@ -117,7 +120,7 @@ export type Entry =
   | { t: 'edit'; k: string; v: unknown; src: Source; ts: number }
   /** The branch that a patch marker in the body took when it was first met. */
   | { t: 'ver'; id: string; on: boolean; ts: number }
-  /** An answer that was refused; for the audit, read by nobody. */
+  /** An answer that was refused, or a question that was withdrawn: neither comes again under the same number. */
   | { t: 'rej'; k: string; a: number; why: string; ts: number }
   | {
       t: 'end';

@@ -4,6 +4,10 @@ import { toPromptId } from '../question/question.ts';
 import type { Question } from '../question/question.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { ContinueRequest } from './requests.ts';
+import { toKept } from '../engine/fit.ts';
+import type { Incoming } from '../engine/fit.ts';
+import { toVerdicts } from './patches.ts';
+import type { Turn } from './turn.ts';
 import { react } from './states.ts';
 import { toExpiry } from './timing.ts';
 
@@ -23,6 +27,25 @@ export function continuedByOwner(header: Header, { prompt, progress }: ContinueR
     ...{ state: react(header, 'prompt'), current: [question], prompts: header.prompts + 1 },
     ...toExpiry(header, now),
   };
+}
+
+/** The tool knows nothing of the question, and is not run for the answer: it is at work all the while. */
+export function answeredForOwner(
+  header: Header,
+  answer: Incoming,
+  now: number,
+): { header: Header; turn: Partial<Turn> } {
+  const entry = toKept(answer, now);
+  const verdicts = toVerdicts([answer]);
+  if (!entry) return { header: { ...header, attempts: header.attempts + 1 }, turn: verdicts };
+  const next = {
+    ...header,
+    state: react(header, 'respond'),
+    current: [],
+    expiresAt: header.deadline,
+    lastActivityAt: now,
+  };
+  return { header: next, turn: verdicts };
 }
 
 export function completedByOwner(header: Header, now: number): Header {

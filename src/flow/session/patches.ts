@@ -129,7 +129,8 @@ function toOver(drive: Drive, { fresh, refused }: Growth): GatewayError | undefi
     return new GatewayError('FLOW_LIMIT', { what: `no more than ${prompts} questions`, limit: 'prompts' });
   }
   const perQuestion = flow.options.limits?.attempts ?? limits.attemptsPerQuestion;
-  const worn = refused.find(({ a }) => a >= perQuestion);
+  const { refusals } = drive.run.input.folded;
+  const worn = refused.find(({ k }) => (refusals.get(k) ?? 0) + 1 >= perQuestion);
   if (worn || header.attempts + refused.length > limits.attempts) {
     const reason = `too many attempts${worn ? ` at ${worn.k}` : ''}`;
     return new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason });

@@ -2,7 +2,7 @@
 // is found by running it. An effect in between must be taken back first, or there is no way.
 import type { AnyFlow } from '../define.ts';
 import { fold } from '../fold.ts';
-import { PREFILLED } from '../journal.ts';
+import { PREFILLED, WITHDRAWN } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -40,12 +40,20 @@ export async function rewound(sessions: Sessions, { flow, stored, entry }: Rewin
 export async function undone(sessions: Sessions, { flow, stored, entry }: Rewinding): Promise<Turn | undefined> {
   const { setup } = sessions;
   const effects = effectsAfter(stored, entry.k, await effectsOf({ setup, flow, stored }));
-  if (effects.length === 0) return sessions.drive({ flow, ...stored, prefix: [entry], stored: true });
+  if (effects.length === 0)
+    return sessions.drive({ flow, ...stored, prefix: [...withdrawn(stored), entry], stored: true });
+  const gone = withdrawn(stored);
   const commits = await undoAll({ setup, flow, stored }, effects, { kind: entry.t, entry });
   if (!commits) return undefined;
   await commits.letGo();
   const after = await setup.store.load(stored.header.id);
-  return after && sessions.drive({ flow, ...after, prefix: [entry], stored: true });
+  return after && sessions.drive({ flow, ...after, prefix: [...gone, entry], stored: true });
+}
+
+/** The questions that wait now may come again in other words: then under another number. */
+function withdrawn({ header: { current }, entries }: StoredSession): Entry[] {
+  const ts = entries.at(-1)?.ts ?? 0;
+  return (current as Question[]).map(({ key: k, attempt: a }) => ({ t: 'rej', k, a, why: WITHDRAWN, ts }));
 }
 
 /** Which answer is meant; the one before the open question, unless said otherwise. */

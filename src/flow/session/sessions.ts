@@ -8,11 +8,12 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Question } from '../question/question.ts';
 import { NOTHING, explore } from '../explore/explore.ts';
 import type { Explored } from '../explore/explore.ts';
+import type { Incoming } from '../engine/fit.ts';
 import { toIncoming } from './answering.ts';
 import { cancelled } from './cancelling.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live } from './drive.ts';
-import { completedByOwner, continuedByOwner } from './owner.ts';
+import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
 import { rewound } from './rewinding.ts';
 import type {
   AnswerRequest,
@@ -25,6 +26,7 @@ import type {
 } from './requests.ts';
 import { toOwner, toSetup } from './setup.ts';
 import type { SessionOptions, Setup } from './setup.ts';
+import type { SessionEvent } from './session-event.ts';
 import { startOf, withoutSecrets } from './starting.ts';
 import { react } from './states.ts';
 import { Sweeper } from './sweeper.ts';
@@ -32,13 +34,6 @@ import { toDueAt, toExpiry } from './timing.ts';
 import { toView } from './view.ts';
 import type { StateView } from './view.ts';
 import type { Turn } from './turn.ts';
-
-/** What happens by itself, without anybody having asked for it just now. */
-export type SessionEvent =
-  | { kind: 'warning'; header: Header; remainingMs: number }
-  | { kind: 'expired'; header: Header }
-  /** Went on after its process had died, or a question had waited long enough. */
-  | { kind: 'turn'; turn: Turn };
 
 const MAX_TRIES = 20;
 
@@ -90,6 +85,8 @@ export class Sessions {
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
     const taken = await toIncoming(this.setup, stored, request);
     if (taken.again) return this.#again(stored.header, taken.again);
+    const [first] = taken.incoming;
+    if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
     const turn = await this.drive({ flow, ...stored, header: taken.header, incoming: taken.incoming, stored: true });
     if (turn?.failure?.name === 'FLOW_VALIDATION_FAILED') {
       throw new GatewayError('FLOW_VALIDATION_FAILED', turn.failure.data as Record<string, unknown>);
@@ -223,6 +220,13 @@ export class Sessions {
     }
     if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
     return stored;
+  }
+
+  async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {
+    const now = this.setup.clock.now();
+    const { header: next, turn } = answeredForOwner(header, answer, now);
+    const done = await this.#patched(header, next, { dueAt: now + this.setup.leaseMs });
+    return done && { ...done, ...turn };
   }
 
   #again(header: Header, verdicts: NonNullable<Turn['verdicts']>): Turn {

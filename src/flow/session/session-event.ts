@@ -1,0 +1,9 @@
+// What happens to sessions without anybody having asked for it just now.
+import type { Header } from '../journal.ts';
+import type { Turn } from './turn.ts';
+
+export type SessionEvent =
+  | { kind: 'warning'; header: Header; remainingMs: number }
+  | { kind: 'expired'; header: Header }
+  /** Went on after its process had died, or a question had waited long enough. */
+  | { kind: 'turn'; turn: Turn };

@@ -1,0 +1,102 @@
+// A new version of a function under sessions that are open.
+import { describe, expect, it } from 'vitest';
+import type { Ask } from '../authoring/ask.ts';
+import { msg } from '../authoring/words.ts';
+import { flow } from '../define.ts';
+import { memoryStore } from '../store/memory.ts';
+import { Sessions } from './sessions.ts';
+import { settled } from './turn.ts';
+import type { FlowOptions } from '../define.ts';
+
+const me = { principal: 'me' };
+type Body = (ask: Ask) => Promise<unknown>;
+
+async function begun(body: Body, answers: unknown[], options: Partial<FlowOptions> = {}) {
+  const store = memoryStore();
+  const deploy = (next: Body, more: Partial<FlowOptions> = options) =>
+    new Sessions([flow({ name: 'x', ...more }, next)], { store, explore: false });
+  const first = deploy(body);
+  const { header } = await first.start({ ...me, tool: 'x', locale: 'en' });
+  const session = { ...me, sessionId: header.id };
+  const answer = async (sessions: Sessions, value: unknown) =>
+    settled(await sessions.answer({ ...session, answers: [{ value }] }));
+  for (const value of answers) await answer(first, value);
+  return { deploy, answer, session };
+}
+
+describe('an open session under a new version', () => {
+  it('is asked what is new, and not what it has answered', async () => {
+    const { deploy, answer } = await begun(
+      async (ask) => [await ask.text('a'), await ask.text('b'), await ask.text('c')],
+      ['1'],
+    );
+    const next = deploy(async (ask) => [
+      await ask.text('new'),
+      await ask.text('a', { message: 'reworded' }),
+      await ask.text('b'),
+    ]);
+    expect((await answer(next, '2')).questions.map(({ key }) => key)).toEqual(['new']);
+    expect((await answer(next, '0')).result).toEqual(['0', '1', '2']);
+  });
+
+  it('is not bothered by questions that are gone', async () => {
+    const { deploy, answer } = await begun(async (ask) => [await ask.text('a'), await ask.text('b')], ['1']);
+    const next = deploy(async (ask) => [await ask.text('b'), await ask.text('c')]);
+    expect((await answer(next, '2')).questions.map(({ key }) => key)).toEqual(['c']);
+  });
+
+  it('is asked again where an answer is none any more', async () => {
+    const { deploy, answer } = await begun(async (ask) => [await ask.text('a'), await ask.text('b')], ['x']);
+    const stricter = deploy(async (ask) => [await ask.text('a', { min: 2 }), await ask.text('b')]);
+    const turn = await answer(stricter, '2');
+    expect(turn.questions.map(({ promptId }) => promptId)).toEqual(['a~2']);
+    expect((await answer(stricter, 'xx')).result).toEqual(['xx', '2']);
+    const { deploy: again, answer: reply } = await begun(
+      async (ask) => [await ask.text('a'), await ask.text('b')],
+      ['x'],
+    );
+    const other = again(async (ask) => [await ask.number('a'), await ask.text('b')]);
+    expect((await reply(other, '2')).questions).toMatchObject([{ key: 'a', kind: 'number' }]);
+  });
+
+  it('asks for consent again when its words are others, and only then', async () => {
+    const pay = (price: number, label: string) => async (ask: Ask) => {
+      const ok = await ask.confirm('ok', { message: `Pay ${price}?`, label });
+      return [ok, await ask.text('why')];
+    };
+    const { deploy, answer } = await begun(pay(10, 'Pay'), [true]);
+    const dearer = deploy(pay(1000, 'Pay'));
+    expect((await answer(dearer, 'because')).questions).toMatchObject([
+      { promptId: 'ok~2', prompt: { message: 'Pay 1000?' } },
+    ]);
+    expect((await answer(dearer, false)).result).toEqual([false, 'because']);
+    const { deploy: again, answer: reply } = await begun(pay(10, 'Pay'), [true]);
+    expect((await reply(again(pay(10, 'Other label')), 'because')).result).toEqual([true, 'because']);
+  });
+
+  it('keeps consent that was given in another language', async () => {
+    const body = async (ask: Ask) => [
+      await ask.confirm('ok', { message: msg('pay', { price: 10 }) }),
+      await ask.text('b'),
+    ];
+    const { deploy, answer } = await begun(body, [true], { messages: { en: { pay: 'Pay {price}?' } } });
+    const next = deploy(body, { messages: { en: { pay: 'Shall we pay {price}?' } } });
+    expect((await answer(next, 'x')).result).toEqual([true, 'x']);
+  });
+
+  it('takes the old way through a marked patch if it had passed it, a new one the new way', async () => {
+    const old: Body = async (ask) => [await ask.text('a'), await ask.text('b'), await ask.text('c')];
+    const patched: Body = async (ask) => {
+      const a = await ask.text('a');
+      const extra = ask.version('asks-extra') ? await ask.text('extra') : 'none';
+      return [a, extra, await ask.text('b'), await ask.text('c')];
+    };
+    const { deploy, answer, session } = await begun(old, ['1', '2']);
+    const next = deploy(patched);
+    expect((await answer(next, '3')).result).toEqual(['1', 'none', '2', '3']);
+    const fresh = await next.start({ ...me, tool: 'x', args: { a: '1' } });
+    expect(fresh.questions.map(({ key }) => key)).toEqual(['extra']);
+    const turn = await next.answer({ ...session, sessionId: fresh.header.id, answers: [{ value: 'e' }] });
+    expect(turn.questions.map(({ key }) => key)).toEqual(['b']);
+  });
+});

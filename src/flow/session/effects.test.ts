@@ -22,7 +22,8 @@ function cluster() {
   const node = (body: (ask: Ask) => Promise<unknown>, own: Clock = clock) =>
     new Sessions([flow({ name: 'x' }, body)], { clock: own, store, log, explore: false, leaseMs: LEASE_MS });
   /** One that will die: nothing that it has planned ever happens. */
-  const mortal = (body: (ask: Ask) => Promise<unknown>) => node(body, { now: clock.now, after: () => () => {} });
+  const mortal = (body: (ask: Ask) => Promise<unknown>) =>
+    node(body, { now: () => clock.now(), after: () => () => {} });
   return { clock, store, node, mortal };
 }
 

@@ -5,6 +5,7 @@ import { isEnded } from '../store/store.ts';
 import type { Change } from '../store/store.ts';
 import { patched } from '../store/patched.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
 import type { Question } from '../question/question.ts';
@@ -23,11 +24,15 @@ export class Commits {
   #header: Header;
   #stored: boolean;
   #fence: number | undefined;
+  /** Every drive holds leases of its own: a second one in this process must not get the lease of the first. */
+  readonly #owner: string;
   #renewing = (): void => {};
+  #over = false;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(setup: Setup, header: Header, stored: boolean) {
     this.#setup = setup;
+    this.#owner = randomId(`${setup.owner}.`);
     this.#header = header;
     this.#stored = stored;
   }
@@ -58,20 +63,20 @@ export class Commits {
 
   /** Writes, and keeps others from going on with it until `letGo`. */
   async hold(patch: Partial<Header>, add: Entry[]): Promise<Written> {
-    const { store, owner, leaseMs } = this.#setup;
+    const { store, leaseMs } = this.#setup;
     if (!this.#stored) {
       const { header } = await this.write(patch, add, { dueAt: this.#leaseEnd() });
       await this.#renew();
       return { header };
     }
-    const lease = await store.lease(this.#header.id, owner, leaseMs);
+    const lease = await store.lease(this.#header.id, this.#owner, leaseMs);
     if (!lease) return { header: undefined };
     // The first write with the lease still counts only if nobody was faster.
     const whole = { ...patch, ...this.#grown(add) };
     const change = { patch: whole, add, fence: lease.fence, dueAt: this.#leaseEnd() };
     const done = await store.commit(this.#header.id, this.#header.rev, change);
     if (!done.ok) {
-      await store.release(this.#header.id, owner);
+      await store.release(this.#header.id, this.#owner);
       return { header: undefined };
     }
     this.#header = patched(this.#header, whole);
@@ -80,14 +85,24 @@ export class Commits {
     return { header: this.#header };
   }
 
+  /** After a renewal that is under way. A lease that cannot be let go runs out. */
   async letGo(): Promise<void> {
+    this.#over = true;
     this.#renewing();
-    if (this.#fence !== undefined) await this.#setup.store.release(this.#header.id, this.#setup.owner);
+    if (this.#fence === undefined) return;
+    const { store, log } = this.#setup;
+    await this.#inTurn(() => store.release(this.#header.id, this.#owner)).catch((error: unknown) =>
+      log.warn({ error }, 'flow.lease-not-released'),
+    );
   }
 
   /** Where it stands, whoever brought it there. */
   async current(): Promise<Turn> {
-    const stored = await this.#setup.store.load(this.#header.id);
+    const { store, log } = this.#setup;
+    const stored = await store.load(this.#header.id).catch((error: unknown) => {
+      log.error({ error }, 'flow.store-failed');
+      return undefined;
+    });
     const header = stored?.header ?? this.#header;
     return { header, questions: header.current as Question[] };
   }
@@ -115,16 +130,27 @@ export class Commits {
   }
 
   async #renew(): Promise<void> {
-    const { store, owner, leaseMs } = this.#setup;
-    const lease = await store.lease(this.#header.id, owner, leaseMs);
+    const { store, leaseMs } = this.#setup;
+    const lease = await store.lease(this.#header.id, this.#owner, leaseMs);
     if (!lease) return;
     this.#fence = lease.fence;
     this.#renewLater();
   }
 
   #renewLater(): void {
+    if (this.#over) return;
     const { clock, leaseMs } = this.#setup;
-    this.#renewing = clock.after(leaseMs / 3, () => void this.#inTurn(() => this.#renew()));
+    this.#renewing = clock.after(leaseMs / 3, () => void this.#renewNow());
+  }
+
+  /** A store that is away for a moment is asked again; if it stays away, the lease runs out and its fence stops this process. */
+  async #renewNow(): Promise<void> {
+    try {
+      await this.#inTurn(() => this.#renew());
+    } catch (error) {
+      this.#setup.log.warn({ error }, 'flow.lease-not-renewed');
+      this.#renewLater();
+    }
   }
 
   /** Renewing makes a new fence: a write that is under way with the old one would be refused. */

@@ -56,7 +56,12 @@ export class Sweeper {
 
   async #sweep(): Promise<void> {
     const { store, clock, log } = this.#sessions.setup;
-    for (const id of await store.due(clock.now(), BATCH)) {
+    const due = await store.due(clock.now(), BATCH).catch((error: unknown) => {
+      // A store that is away is looked at again next time.
+      log.error({ error }, 'flow.sweep-failed');
+      return [];
+    });
+    for (const id of due) {
       try {
         await this.attend(id);
       } catch (error) {

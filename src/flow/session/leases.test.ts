@@ -1,0 +1,119 @@
+// Leases of sessions at work: between drives of one process, and when the store is away.
+import { describe, expect, it } from 'vitest';
+import { until } from '../../../tests/helpers/until.ts';
+import { flow } from '../define.ts';
+import { memoryStore } from '../store/memory.ts';
+import type { FlowStore } from '../store/store.ts';
+import { Sessions } from './sessions.ts';
+import { settled } from './turn.ts';
+
+const me = { principal: 'me' };
+const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+
+function working(over: Partial<FlowStore> = {}, leaseMs = 60) {
+  let runs = 0;
+  let finish = (): void => {};
+  const done = new Promise<void>((resolve) => (finish = resolve));
+  const pay = flow({ name: 'pay', description: 'Pays' }, async (ask) => {
+    await ask.text('who', { message: 'Who?' });
+    await ask.step('pay', () => done.then(() => void runs++), { effect: 'retry' });
+    await ask.text('more', { message: 'More?' });
+  });
+  const store: FlowStore = { ...bound(memoryStore()), ...over };
+  const sessions = new Sessions([pay], { store, log: quiet, leaseMs });
+  return { sessions, store, finish, runs: () => runs };
+}
+
+/** Its methods as plain functions, so that some can be replaced. */
+function bound(store: FlowStore): FlowStore {
+  return {
+    durable: store.durable,
+    create: (...args) => store.create(...args),
+    load: (...args) => store.load(...args),
+    commit: (...args) => store.commit(...args),
+    lease: (...args) => store.lease(...args),
+    release: (...args) => store.release(...args),
+    due: (...args) => store.due(...args),
+    spend: (...args) => store.spend(...args),
+    putBlob: (...args) => store.putBlob(...args),
+    getBlob: (...args) => store.getBlob(...args),
+    list: (...args) => store.list(...args),
+    drop: (...args) => store.drop(...args),
+    close: () => store.close(),
+  };
+}
+
+describe('a session at work', () => {
+  it('is not disturbed by another answer that comes a moment too late, in the same process', async () => {
+    const inner = bound(memoryStore());
+    let held = (): void => {};
+    const isHeld = new Promise<void>((resolve) => (held = resolve));
+    let asked = 0;
+    const { sessions, finish, runs } = working(
+      {
+        ...inner,
+        // All have read the session as it was; the first is at work by the time the others want the lease.
+        async lease(...args) {
+          if (asked++ > 0) await isHeld;
+          return inner.lease(...args);
+        },
+        async commit(...args) {
+          const committed = await inner.commit(...args);
+          held();
+          return committed;
+        },
+      },
+      60_000,
+    );
+    const { header } = await sessions.start({ ...me, tool: 'pay' });
+    const answer = (value: string) =>
+      sessions.answer({ ...me, sessionId: header.id, answers: [{ promptId: 'who~1', value }] });
+    const answers = await Promise.allSettled([answer('Ann'), answer('Bob'), answer('Cid')]);
+    finish();
+    const accepted = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    expect(accepted).toHaveLength(1);
+    for (const turn of accepted) {
+      expect(await settled(turn)).toMatchObject({ header: { state: 'waiting_user' }, questions: [{ key: 'more' }] });
+    }
+    expect(runs()).toBe(1);
+    await sessions.close();
+  });
+
+  it('keeps its lease for as long as it works, and no longer', async () => {
+    const { sessions, store, finish } = working();
+    const { header } = await sessions.start({ ...me, tool: 'pay' });
+    const turn = await sessions.answer({ ...me, sessionId: header.id, answers: [{ value: 'Ann' }] });
+    const began = Date.now();
+    await until('the lease to have been renewed', () => Date.now() - began > 200);
+    expect(await store.lease(header.id, 'other', 1)).toBeUndefined();
+    finish();
+    await settled(turn);
+    expect(await store.lease(header.id, 'other', 1)).toBeDefined();
+    await sessions.close();
+  });
+
+  it('outlasts a store that is away for a while', async () => {
+    let away = false;
+    let refused = 0;
+    const inner = bound(memoryStore());
+    const gone = async (): Promise<never> => {
+      refused++;
+      throw new Error('away');
+    };
+    const { sessions, finish } = working({
+      ...inner,
+      lease: (...args) => (away ? gone() : inner.lease(...args)),
+      due: (...args) => (away ? gone() : inner.due(...args)),
+      release: (...args) => (away ? gone() : inner.release(...args)),
+    });
+    const { header } = await sessions.start({ ...me, tool: 'pay' });
+    const turn = await sessions.answer({ ...me, sessionId: header.id, answers: [{ value: 'Ann' }] });
+    away = true;
+    await sessions.sweep();
+    await until('renewals to fail', () => refused > 3);
+    away = false;
+    finish();
+    expect((await settled(turn)).questions[0]?.key).toBe('more');
+    await sessions.close();
+  });
+});

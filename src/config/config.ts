@@ -63,7 +63,7 @@ export interface UrlServer extends ServerCommon {
 
 interface ServerCommon {
   readonly description?: string;
-  readonly share: 'auto' | 'session';
+  readonly share: 'auto' | 'session' | 'all';
   readonly start: 'lazy' | 'eager';
   readonly era?: Era;
   readonly revision?: string;

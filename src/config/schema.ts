@@ -36,7 +36,10 @@ const SERVER = object(
     headers: record(plain('Its value.'), 'HTTP headers sent with every request.'),
     type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
     transport: choice(transportWords, 'The same as "type".'),
-    share: choice(['auto', 'session'], 'session: every client has a connection, or process, of its own.'),
+    share: choice(
+      ['auto', 'session', 'all'],
+      'session: every client has a connection, or process, of its own; all: they share one, and the server cannot ask them.',
+    ),
     start: choice(['lazy', 'eager'], 'eager: connected at once. Default: when a client first needs it.'),
     era: choice(ERAS, 'The only era to speak with it. Default: found out.'),
     revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: found out.'),

@@ -43,6 +43,17 @@ test('handshake clients that can be asked have a process each, which ends with t
   expect(await textOf(other, 'pid')).toBe(pids[1]);
 });
 
+test('clients that can be asked share one process where that is wished, and are not asked', async () => {
+  await using between = await bridge(stdio('2025-11-25'), { share: 'all' });
+  const one = await between.connect({ onElicit, roots: [{ uri: 'file:///a' }] });
+  await using other = await between.connect({ onElicit, roots: [{ uri: 'file:///b' }] });
+  const pid = await textOf(one, 'pid');
+  expect(await textOf(other, 'pid')).toBe(pid);
+  expect(await one.callTool('ask')).toMatchObject({ isError: true });
+  await one.close();
+  expect(await textOf(other, 'pid')).toBe(pid);
+});
+
 test('calls of a stateless client that may ask run in processes of their own, at most eight; later ones wait', async () => {
   await using between = await bridge(stdio('2026-07-28'));
   const open: (() => void)[] = [];

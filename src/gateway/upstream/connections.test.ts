@@ -16,12 +16,12 @@ function client(
   return { dialect, revision: 'r', info: { name: 'c', version: '1' }, capabilities, principal };
 }
 
-function setUp({ perClient = false } = {}) {
+function setUp({ share = 'auto' as 'auto' | 'session' | 'all' } = {}) {
   const opened: Connection[] = [];
   const retired: Connection[] = [];
   const clock = new FakeClock();
   const connections = new Connections({
-    perClient,
+    share,
     clock,
     waitMs: 100,
     maxPool: 8,
@@ -54,10 +54,33 @@ describe('clients that cannot be asked', () => {
   });
 
   it('have their own where that is wished', () => {
-    const { connections } = setUp({ perClient: true });
+    const { connections } = setUp({ share: 'session' });
     const one = client('handshake');
     expect(connections.home(one)).toBe(connections.home(one));
     expect(connections.home(client('handshake'))).not.toBe(connections.home(one));
+  });
+});
+
+describe('clients that share one connection by wish', () => {
+  it('do so whatever they can be asked, and the server is told that they cannot', async () => {
+    const { connections, opened } = setUp({ share: 'all' });
+    const all = { ...asked, sampling: {}, roots: { listChanged: true } };
+    const one = client('handshake', all);
+    const home = connections.home(one);
+    expect(connections.prepare(one)).toBe(home);
+    expect(connections.home(client('handshake', { roots: {} }, 'bob'))).toBe(home);
+    expect(connections.home(client('stateless', asked))).toBe(home);
+    expect(connections.known(one)).toBe(home);
+    expect(await connections.take(one)).toBe(home);
+    expect(home).toMatchObject({ isShared: true, capabilities: {} });
+    expect(connections.drop(one)).toBeUndefined();
+    expect(opened).toEqual([home]);
+  });
+
+  it('have one for each set of other things they declare', () => {
+    const { connections } = setUp({ share: 'all' });
+    const ui = { extensions: { 'io.modelcontextprotocol/ui': {} } };
+    expect(connections.home(client('handshake', { ...ui, ...asked })).capabilities).toEqual(ui);
   });
 });
 

@@ -4,6 +4,7 @@
 //    that is known to ask has a connection for itself, and while it is not clear which call asked, new ones go elsewhere.
 // 3. A client that can be asked has a connection of its own, on which just its capabilities are declared: its calls, its
 //    lists and its changes are those of one server, as if there were no gateway.
+//    That can be switched off, for servers that are too dear to be had once per client: then no questions are declared.
 // 4. Where one principal may be many clients (the stateless era), the connection is the principal's, per set of
 //    capabilities. If the wire cannot say which call asked, a call that may ask has a connection for itself; there are a few
 //    of them, and whoever comes later waits.
@@ -18,8 +19,8 @@ import type { Supervised } from './supervised.ts';
 
 export interface ConnectionsOptions {
   open(connection: Connection): Supervised;
-  /** Every client has connections of its own, asked or not. */
-  perClient: boolean;
+  /** `session`: every client has connections of its own, asked or not; `all`: nobody has, and nobody can be asked. */
+  share: 'auto' | 'session' | 'all';
   clock: Clock;
   /** How long a call waits for a connection of its own. */
   waitMs: number;
@@ -83,7 +84,7 @@ export class Connections {
   /** The same, if it is there already. */
   known(client: ClientView): Connection | undefined {
     if (this.#oneForAll) return this.#oneForAll;
-    if (!this.#needsOwn(client)) return this.#shared.get(signatureOf(client));
+    if (!this.#needsOwn(client)) return this.#shared.get(signatureOf(this.#seen(client)));
     if (client.dialect !== 'stateless') return this.#own.get(client);
     return this.#pools.get(keyOf(client))?.connections[0];
   }
@@ -146,11 +147,20 @@ export class Connections {
   }
 
   #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {
-    if (this.#oneForAll) return false;
-    return this.#options.perClient || Boolean(elicitation ?? sampling ?? roots);
+    const { share } = this.#options;
+    if (this.#oneForAll || share === 'all') return false;
+    return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
   }
 
-  #share(opening: Opening | undefined, spare = ''): Connection {
+  /** As the server is told of it. */
+  #seen(opening: Opening): Opening {
+    if (this.#options.share !== 'all') return opening;
+    const { elicitation: _elicitation, sampling: _sampling, roots: _roots, ...others } = opening.capabilities;
+    return { ...opening, capabilities: others };
+  }
+
+  #share(client: Opening | undefined, spare = ''): Connection {
+    const opening = client && this.#seen(client);
     const key = (opening ? signatureOf(opening) : '{}') + spare;
     const known = this.#shared.get(key);
     const connection = known ?? this.#create(opening, undefined, false);

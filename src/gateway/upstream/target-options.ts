@@ -13,8 +13,11 @@ export interface UpstreamTargetOptions {
   address: Address;
   /** Who we are towards the server. */
   client: Implementation;
-  /** `session`: every client has a connection of its own. Default: shared where the client cannot be asked. */
-  share?: 'auto' | 'session' | undefined;
+  /**
+   * `session`: every client has a connection of its own; `all`: all clients share one, and a server of the handshake era can ask
+   * none of them. Default: shared where the client cannot be asked.
+   */
+  share?: 'auto' | 'session' | 'all' | undefined;
   /** The only revision to speak with it, or the only era. Default: found out. */
   revision?: string | undefined;
   era?: Era | undefined;

@@ -52,7 +52,7 @@ export class UpstreamTarget implements Target {
     this.#log = (options.log ?? createLog()).child({ server: options.name });
     const clock = (this.#clock = options.clock ?? systemClock);
     this.#connections = new Connections({
-      perClient: options.share === 'session',
+      share: options.share ?? 'auto',
       clock,
       waitMs: options.timeoutMs ?? WAIT_MS,
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,

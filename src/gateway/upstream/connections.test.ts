@@ -4,6 +4,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
+import type { ConnectionsOptions } from './connections.ts';
 import type { Supervised } from './supervised.ts';
 
 const asked = { elicitation: {} };
@@ -16,7 +17,7 @@ function client(
   return { dialect, revision: 'r', info: { name: 'c', version: '1' }, capabilities, principal };
 }
 
-function setUp({ share = 'auto' as 'auto' | 'session' | 'all' } = {}) {
+function setUp({ share = 'auto' }: { share?: ConnectionsOptions['share'] } = {}) {
   const opened: Connection[] = [];
   const retired: Connection[] = [];
   const clock = new FakeClock();

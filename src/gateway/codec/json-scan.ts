@@ -1,19 +1,19 @@
 // Walks over JSON in bytes without making anything of it: where a value ends, and that it is one. Far cheaper than parsing,
-// because long strings, which are nearly all of a large message, are crossed four bytes at a time.
+// because nothing is made and long strings are crossed in leaps (string-end.ts).
 // It accepts less than JSON.parse and never more: line ends between values, nesting beyond a bound, and of course whatever is
 // no JSON make it stop. UTF-8 is not checked here. Nothing recurses, so nesting cannot overflow the stack.
+import { bytesIn, endOfString, toWords } from './string-end.ts';
+import type { Words } from './string-end.ts';
 
 const SPACE = 0x20;
 const TAB = 0x09;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const UNICODE = 0x75;
 const MINUS = 0x2d;
 const PLUS = 0x2b;
 const POINT = 0x2e;
@@ -21,24 +21,20 @@ const ZERO = 0x30;
 const LOWER_E = 0x65;
 const UPPER_E = 0x45;
 
-const ESCAPED = bytesIn('"\\/bfnrt');
 const DIGITS = bytesIn('0123456789');
-const HEX = bytesIn('0123456789abcdefABCDEF');
-const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text));
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
 
 export class JsonScan {
   readonly bytes: Buffer;
   /** The byte that is looked at next. After a `false` it stands anywhere. */
   at = 0;
-  /** The same bytes in fours, from the first that is aligned. */
-  readonly #words: Int32Array;
-  readonly #shift: number;
+  readonly #words: Words;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
-    this.#shift = (4 - (bytes.byteOffset & 3)) & 3;
-    const words = Math.max(0, (bytes.length - this.#shift) >> 2);
-    this.#words = words === 0 ? new Int32Array(0) : new Int32Array(bytes.buffer, bytes.byteOffset + this.#shift, words);
+    this.#words = toWords(bytes);
   }
 
   get isAtEnd(): boolean {
@@ -99,22 +95,9 @@ export class JsonScan {
 
   /** Crosses the string at hand. */
   string(): boolean {
-    const { bytes } = this;
     if (this.byte !== QUOTE) return false;
-    let at = this.at + 1;
-    for (;;) {
-      at = this.#special(at);
-      if (at >= bytes.length) return false;
-      if (bytes[at] === QUOTE) break;
-      if (bytes[at] !== BACKSLASH) return false;
-      const escaped = bytes[at + 1]!;
-      at += 2;
-      if (ESCAPED[escaped] === 1) continue;
-      if (escaped !== UNICODE) return false;
-      for (const end = at + 4; at < end; at++) if (HEX[bytes[at]!] !== 1) return false;
-    }
-    this.at = at + 1;
-    return true;
+    this.at = endOfString(this.#words, this.at + 1);
+    return this.at !== -1;
   }
 
   /** Behind a value: crosses what closes, up to the next value. */
@@ -145,12 +128,14 @@ export class JsonScan {
 
   #scalar(byte: number): boolean {
     if (byte === QUOTE) return this.string();
-    const literal = LITERALS.find((text) => text[0] === byte);
-    if (!literal) return this.#number();
-    const end = this.at + literal.length;
-    const isWhole = end <= this.bytes.length && this.bytes.compare(literal, 0, literal.length, this.at, end) === 0;
-    this.at = end;
-    return isWhole;
+    if (byte === TRUE[0]) return this.#literal(TRUE);
+    if (byte === FALSE[0]) return this.#literal(FALSE);
+    return byte === NULL[0] ? this.#literal(NULL) : this.#number();
+  }
+
+  #literal(text: Uint8Array): boolean {
+    for (const byte of text) if (this.bytes[this.at++] !== byte) return false;
+    return true;
   }
 
   /** A zero that leads other digits is no number: what follows it is found to be neither a comma nor a close. */
@@ -174,38 +159,4 @@ export class JsonScan {
     this.at++;
     return true;
   }
-
-  /**
-   * The next byte that means something within a string: a quote, a backslash, or one below the space, which may not be there.
-   * Four at a time: with 2 flipped in each byte a quote is less than 33, as are all below the space, and no other.
-   */
-  #special(from: number): number {
-    const { bytes } = this;
-    const words = this.#words;
-    const shift = this.#shift;
-    let at = from;
-    while (at < bytes.length) {
-      if (((at - shift) & 3) === 0) {
-        let index = (at - shift) >> 2;
-        for (; index < words.length; index++) {
-          const word = words[index]!;
-          const low = word ^ 0x02020202;
-          const slash = word ^ 0x5c5c5c5c;
-          if ((((low - 0x21212121) & ~low) | ((slash - 0x01010101) & ~slash)) & 0x80808080) break;
-        }
-        at = Math.max(at, (index << 2) + shift);
-        if (at >= bytes.length) break;
-      }
-      const byte = bytes[at]!;
-      if (byte < SPACE || byte === QUOTE || byte === BACKSLASH) return at;
-      at++;
-    }
-    return bytes.length;
-  }
-}
-
-function bytesIn(text: string): Uint8Array {
-  const table = new Uint8Array(256);
-  for (const byte of Buffer.from(text)) table[byte] = 1;
-  return table;
 }

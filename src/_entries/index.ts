@@ -23,6 +23,8 @@ export type { ClientView, Exchange, Ask, Progress, LogEntry, TraceContext } from
 export type { Change, Target, TaskState } from '../protocol/target.ts';
 export type { EventStore, StoredEvent } from '../protocol/event-store.ts';
 export type { JsonObject, Message, RequestId } from '../protocol/message.ts';
+export { RawObject } from '../protocol/raw-object.ts';
+export type { ResultObject } from '../protocol/raw-object.ts';
 export { ERRORS } from '../shared/error-table.ts';
 export type { ErrorCode, ErrorRow, Fault } from '../shared/error-table.ts';
 export { GatewayError, ProtocolError } from '../shared/errors.ts';

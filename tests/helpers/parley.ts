@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CommandAddress } from 'mcp-parley';
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
 
@@ -40,6 +41,11 @@ export class Home implements Disposable {
 
   start(args: string[], env: Record<string, string> = {}): Parley {
     return new Parley(args, { cwd: this.#cwd, env: { ...this.#env, ...env } });
+  }
+
+  /** The command for whoever starts it as a server of its own. */
+  address(args: string[]): CommandAddress {
+    return { command: process.execPath, args: [...NODE, MAIN, ...args], cwd: this.#cwd, env: this.#env };
   }
 
   /** Runs it to its end with this input. */

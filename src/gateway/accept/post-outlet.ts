@@ -3,7 +3,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Message } from '../../protocol/message.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
-import { toText } from '../codec/written.ts';
 import type { Written } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
@@ -79,7 +78,7 @@ export class PostOutlet implements Outlet {
   }
 
   #write(data: Written): void {
-    if (this.#stream) this.#stream.write(toText(data)); // which is kept for a client that comes back
+    if (this.#stream) this.#stream.write(data);
     else this.#carrier?.write({ event: 'message', data });
   }
 

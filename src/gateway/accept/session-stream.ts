@@ -3,6 +3,8 @@
 // 1. Each event is written at most once to each carrier, in order.
 // 2. While a client catches up, new events are only kept: it gets them as part of what it missed.
 import type { EventStore } from '../../protocol/event-store.ts';
+import { toText } from '../codec/written.ts';
+import type { Written } from '../codec/written.ts';
 import type { SseResponse } from './sse-response.ts';
 
 export class SessionStream {
@@ -35,11 +37,11 @@ export class SessionStream {
   }
 
   /** Told now where somebody listens, and kept in any case. */
-  write(text: string): void {
+  write(data: Written): void {
     const id = this.#nextId();
     this.#kept = this.#sequence;
-    this.#store.append({ stream: this.name, sequence: this.#sequence, text });
-    this.#carrier?.write({ event: 'message', id, data: text });
+    this.#store.append({ stream: this.name, sequence: this.#sequence, text: toText(data) });
+    this.#carrier?.write({ event: 'message', id, data });
   }
 
   /** The last event has been written. */

@@ -1,12 +1,13 @@
 // Answers lists and reads from memory for as long as their server allows: `ttlMs` says how long, `cacheScope` for whom. What
 // is private, or does not say, is kept for the principal alone. A change that is told of ends what it concerns.
 import type { JsonObject } from '../../protocol/message.ts';
+import { fieldOf } from '../../protocol/raw-object.ts';
 import type { Step, StepExchange } from '../../protocol/step.ts';
 import type { Change } from '../../protocol/target.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { LIST_METHODS } from './on-method.ts';
-import { respond } from './outcome.ts';
+import { respond, resultIn } from './outcome.ts';
 import { ResultStore } from './result-store.ts';
 import { withDefaults } from './step-options.ts';
 
@@ -36,10 +37,11 @@ export function cache(options: CacheOptions = {}): Step {
       if (kept) return respond(withTimeLeft(kept.result, kept.until - clock.now()));
       const { changes } = store;
       const outcome = await next();
-      const { result } = outcome;
-      const holdsMs = Math.min(typeof result.ttlMs === 'number' ? result.ttlMs : ttlMs, maxTtlMs);
+      const told = fieldOf(resultIn(outcome), 'ttlMs');
+      const holdsMs = Math.min(typeof told === 'number' ? told : ttlMs, maxTtlMs);
       // What has changed meanwhile may be what is in hand.
       if (!(holdsMs > 0) || store.changes !== changes) return outcome;
+      const { result } = outcome;
       const about = exchange.method === 'resources/read' ? String(exchange.params.uri) : exchange.method;
       store.set(result.cacheScope === 'public' ? shared : own, { result, until: clock.now() + holdsMs, about });
       return outcome;

@@ -2,8 +2,10 @@
 // is cut, with a note. Resources and prompts that are too large are errors: they have no other way to say it.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { RawObject } from '../../protocol/raw-object.ts';
 import type { Step } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { resultIn } from './outcome.ts';
 import { checkChoice, withDefaults } from './step-options.ts';
 import { truncate } from './truncate.ts';
 
@@ -31,6 +33,8 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
     methods: ['tools/call', 'tasks/result', 'tasks/get', 'resources/read', 'prompts/get'],
     handle: async function sizeLimit(exchange, next) {
       const outcome = await next();
+      const unread = resultIn(outcome);
+      if (unread instanceof RawObject && unread.byteLength <= maxBytes) return outcome;
       const { result } = outcome;
       if (exchange.method === 'tools/call' || exchange.method === 'tasks/result') outcome.result = toLimited(result);
       else if (exchange.method === 'tasks/get') {

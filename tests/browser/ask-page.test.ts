@@ -207,15 +207,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   });
 
   it('shows a hostile question as text', async () => {
-    const trick = `<img src=x onerror=alert(1)><script>alert(2)</script></textarea></style><style>*{display:none}</style>`;
-    const properties = { [trick]: { type: 'string', title: trick, description: trick, default: `${trick}\n` } };
+    const trick = `${'x'.repeat(500)}<img src=x onerror=alert(1)><script>alert(2)</script></textarea></style><style>*{display:none}</style>`;
+    const properties = {
+      [trick]: { type: 'string', title: trick, description: trick, default: `${trick}\n` },
+      pick: { type: 'string', enum: [trick], title: trick },
+      list: { type: 'string', enum: Array.from({ length: 9 }, (_, index) => `${trick}${index}`) },
+    };
     const about = { tool: trick, server: trick, client: trick };
     const round = fakeRound(
       { [trick]: { message: trick, requestedSchema: { type: 'object', properties } } },
       { about },
     );
-    const tab = await openForm(round);
+    const tab = await openForm(round, { viewport: { width: 320, height: 640 } });
     const { page, complaints, requests, url } = tab;
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     expect(await page.locator('.message').innerText()).toBe(trick);
     expect(await page.locator('script, img').count()).toBe(0);
     expect(complaints).toEqual([]);

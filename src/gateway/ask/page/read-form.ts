@@ -37,9 +37,9 @@ async function readSection(section: Section, form: FormData): Promise<{ filled: 
   const isDone = form.has(`${name}.done`) || section.isAlone;
   const problems = new Map<number, Problem>();
   const filled = { isSkipped, isDone, entries, problems };
-  if (isSkipped || section.isTooMuch) return { filled, answer: { action: 'decline' } };
+  if (isSkipped || section.trouble) return { filled, answer: { action: 'decline' } };
   if (section.url) {
-    if (!isDone || !section.url.isWeb) problems.set(-1, { property: '', code: 'required', limit: undefined });
+    if (!isDone) problems.set(-1, { property: '', code: 'required', limit: undefined });
     return { filled, answer: { action: 'accept' } };
   }
   const content: [string, unknown][] = [];

@@ -86,7 +86,7 @@ describe('text from elsewhere', () => {
   });
 
   it('of a question with too many fields or options is not shown at all, and the question can only be declined', async () => {
-    const fields = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`f${index}`, { type: 'string' }]));
+    const fields = Object.fromEntries(Array.from({ length: 151 }, (_, index) => [`f${index}`, { type: 'string' }]));
     for (const round of [formRound(fields), formRound({ it: { enum: [...Array(2001).keys()] } })]) {
       const page = await render(round);
       expect(page).toContain('You can only decline it');
@@ -210,6 +210,17 @@ describe('a question on another website', () => {
     const round = url('https://x.example', { form: { message: 'And?', requestedSchema: {} } });
     expect(await render(round)).toContain('name="q0.done"');
     expect(await render(round, { do: 'accept' })).toContain('<a href="#q0.done">');
+  });
+
+  it('that leads nowhere is declined, and leaves the others to be answered', async () => {
+    const requestedSchema = { type: 'object', properties: { it: { type: 'string' } } };
+    const round = url('javascript:x', { form: { message: 'And?', requestedSchema } });
+    expect(await render(round)).toContain('value="accept"');
+    const form = new FormData();
+    form.append('q1.0', 'yes');
+    expect(await readForm(toSections(round), form)).toEqual({
+      answers: { url: { action: 'decline' }, form: { action: 'accept', content: { it: 'yes' } } },
+    });
   });
 
   it.each([

@@ -67,7 +67,7 @@ function renderSection(view: FormView, section: Section, index: number): Html {
   </p>`;
   return html`<section class="card" ${isOneOfMany && html` aria-labelledby="${name}-title"`}>
     ${heading}${message}
-    ${section.isTooMuch ? html`<p class="notice">${words.tooMuch}</p>` : renderFields(view, section, filled)}${section.url && renderTarget(section, filled, words)}${
+    ${section.trouble === 'too-much' ? html`<p class="notice">${words.tooMuch}</p>` : renderFields(view, section, filled)}${section.url && renderTarget(section, filled, words)}${
       isOneOfMany &&
       html`<label class="tick skip"
         ><input type="checkbox" name="${name}.skip" ${when(filled?.isSkipped ?? false, 'checked')} />
@@ -113,7 +113,7 @@ function renderErrors({ sections, words }: FormView, filled: readonly Filled[]):
 
 function renderButtons(sections: readonly Section[], words: Words): Html {
   const first = sections[0]!;
-  const isUnanswerable = sections.length === 1 && (first.isTooMuch || first.url?.isWeb === false);
+  const isUnanswerable = sections.every(({ trouble }) => trouble !== undefined);
   const isPlain = sections.every(({ fields, url }) => fields.length === 0 && !url);
   const accept = first.isAlone ? words.haveDone : isPlain ? words.agree : words.send;
   const cancel = html`<button name="do" value="cancel" formnovalidate class="quiet">${words.cancel}</button>`;

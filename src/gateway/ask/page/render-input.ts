@@ -69,9 +69,7 @@ function renderText(view: FieldView, field: TextField, common: Html): Html {
     case 'date':
       return html`<input type="date" class="short" ${common} value="${value}" />`;
     case 'date-time':
-      return html`<div class="row">
-        <input type="datetime-local" class="short" ${common} value="${value}" />${renderZone(view)}
-      </div>`;
+      return html`<input type="datetime-local" class="short" ${common} value="${value}" />${renderZone(view)}`;
     case 'email':
     case 'uri':
       return html`<input
@@ -107,10 +105,11 @@ function renderSelect({ field, entry, words }: FieldView, common: Html): Html {
 
 function renderZone({ field, entry, name, words }: FieldView): Html {
   const label = fill(words.zone, { title: shown(field.title, MAX_OPTION) });
-  return html`<select name="${name}.zone" class="short" aria-label="${label}">
-    <option value="">UTC …</option>
-    ${ZONES.map((zone) => html`<option value="${zone}" ${when(zone === entry.zone, 'selected')}>UTC${zone}</option>`)}
-  </select>`;
+  return html`<label for="${name}.zone" class="hint">${label}</label
+    ><select id="${name}.zone" name="${name}.zone" class="short">
+      <option value="">${words.pleaseChoose}</option>
+      ${ZONES.map((zone) => html`<option value="${zone}" ${when(zone === entry.zone, 'selected')}>UTC${zone}</option>`)}
+    </select>`;
 }
 
 function renderRadios(view: FieldView, options: Choice[]): Html {

@@ -16,8 +16,8 @@ export interface Section {
   readonly isAlone: boolean;
   /** One yes or no and nothing else: then these are the buttons. */
   readonly isConfirm: boolean;
-  /** No page can show this many inputs. */
-  readonly isTooMuch: boolean;
+  /** Why it can only be declined: more than a page can show, or an address that is none of a website. */
+  readonly trouble: 'too-much' | 'no-website' | undefined;
 }
 
 export interface Target {
@@ -28,12 +28,19 @@ export interface Target {
   readonly isWeb: boolean;
 }
 
-const MAX_FIELDS = 100;
+/** Of one page: its questions with their fields, and all options of these. */
+const MAX_FIELDS = 150;
 const MAX_OPTIONS = 2000;
 const MAX_URL = 8000;
 
 export function toSections({ questions }: Round): Section[] {
-  return questions.map((question, index) => toSection(question, index, questions.length === 1));
+  const sections = questions.map((question, index) => toSection(question, index, questions.length === 1));
+  let [fields, options] = [0, 0];
+  return sections.map((section) => {
+    fields += 1 + section.fields.length;
+    options += section.fields.reduce((sum, field) => sum + optionsOf(field), 0);
+    return fields > MAX_FIELDS || options > MAX_OPTIONS ? { ...section, fields: [], trouble: 'too-much' } : section;
+  });
 }
 
 function toSection({ key, ask }: Question, index: number, isOnly: boolean): Section {
@@ -48,7 +55,7 @@ function toSection({ key, ask }: Question, index: number, isOnly: boolean): Sect
     url,
     isAlone: url !== undefined && isOnly,
     isConfirm: isOnly && isConfirmation(fields),
-    isTooMuch: fields.length > MAX_FIELDS || fields.some((field) => optionsOf(field) > MAX_OPTIONS),
+    trouble: url && !url.isWeb ? 'no-website' : undefined,
   };
 }
 

@@ -32,8 +32,9 @@ textarea{resize:vertical}
 .code,code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.925rem}
 input.short,select.short{width:auto;max-width:100%}
 [aria-invalid=true]{border-color:var(--wrong)!important}
-.row{display:flex;flex-wrap:wrap;gap:0 .75rem}
+label.hint{display:block;margin-top:.5rem}
 .tick{display:flex;gap:.75rem;align-items:flex-start;padding:.5rem 0;font-weight:400;min-height:2.75rem}
+.tick span{min-width:0}
 .tick input{flex:none;width:1.25rem;height:1.25rem;margin:.125rem 0;accent-color:var(--accent)}
 .skip{margin-top:1.25rem;border-top:1px solid var(--line);padding-top:1rem}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0}

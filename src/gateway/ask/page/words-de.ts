@@ -21,7 +21,7 @@ export const de: Words = {
   zone: 'Zeitzone zu „{title}“ (Abstand zu UTC)',
   numberHint: 'Eine Zahl, zum Beispiel 12 oder 3,5.',
   jsonHint: 'Als JSON.',
-  secretHint: 'Es wird weitergegeben, im Gespräch nicht gezeigt und hier nicht aufbewahrt.',
+  secretHint: 'Es geht nicht durch das Gespräch und wird hier nicht aufbewahrt.',
   fileHint: '{types}, höchstens {size}.',
   anyFile: 'Beliebige Datei',
   lengthBetween: '{min} bis {max} Zeichen.',

@@ -22,7 +22,7 @@ export const en: Words = {
   zone: 'Time zone of “{title}” (distance to UTC)',
   numberHint: 'A number, such as 12 or 3.5.',
   jsonHint: 'As JSON.',
-  secretHint: 'It is passed on, not shown in the conversation, and not kept here.',
+  secretHint: 'It does not pass through the conversation and is not kept here.',
   fileHint: '{types}, at most {size}.',
   anyFile: 'Any file',
   lengthBetween: '{min} to {max} characters.',

@@ -21,7 +21,7 @@ export const es: Words = {
   zone: 'Zona horaria de «{title}» (diferencia con UTC)',
   numberHint: 'Un número, por ejemplo 12 o 3,5.',
   jsonHint: 'En JSON.',
-  secretHint: 'Se transmite, no se muestra en la conversación y no se guarda aquí.',
+  secretHint: 'No pasa por la conversación y no se guarda aquí.',
   fileHint: '{types}, {size} como máximo.',
   anyFile: 'Cualquier archivo',
   lengthBetween: 'De {min} a {max} caracteres.',

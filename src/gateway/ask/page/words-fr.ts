@@ -22,7 +22,7 @@ export const fr: Words = {
   zone: 'Fuseau horaire de « {title} » (écart avec UTC)',
   numberHint: 'Un nombre, par exemple 12 ou 3,5.',
   jsonHint: 'En JSON.',
-  secretHint: 'Transmis, jamais montré dans la conversation, et non conservé ici.',
+  secretHint: 'Cela ne passe pas par la conversation et n’est pas conservé ici.',
   fileHint: '{types}, {size} au plus.',
   anyFile: 'Tout type de fichier',
   lengthBetween: 'De {min} à {max} caractères.',

@@ -1,0 +1,35 @@
+// The whole way with real processes: a client on stdio that cannot be asked, `parley wrap`, a server that asks, and the
+// person in a browser.
+import { afterAll, describe, expect, it } from 'vitest';
+import { stdioWire } from '../helpers/line-wire.ts';
+import { Home, PARLEY_DEMO } from '../helpers/parley.ts';
+import { chromiumPath, launch, openTab } from './chromium.ts';
+
+const home = new Home();
+afterAll(() => home[Symbol.dispose]());
+
+describe.skipIf(chromiumPath === undefined)('a question through parley wrap', () => {
+  it('is answered in a browser, and the call of a client on stdio goes on', async () => {
+    await using parley = home.start(['wrap', '--', ...PARLEY_DEMO]);
+    const client = stdioWire(parley.child);
+    await client.initialize('2025-06-18');
+    const asked = await client.call('book_table', {});
+    const { text } = asked.result!.content![0]!;
+    const link = /http:\/\/127\.0\.0\.1:\d+\/ask\?t=[\w-]+/.exec(text)![0];
+    const handle = (asked.result as unknown as { _meta: Record<string, string> })._meta['mcp-parley/handle']!;
+    await using browser = await launch();
+    const { page } = await openTab(browser);
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('A table for tonight').waitFor();
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('20:00').check();
+    await page.getByLabel('People').fill('3');
+    await page.getByRole('button', { name: 'Send answer' }).click();
+    await page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
+    const { result } = await client.call('parley_answer', { handle });
+    expect(result!.content![0]!.text).toBe('Booked: 3 at 20:00 for Ada.');
+    parley.child.stdin!.end(); // the port of the page, and the browser's connection to it, keep nothing alive
+    expect(await parley.ended()).toBe(0);
+  });
+});

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseUriTemplate } from './uri-template.ts';
+import { cpuMs } from '../shared/cpu-time.contract.ts';
 
 const match = (template: string, uri: string) => parseUriTemplate(template).match(uri);
 
@@ -54,10 +55,11 @@ describe('a URI template', () => {
   );
 
   it('gives up on a hostile URI at once', () => {
-    const started = performance.now();
-    expect(match('a://{x}-{y}-{z}/{+rest}!', `a://${'-a'.repeat(4000)}/${'/'.repeat(100)}`)).toBeUndefined();
-    expect(match('a://{+rest}/x/{y}', `a://${'/x'.repeat(1_000_000)}`)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(500);
+    const spent = cpuMs(() => {
+      expect(match('a://{x}-{y}-{z}/{+rest}!', `a://${'-a'.repeat(4000)}/${'/'.repeat(100)}`)).toBeUndefined();
+      expect(match('a://{+rest}/x/{y}', `a://${'/x'.repeat(1_000_000)}`)).toBeUndefined();
+    });
+    expect(spent).toBeLessThan(2000);
   });
 });
 

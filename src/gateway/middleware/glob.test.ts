@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toMatcher } from './glob.ts';
+import { cpuMs } from '../../shared/cpu-time.contract.ts';
 
 describe('globs', () => {
   it.each([
@@ -36,8 +37,7 @@ describe('globs', () => {
   });
 
   it('take a hostile name in a moment', () => {
-    const start = performance.now();
-    expect(toMatcher(['*a*a*a*a*a*a*a*a*b'])('a'.repeat(20_000))).toBe(false);
-    expect(performance.now() - start).toBeLessThan(2000);
+    const spent = cpuMs(() => expect(toMatcher(['*a*a*a*a*a*a*a*a*b'])('a'.repeat(20_000))).toBe(false));
+    expect(spent).toBeLessThan(2000);
   });
 });

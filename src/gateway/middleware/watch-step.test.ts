@@ -35,7 +35,7 @@ describe('a step that is watched', () => {
     const { path, said } = await started(reloaded);
     expect([await said(), await said('tools/list')]).toEqual(['one', 'none']);
     writeFileSync(path, source('two'));
-    await vi.waitFor(async () => expect(await said()).toBe('two'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await said()).toBe('two'), { timeout: 50_000 });
     expect(reloaded).toHaveBeenCalled();
     expect(lines.join('')).toContain('step.reloaded');
   });
@@ -44,16 +44,16 @@ describe('a step that is watched', () => {
     const { path, said } = await started();
     writeFileSync(`${path}.tmp`, source('three'));
     renameSync(`${path}.tmp`, path);
-    await vi.waitFor(async () => expect(await said()).toBe('three'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await said()).toBe('three'), { timeout: 50_000 });
   });
 
   it('keeps the old version when the new one is bad, says so, and goes on with a good one', async () => {
     const { path, said } = await started();
     writeFileSync(path, 'export default this is no step');
-    await vi.waitFor(() => expect(lines.join('')).toContain('step.kept'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(lines.join('')).toContain('step.kept'), { timeout: 50_000 });
     expect(await said()).toBe('one');
     writeFileSync(path, source('mended'));
-    await vi.waitFor(async () => expect(await said()).toBe('mended'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await said()).toBe('mended'), { timeout: 50_000 });
   });
 
   it('must be good at the start', async () => {

@@ -130,7 +130,7 @@ describe('giving up', () => {
       states: [state('working', { pollIntervalMs: 60_000 })],
       options: { signal: controller.signal },
     });
-    await vi.waitUntil(() => methods().length > 0); // into the long wait between two polls
+    await vi.waitUntil(() => methods().length > 0, { timeout: 50_000 }); // into the long wait between two polls
     controller.abort();
     await expect(result).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(methods().at(-1)).toBe('tasks/cancel');

@@ -1,6 +1,13 @@
 // For tests of your own steps, servers and gateways: everything within one process.
 export { testGateway } from '../testing/test-gateway.ts';
 export type { TestedGateway } from '../testing/test-gateway.ts';
+export { testFlow } from '../flow/testing/test-flow.ts';
+export type { FlowTest, Replayed } from '../flow/testing/test-flow.ts';
+export { unanswered } from '../flow/testing/play.ts';
+export type { Answers, Played, Unanswered } from '../flow/testing/play.ts';
+export type { StepSeen } from '../flow/testing/observed.ts';
+export { manualClock } from '../flow/testing/manual-clock.ts';
+export type { ManualClock } from '../flow/testing/manual-clock.ts';
 export { testServer } from '../testing/test-server.ts';
 export type { Connectable, TestedServer } from '../testing/test-server.ts';
 export { testStep } from '../testing/test-step.ts';

@@ -260,10 +260,13 @@ describe('the public surface', () => {
   it('exports these names from "./testing"', async () => {
     expect(await namesOf('parley-source', './testing')).toMatchInlineSnapshot(`
       [
+        "manualClock",
         "memoryPair",
+        "testFlow",
         "testGateway",
         "testServer",
         "testStep",
+        "unanswered",
       ]
     `);
   });
@@ -271,13 +274,20 @@ describe('the public surface', () => {
   it('exports these types from "./testing"', () => {
     expect(typesOf('src/_entries/testing.ts')).toMatchInlineSnapshot(`
       [
+        "Answers",
         "Connectable",
+        "FlowTest",
         "LogLine",
+        "ManualClock",
+        "Played",
         "Reached",
+        "Replayed",
+        "StepSeen",
         "StepTest",
         "TestedGateway",
         "TestedServer",
         "TestedStep",
+        "Unanswered",
       ]
     `);
   });

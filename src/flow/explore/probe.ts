@@ -9,7 +9,7 @@ export type Variant = 'a' | 'b';
 const PLAIN: Record<string, [unknown, unknown]> = {
   text: ['alpha', 'omega two'],
   number: [1, 42],
-  date: ['2030-01-02', '2031-12-30'],
+  date: [day(0), day(700)],
   confirm: [true, false],
   file: [file('a.txt'), file('b.txt')],
   custom: ['alpha', 'omega two'],
@@ -65,6 +65,11 @@ function numberProbe({ min, max }: { min?: number | string; max?: number | strin
 
 function valueOf(option: unknown): unknown {
   return isObject(option) ? option['value'] : option;
+}
+
+/** So many days after the time at which all exploring is done. */
+function day(later: number): string {
+  return new Date(Date.UTC(2030, 0, 2 + later)).toISOString().slice(0, 10);
 }
 
 function file(name: string) {

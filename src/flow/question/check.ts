@@ -36,11 +36,11 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-function checkAbsent({ prompt }: Field): Checked {
-  if (prompt.defaultValue !== undefined && prompt.type !== 'confirm')
-    return { value: prompt.defaultValue, from: 'default' };
-  if (prompt.validation?.required === true || prompt.type === 'confirm')
-    return { complaint: { error: 'An answer is required' } };
+/** No yes is ever made of nothing, whatever the default. */
+function checkAbsent({ kind, prompt: { defaultValue, validation } }: Field): Checked {
+  const isYes = kind === 'confirm' && defaultValue !== false;
+  if (defaultValue !== undefined && !isYes) return { value: defaultValue, from: 'default' };
+  if (validation?.required === true || kind === 'confirm') return { complaint: { error: 'An answer is required' } };
   return { value: undefined, from: 'default' };
 }
 

@@ -41,10 +41,10 @@ function toRegExp(pattern: string): RegExp {
   }
 }
 
-/** One loop at most, and nothing that refers back. */
+/** One loop at most, over one character at a time, and nothing that refers back or looks around. */
 function isTame(pattern: string): boolean {
   const loops = pattern.match(/[*+]|\{\d+,\d*\}/g) ?? [];
-  return loops.length <= 1 && !/\\[1-9k]|\(\?[=!<]/.test(pattern) && pattern.length <= 500;
+  return loops.length <= 1 && !/\)[*+?{]|\\[1-9k]|\(\?[=!<]/.test(pattern) && pattern.length <= 500;
 }
 
 let script: Script | undefined;

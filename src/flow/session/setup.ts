@@ -1,5 +1,5 @@
 // What everything about sessions has in common: where they are kept, what time it is, what may grow how far.
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { randomId } from '../../shared/ids.ts';
@@ -27,6 +27,9 @@ export interface SessionOptions {
   checks?: Checks | undefined;
   /** False: bodies see the time and randomness that everybody sees, and nothing global is replaced. */
   virtual?: boolean | undefined;
+  /** Ids of sessions and seeds of their randomness; for tests. Default: random. */
+  newId?: (() => string) | undefined;
+  newSeed?: (() => string) | undefined;
   /** How long an answer waits for steps that only read before it is acknowledged without them. */
   graceMs?: number | undefined;
   /** How long this process may be silent before another one takes over what it was doing. */
@@ -42,6 +45,8 @@ export interface Setup {
   readonly explore: boolean;
   readonly checks: Checks;
   readonly virtual: boolean;
+  readonly newId: () => string;
+  readonly newSeed: () => string;
   readonly graceMs: number;
   readonly leaseMs: number;
   /** This process, among those that share the store. */
@@ -59,6 +64,8 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     explore: options.explore ?? true,
     checks: options.checks ?? (env['NODE_ENV'] === 'production' ? 'warn' : 'throw'),
     virtual: options.virtual ?? true,
+    newId: options.newId ?? (() => randomId('session_')),
+    newSeed: options.newSeed ?? (() => randomBytes(16).toString('base64url')),
     graceMs: options.graceMs ?? 20,
     leaseMs: options.leaseMs ?? 30_000,
     owner: randomId('node_'),

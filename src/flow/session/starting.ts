@@ -1,5 +1,4 @@
 // A session before its first run: its header, and the beginning of its journal.
-import { randomBytes } from 'node:crypto';
 import type { AnyFlow } from '../define.ts';
 import { toMs } from '../authoring/span.ts';
 import type { FoundQuestion } from '../explore/explore.ts';
@@ -7,7 +6,6 @@ import { PREFILLED } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
 import { toReason } from '../../protocol/json-schema-problem.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { randomId } from '../../shared/ids.ts';
 import { refuseMalice } from './malice.ts';
 import type { StartRequest } from './requests.ts';
 import { toOwner } from './setup.ts';
@@ -20,14 +18,14 @@ export async function startOf(
   flow: AnyFlow,
   request: StartRequest,
 ): Promise<{ header: Header; entries: Entry[] }> {
-  const id = randomId('session_');
+  const id = setup.newId();
   const { args = {}, context, client } = request;
   refuseMalice(args, id, setup.limits);
   refuseMalice(context, id, setup.limits);
   const input = await toInput(flow, args);
   const now = setup.clock.now();
   const start: Entry = {
-    ...{ t: 'start', input, seed: randomBytes(16).toString('base64url'), ts: now },
+    ...{ t: 'start', input, seed: setup.newSeed(), ts: now },
     ...(context !== undefined && { context }),
     ...(client && { client }),
   };

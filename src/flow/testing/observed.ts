@@ -1,0 +1,46 @@
+// A flow that is watched: what its body returns, which steps begin, and with which keys.
+import type { Ask } from '../authoring/ask.ts';
+import type { StepContext, StepOptions } from '../authoring/step.ts';
+import type { AnyFlow } from '../define.ts';
+import type { Boundaries } from './crash-store.ts';
+
+export interface StepSeen {
+  key: string;
+  idempotencyKey: string;
+  effect: 'retry' | 'once' | undefined;
+}
+
+export interface Observation {
+  returned?: unknown;
+  steps: StepSeen[];
+}
+
+type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOptions<unknown>) => Promise<unknown>;
+
+/** `boundaries` are asked for anew each time: every process has its own. */
+export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: AnyFlow; seen: Observation } {
+  const seen: Observation = { steps: [] };
+  const body = async (ask: Ask, input: unknown) => {
+    const original = ask.step as unknown as Step;
+    const step: Step = (key, work, options = {}) =>
+      original(
+        key,
+        async (context) => {
+          const mine = boundaries();
+          await mine.pass(`before step ${key}`);
+          seen.steps.push({ key, idempotencyKey: context.idempotencyKey, effect: options.effect });
+          const result = await work(context);
+          await mine.pass(`after step ${key}`);
+          return result;
+        },
+        options,
+      );
+    // Time stands still, so nobody can wait for it.
+    const sleep = (key: string) => original(key, () => undefined);
+    const own = { ...ask, step, sleep } as unknown as Ask;
+    const returned: unknown = await flow.body(own, input);
+    seen.returned = returned;
+    return returned;
+  };
+  return { flow: { ...flow, body }, seen };
+}

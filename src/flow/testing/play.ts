@@ -1,0 +1,84 @@
+// Plays a flow to its end with given answers, every turn in a process of its own.
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import type { AnyFlow } from '../define.ts';
+import type { Entry } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import type { GivenAnswer } from '../session/requests.ts';
+import type { Failure, Turn } from '../session/turn.ts';
+import { Boundaries } from './crash-store.ts';
+import { ME, createStage } from './stage.ts';
+import type { StepSeen } from './observed.ts';
+
+/** For a question that gets no answer. */
+export class Unanswered {
+  readonly no: AskFailure;
+
+  constructor(no: AskFailure) {
+    this.no = no;
+  }
+}
+
+export function unanswered(no: AskFailure = 'declined'): Unanswered {
+  return new Unanswered(no);
+}
+
+/** By key, with `#2` in a loop; or a function of the question. */
+export type Answers = Record<string, unknown> | ((question: Question) => unknown);
+
+export interface Played {
+  /** What the body returned. */
+  result: unknown;
+  failure: Failure | undefined;
+  /** All questions, in the order in which they were put. */
+  asked: Question[];
+  rounds: number;
+  /** Questions that no answer was given for: there it stopped. */
+  open: Question[];
+  /** Steps that were run, each as often as it was. */
+  steps: StepSeen[];
+  journal: Entry[];
+}
+
+export interface Playing {
+  flow: AnyFlow;
+  args: Record<string, unknown>;
+  answers: Answers;
+  boundaries?: Boundaries;
+}
+
+const MAX_ROUNDS = 1000;
+
+export async function play({ flow, args, answers, boundaries = new Boundaries() }: Playing): Promise<Played> {
+  const { act, journal, seen } = createStage(flow, boundaries);
+  let turn = await act((sessions) => sessions.start({ ...ME, tool: flow.name, args }));
+  const asked = new Map<string, Question>();
+  let rounds = 0;
+  for (; turn.questions.length > 0 && rounds < MAX_ROUNDS; rounds++) {
+    const { header, questions } = turn;
+    for (const question of questions) asked.set(question.promptId, question);
+    const given = questions.flatMap((question) => toGiven(question, answers) ?? []);
+    if (given.length === 0) break;
+    turn = await act((sessions) => sessions.answer({ ...ME, sessionId: header.id, answers: given }));
+    refuseWrong(turn, answers);
+  }
+  return {
+    ...{ result: turn.questions.length === 0 ? seen.returned : undefined, failure: turn.failure, rounds, journal },
+    ...{ asked: [...asked.values()], open: turn.questions, steps: seen.steps },
+  };
+}
+
+function toGiven(question: Question, answers: Answers): GivenAnswer | undefined {
+  const { promptId, key } = question;
+  const value =
+    typeof answers === 'function' ? answers(question) : Object.hasOwn(answers, key) ? answers[key] : undefined;
+  if (value instanceof Unanswered) return { promptId, no: value.no };
+  return value === undefined ? undefined : { promptId, value };
+}
+
+/** The same answer would be refused again and again. A function may have another one for the next attempt. */
+function refuseWrong({ verdicts = {} }: Turn, answers: Answers): void {
+  if (typeof answers === 'function') return;
+  for (const [promptId, verdict] of Object.entries(verdicts)) {
+    if (!verdict.valid) throw new Error(`The answer to ${promptId} was refused: ${verdict.error}`);
+  }
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { flow } from '../define.ts';
+import { unanswered } from './play.ts';
+import { testFlow } from './test-flow.ts';
+
+/** What takes bookings, each key once. */
+const sink = new Map<string, string>();
+
+const book = flow({ name: 'book' }, async (ask, input) => {
+  const city = (input['city'] as string | undefined) ?? (await ask.text('city'));
+  const [bag, seat] = await Promise.all([ask.confirm('bag'), ask.choice('seat', ['aisle', 'window'])]);
+  const price = await ask.step('quote', async () => city.length * 10);
+  if (!(await ask.confirm('ok', { message: `Pay ${price}?` }))) return { booked: false };
+  await ask.step('hold', (step) => sink.set(`hold ${step.idempotencyKey}`, city).size > 0, { effect: 'retry' });
+  const ref = await ask.step('book', (step) => (sink.set(step.idempotencyKey, city), step.idempotencyKey), {
+    effect: 'once',
+    check: (step) => (sink.has(step.idempotencyKey) ? step.idempotencyKey : undefined),
+  });
+  const mail = await ask.text('mail', { required: false });
+  return { booked: true, city, bag, seat, mail, ref, at: ask.now(), luck: Math.random() };
+});
+
+const ANSWERS = { city: 'Oslo', bag: true, seat: 'aisle', ok: true, mail: 'a@b.c' };
+
+describe('testFlow', () => {
+  it('plays a flow with answers by name', async () => {
+    const played = await testFlow(book).answer(ANSWERS);
+    expect(played.result).toMatchObject({ booked: true, city: 'Oslo', bag: true, seat: 'aisle', mail: 'a@b.c' });
+    expect(played.asked.map(({ key }) => key)).toEqual(['city', 'bag', 'seat', 'ok', 'mail']);
+    expect(played.rounds).toBe(4);
+    expect(played.open).toEqual([]);
+  });
+
+  it('stops where no answer is given, and takes arguments and refusals', async () => {
+    const { ok: _, ...some } = ANSWERS;
+    expect((await testFlow(book).answer(some)).open.map(({ key }) => key)).toEqual(['ok']);
+    const { result, asked } = await testFlow(book, { city: 'Rome' }).answer({ ...ANSWERS, ok: unanswered('declined') });
+    expect(result).toEqual({ booked: false });
+    expect(asked[0]?.key).toBe('bag');
+  });
+
+  it('says which answer is none', async () => {
+    await expect(testFlow(book).answer({ ...ANSWERS, seat: 'roof' })).rejects.toThrow(/seat~1 was refused: Not one/);
+  });
+
+  it('comes to the same result wherever it crashes, and does nothing twice', async () => {
+    sink.clear();
+    const { crashes, result } = await testFlow(book).crashEverywhere(ANSWERS);
+    expect(result).toMatchObject({ booked: true, city: 'Oslo' });
+    expect(crashes.length).toBeGreaterThan(15);
+    expect(crashes).toEqual(
+      expect.arrayContaining(['after step book', 'before step hold', 'before create', 'after commit']),
+    );
+    // All plays are of one session with one id, so that all of them together have made one booking.
+    expect([...sink.keys()].filter((key) => !key.startsWith('hold'))).toHaveLength(1);
+    expect(sink.size).toBe(2);
+  });
+
+  it('finds a flow that a crash makes do something else', async () => {
+    let calls = 0;
+    const careless = flow({ name: 'careless' }, async (ask) => {
+      await ask.text('a');
+      return ask.step('count', () => ++calls, { effect: 'retry' });
+    });
+    await expect(testFlow(careless).crashEverywhere({ a: 'x' })).rejects.toThrow(/A crash .* leads to/);
+  });
+
+  it('replays a journal of the past', async () => {
+    const { journal, result } = await testFlow(book).answer(ANSWERS);
+    expect(await testFlow(book).replay(journal)).toMatchObject({ rest: 'ended', result, unasked: [] });
+    const changed = flow({ name: 'book' }, async (ask) => [
+      await ask.text('city', { min: 9 }),
+      await ask.text('other'),
+    ]);
+    expect(await testFlow(changed).replay(journal)).toMatchObject({
+      ...{ rest: 'asks', open: ['city'], refused: { city: 'Must have at least 9 characters' } },
+      unasked: expect.arrayContaining(['bag', 'book']),
+    });
+  });
+});

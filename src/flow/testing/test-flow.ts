@@ -1,0 +1,85 @@
+// Tests a flow without any client: answers by name, crashes everywhere, and journals of the past.
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyFlow } from '../define.ts';
+import { Run } from '../engine/run.ts';
+import { fold } from '../fold.ts';
+import type { Entry } from '../journal.ts';
+import { Boundaries } from './crash-store.ts';
+import { play } from './play.ts';
+import type { Answers, Played } from './play.ts';
+
+export interface FlowTest {
+  /** Plays it with these answers, every turn in a process of its own, until it ends or a question has no answer. */
+  answer(answers: Answers): Promise<Played>;
+  /**
+   * Plays it again and again, and lets the process die at another point each time: before and after all that it writes, and
+   * around every step. Throws unless it comes to the same result every time, and no effect has more than one key.
+   */
+  crashEverywhere(answers: Answers): Promise<{ crashes: string[]; result: unknown }>;
+  /** Runs it over a journal, as it was written by this version or another. Nothing is asked and no step is run. */
+  replay(journal: Entry[]): Promise<Replayed>;
+}
+
+export interface Replayed {
+  /** Where it comes to: the end, or what it waits for. */
+  rest: 'ended' | 'failed' | 'asks' | 'steps' | 'save';
+  result?: unknown;
+  error?: unknown;
+  /** Keys of what it asks or would run next. */
+  open: string[];
+  /** Keys of answers and results that it does not ask for. */
+  unasked: string[];
+  /** Keys of answers that are none any more, and why. */
+  refused: Record<string, string>;
+}
+
+export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}): FlowTest {
+  return {
+    answer: (answers) => play({ flow, args, answers }),
+    crashEverywhere: (answers) => crashEverywhere(flow, args, answers),
+    replay: (journal) => replay(flow, journal),
+  };
+}
+
+async function crashEverywhere(flow: AnyFlow, args: Record<string, unknown>, answers: Answers) {
+  const all = new Boundaries();
+  const whole = await play({ flow, args, answers, boundaries: all });
+  const { result, failure } = whole;
+  const crashes: string[] = [];
+  for (let at = 0; at < all.passed; at++) {
+    const boundaries = new Boundaries(at);
+    const played = await play({ flow, args, answers, boundaries });
+    const where = boundaries.died ?? 'nowhere';
+    crashes.push(where);
+    if (!isDeepStrictEqual(played.result, result) || played.failure?.message !== failure?.message) {
+      throw new Error(`A crash ${where} leads to ${told(played)} instead of ${told(whole)}`);
+    }
+    refuseDouble(played, whole, where);
+  }
+  return { crashes, result };
+}
+
+/** Ids are fixed here, so the keys of all effects are the same in every play: another one would be another effect. */
+function refuseDouble({ steps }: Played, whole: Played, where: string): void {
+  const keysOf = (seen: Played['steps']) => new Set(seen.flatMap((one) => (one.effect ? [one.idempotencyKey] : [])));
+  const known = keysOf(whole.steps);
+  for (const { key, idempotencyKey, effect } of steps) {
+    if (effect && !known.has(idempotencyKey)) throw new Error(`A crash ${where} does ${key} once more`);
+  }
+}
+
+function told({ result, failure }: Pick<Played, 'result' | 'failure'>): string {
+  return failure ? `the error ${failure.message}` : JSON.stringify(result);
+}
+
+async function replay(flow: AnyFlow, journal: Entry[]): Promise<Replayed> {
+  const run = new Run({ flow, folded: fold(journal), sessionId: 'session_replayed', incoming: [], now: 0 });
+  const rest = await run.next();
+  const wants = rest.kind === 'asks' ? rest.asks : rest.kind === 'steps' ? rest.steps : [];
+  return {
+    ...{ rest: rest.kind, open: wants.map(({ spec }) => spec.key), unasked: run.telling.unasked },
+    refused: Object.fromEntries([...run.refused].map(([key, { error }]) => [key, error])),
+    ...(rest.kind === 'ended' && { result: rest.value }),
+    ...(rest.kind === 'failed' && { error: rest.error }),
+  };
+}

@@ -32,6 +32,7 @@ export type Requests = [
   Is<{ jsonrpc: '2.0'; id: 1 } & InteractionStartRequest extends JSONRPCRequest ? true : false>,
 ];
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- whoever calls it names the type
 function is<T>(_value: T): void {}
 
 export async function answersAreTyped(ask: Ask): Promise<void> {

@@ -21,7 +21,7 @@ type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOp
 export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: AnyFlow; seen: Observation } {
   const seen: Observation = { steps: [] };
   const body = async (ask: Ask, input: unknown) => {
-    const original = ask.step as unknown as Step;
+    const { step: original } = ask as unknown as { step: Step };
     const step: Step = (key, work, options = {}) =>
       original(
         key,

@@ -18,7 +18,7 @@ export const ME = { principal: 'tester' };
 
 export interface Stage {
   /** In a process of its own. */
-  act(request: (sessions: Sessions) => Promise<Turn>): Promise<Turn>;
+  act: (request: (sessions: Sessions) => Promise<Turn>) => Promise<Turn>;
   readonly journal: Entry[];
   readonly seen: Observation;
 }

@@ -79,6 +79,10 @@ export class Wrapped implements Target {
     return this.#target.subscribe(uri, client);
   }
 
+  followTask(taskId: string, client: ClientView): Promise<void> {
+    return this.#target.followTask(taskId, client);
+  }
+
   notify(notification: NotificationMessage, client: ClientView): void {
     this.#target.notify(notification, client);
   }

@@ -71,6 +71,10 @@ export class View implements Target {
     await this.handle(new QuietExchange('resources/subscribe', { uri }, client));
   }
 
+  followTask(taskId: string, client: ClientView): Promise<void> {
+    return this.#router.followTask(taskId, client);
+  }
+
   /** Passes the steps like a request whose answer nobody waits for. */
   notify({ method, params = {} }: NotificationMessage, client: ClientView): void {
     this.#pass(new NotificationExchange(method, params, client)).catch((error: unknown) => {

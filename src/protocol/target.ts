@@ -29,6 +29,8 @@ export interface Target {
    * where it cannot be. Absent: all are.
    */
   subscribe?(uri: string, client: ClientView): Promise<void>;
+  /** Makes sure that a task is told of, where a server has to be asked for that. Rejects where it cannot be. Absent: all are. */
+  followTask?(taskId: string, client: ClientView): Promise<void>;
   /** Something a client says without wanting an answer, such as that its roots have changed. */
   notify?(notification: NotificationMessage, client: ClientView): void;
   /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */
@@ -68,4 +70,9 @@ export interface TaskState {
   result?: JsonObject;
   /** The protocol error; only when `failed`. */
   error?: { code: number; message: string; data?: unknown };
+}
+
+/** Nothing more will become of it. */
+export function hasEnded({ status }: Pick<TaskState, 'status'>): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

@@ -66,6 +66,10 @@ export class AskTarget implements Target {
     await this.#target.subscribe?.(uri, this.#assist(client));
   }
 
+  async followTask(taskId: string, client: ClientView): Promise<void> {
+    await this.#target.followTask?.(taskId, this.#assist(client));
+  }
+
   notify(notification: NotificationMessage, client: ClientView): void {
     this.#target.notify?.(notification, this.#assist(client));
   }

@@ -62,6 +62,8 @@ export interface Speaker {
   /** Wants to be told when this resource changes. */
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
+  /** Wants to be told of this task until it has ended; absent where servers tell of them by themselves. */
+  followTask?(taskId: string): Promise<void>;
   setLogLevel(level: string): Promise<void>;
   /** A last word before the connection is closed. */
   leave(): Promise<void>;

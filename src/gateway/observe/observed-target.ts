@@ -59,6 +59,10 @@ export class ObservedTarget implements Target {
     await this.#target.subscribe?.(uri, client);
   }
 
+  async followTask(taskId: string, client: ClientView): Promise<void> {
+    await this.#target.followTask?.(taskId, client);
+  }
+
   notify(notification: NotificationMessage, client: ClientView): void {
     this.#target.notify?.(notification, client);
   }

@@ -105,6 +105,13 @@ export class Router implements Target {
     return !this.capabilities(client)[kind]?.listChanged;
   }
 
+  async followTask(publicId: string, client: ClientView): Promise<void> {
+    const opened = this.#taskIds.open(publicId, client.principal);
+    const member = opened && this.#members.find(({ name }) => name === opened.server);
+    if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId: publicId });
+    await member.target.followTask?.(opened.taskId, client);
+  }
+
   notify(notification: NotificationMessage, client: ClientView): void {
     for (const { target } of this.#members) target.notify?.(notification, client);
   }

@@ -10,6 +10,8 @@ import type { Upstream } from './upstream.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 60_000;
+/** Tasks that are followed at once; the oldest are left to be asked for. */
+const MAX_TASKS = 1000;
 
 export class Connection {
   /** What is declared on it, where that is done once for all calls. */
@@ -23,6 +25,7 @@ export class Connection {
   /** Taken by a call that must be alone on it. */
   isTaken = false;
   readonly #wanted = new Map<string, Set<ClientView>>();
+  readonly #tasks = new Set<string>();
   #level: LoggingLevel | undefined;
 
   constructor(
@@ -66,6 +69,23 @@ export class Connection {
     if (this.supervised.current) await this.supervised.use((upstream) => upstream.unsubscribe(uri));
   }
 
+  /** Until it has ended: who else wants to know of it makes no difference to the server. */
+  async followTask(taskId: string): Promise<void> {
+    this.#tasks.add(taskId);
+    const [oldest] = this.#tasks;
+    if (this.#tasks.size > MAX_TASKS) this.#tasks.delete(oldest!);
+    try {
+      await this.supervised.use((upstream) => upstream.followTask(taskId));
+    } catch (thrown) {
+      this.#tasks.delete(taskId);
+      throw thrown;
+    }
+  }
+
+  forgetTask(taskId: string): void {
+    this.#tasks.delete(taskId);
+  }
+
   /** The client is gone. */
   async forget(client: ClientView): Promise<void> {
     await Promise.all(this.uris.map((uri) => this.unsubscribe(uri, client)));
@@ -101,6 +121,7 @@ export class Connection {
   /** It was opened again: the new connection knows nothing of the old one's wishes. */
   async repeatTo(upstream: Upstream): Promise<void> {
     const told = this.uris.map((uri) => upstream.subscribe(uri));
+    for (const taskId of this.#tasks) told.push(upstream.followTask(taskId));
     if (this.#level !== undefined) told.push(upstream.setLogLevel(this.#level));
     await Promise.allSettled(told);
   }

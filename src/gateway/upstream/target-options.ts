@@ -5,7 +5,9 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Era } from '../dialect/revisions.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
 import type { Address } from './address.ts';
+import type { Supervised } from './supervised.ts';
 
 export interface UpstreamTargetOptions {
   /** The name in the configuration; for errors, logs and prefixes. */
@@ -29,4 +31,12 @@ export interface UpstreamTargetOptions {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
+}
+
+/** What a connection to it is, and why it is not there. */
+export interface TargetStatus {
+  state: Supervised['state'];
+  server: ServerView | undefined;
+  transport: string | undefined;
+  failure: string | undefined;
 }

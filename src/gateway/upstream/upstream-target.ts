@@ -21,7 +21,8 @@ import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
 import { toTargetError } from './target-errors.ts';
 import { TaskBridge, runsTasks } from './task-bridge.ts';
-import type { UpstreamTargetOptions } from './target-options.ts';
+import { hasEnded } from '../../protocol/target.ts';
+import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './task-owners.ts';
 import { checkCapability } from './to-call.ts';
 import { ToolBook } from './tool-book.ts';
@@ -78,12 +79,7 @@ export class UpstreamTarget implements Target {
   }
 
   /** For `status`: what the connection is, and why it is not there. */
-  get status(): {
-    state: Supervised['state'];
-    server: ServerView | undefined;
-    transport: string | undefined;
-    failure: string | undefined;
-  } {
+  get status(): TargetStatus {
     const all = this.#connections.all.map(({ supervised }) => supervised);
     const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
     return { state, server: this.#server, transport: current?.transport, failure: failure?.message };
@@ -125,6 +121,11 @@ export class UpstreamTarget implements Target {
 
   async subscribe(uri: string, client: ClientView): Promise<void> {
     await this.handle(new QuietExchange('resources/subscribe', { uri }, client));
+  }
+
+  /** Elsewhere tasks are told of without being asked for. */
+  async followTask(taskId: string, client: ClientView): Promise<void> {
+    if (this.#server?.dialect === 'stateless') await this.#connections.home(client).followTask(taskId);
   }
 
   notify(notification: NotificationMessage, client: ClientView): void {
@@ -237,6 +238,7 @@ export class UpstreamTarget implements Target {
   #onChange(connection: Connection, change: Change): void {
     if (change.kind === 'tools') this.#tools.outdate();
     if (change.kind === 'task') {
+      if (hasEnded(change.task)) connection.forgetTask(change.task.taskId);
       const owned = this.#tasks.onTask(change.task) ? undefined : this.#taskOwners.address(change);
       if (owned) this.#audience.tellAll(owned);
       return;

@@ -125,6 +125,11 @@ export class Upstream {
     if (this.#wishes.remove(uri)) await this.#healed((speaker) => speaker.unsubscribe(uri));
   }
 
+  /** A server that tells of tasks without being asked is not asked. */
+  followTask(taskId: string): Promise<void> {
+    return this.#healed(async (speaker) => speaker.followTask?.(taskId));
+  }
+
   async setLogLevel(level: string): Promise<void> {
     await this.#healed((speaker) => speaker.setLogLevel(level));
     this.#wishes.logLevel = level;

@@ -45,7 +45,7 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
     },
     { client: exchange.client },
   );
-  const subscribing = subscribeAll(front, exchange, filter);
+  const subscribing = wishFor(front, exchange, filter);
   if (subscribing) void subscribing.then(acknowledge);
   else acknowledge();
   const stop = () => {
@@ -65,12 +65,15 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
 }
 
 /** Leaves in the filter what a server agreed to tell of; undefined where none has to be asked. */
-function subscribeAll({ target }: Front, { client }: StatelessExchange, filter: Filter): Promise<unknown> | undefined {
-  const uris = filter.resourceSubscriptions;
-  if (uris.length === 0 || !target.subscribe) return undefined;
-  const refuse = (uri: string): void =>
-    void (filter.resourceSubscriptions = filter.resourceSubscriptions.filter((one) => one !== uri));
-  return Promise.all(uris.map((uri) => target.subscribe!(uri, client).catch(() => refuse(uri))));
+function wishFor({ target }: Front, { client }: StatelessExchange, filter: Filter): Promise<unknown> | undefined {
+  const wishes: Promise<void>[] = [];
+  const wish = (kind: 'resourceSubscriptions' | 'taskIds', put: (id: string) => Promise<void>): void => {
+    const refuse = (id: string): void => void (filter[kind] = filter[kind].filter((one) => one !== id));
+    for (const id of filter[kind]) wishes.push(put(id).catch(() => refuse(id)));
+  };
+  if (target.subscribe) wish('resourceSubscriptions', (uri) => target.subscribe!(uri, client));
+  if (target.followTask) wish('taskIds', (taskId) => target.followTask!(taskId, client));
+  return wishes.length > 0 ? Promise.all(wishes) : undefined;
 }
 
 function readFilter(notifications: unknown): Filter {

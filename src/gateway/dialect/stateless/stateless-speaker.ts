@@ -117,6 +117,10 @@ export class StatelessSpeaker implements Speaker {
     return this.#watch.remove(uri);
   }
 
+  followTask(taskId: string): Promise<void> {
+    return this.#watch.follow(taskId);
+  }
+
   async setLogLevel(level: string): Promise<void> {
     this.#logLevel = level;
   }

@@ -3,6 +3,7 @@
 // a wish that the server refuses leaves the old stream as it was.
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
+import { hasEnded } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toChange } from '../handshake/handshake-speaker.ts';
 import { ListenStream, subscriptionOf } from './listen-stream.ts';
@@ -13,6 +14,8 @@ export class Watch {
   readonly #events: ServerEvents;
   #changes = false;
   #uris = new Set<string>();
+  /** What has ended is left out of the next filter. */
+  readonly #taskIds = new Set<string>();
   #current: ListenStream | undefined;
   #opening: ListenStream | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -45,6 +48,18 @@ export class Watch {
     }
   }
 
+  /** Until the task has ended. */
+  async follow(taskId: string): Promise<void> {
+    this.#taskIds.add(taskId);
+    try {
+      await this.#renew();
+      if (!this.#isStopped && !this.#honours(taskId, 'taskIds')) throw this.#notSupported(`news of task ${taskId}`);
+    } catch (thrown) {
+      this.#taskIds.delete(taskId);
+      throw thrown;
+    }
+  }
+
   async remove(uri: string): Promise<void> {
     if (this.#uris.delete(uri)) await this.#renew();
   }
@@ -58,6 +73,7 @@ export class Watch {
 
   tell({ method, params = {} }: NotificationMessage): void {
     const change = toChange(method, params);
+    if (change?.kind === 'task' && hasEnded(change.task)) this.#taskIds.delete(change.task.taskId);
     if (change) this.#events.onChange(change);
   }
 
@@ -115,9 +131,9 @@ export class Watch {
     }
   }
 
-  #honours(uri: string): boolean {
-    const uris = this.#current?.honoured.resourceSubscriptions;
-    return Array.isArray(uris) && uris.includes(uri);
+  #honours(id: string, kind: 'resourceSubscriptions' | 'taskIds' = 'resourceSubscriptions'): boolean {
+    const ids = this.#current?.honoured[kind];
+    return Array.isArray(ids) && ids.includes(id);
   }
 
   #notSupported(what: string): GatewayError {
@@ -131,6 +147,7 @@ export class Watch {
       ...(this.#changes && prompts?.listChanged && { promptsListChanged: true }),
       ...(this.#changes && resources?.listChanged && { resourcesListChanged: true }),
       ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
+      ...(this.#taskIds.size > 0 && { taskIds: [...this.#taskIds] }),
     };
   }
 }

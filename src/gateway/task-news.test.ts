@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { Transport } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../protocol/message.ts';
 import { createServer } from '../server/create-server.ts';
@@ -17,8 +17,8 @@ async function rawClient(transport: Transport) {
   const waiting: { isIt: (message: JsonObject) => boolean; resolve: (message: JsonObject) => void }[] = [];
   const got: JsonObject[] = [];
   transport.onmessage = (message) => {
-    got.push(message as JsonObject);
-    for (const { isIt, resolve } of waiting) if (isIt(message as JsonObject)) resolve(message as JsonObject);
+    got.push(message);
+    for (const { isIt, resolve } of waiting) if (isIt(message)) resolve(message);
   };
   await transport.start();
   const until = (isIt: (message: JsonObject) => boolean): Promise<JsonObject> =>
@@ -28,7 +28,7 @@ async function rawClient(transport: Transport) {
       else waiting.push({ isIt, resolve });
     });
   const send = (id: number, method: string, params: JsonObject) =>
-    transport.send({ jsonrpc: '2.0', id, method, params: { ...params, _meta: envelope } } as JSONRPCMessage);
+    transport.send({ jsonrpc: '2.0', id, method, params: { ...params, _meta: envelope } });
   return { send, until };
 }
 

@@ -33,6 +33,7 @@ export interface Tab {
 
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 900, height: 1000 }, ...options });
+  context.setDefaultTimeout(120_000); // the machine may be busy with other tests
   const page = await context.newPage();
   const isScripted = options.javaScriptEnabled ?? true;
   const twin = isScripted ? undefined : await browser.newPage({ ...options, javaScriptEnabled: true });

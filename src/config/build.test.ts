@@ -126,6 +126,17 @@ describe('applying a new configuration', () => {
     expect([running?.steps, closed()]).toEqual([update.steps, 1]);
   });
 
+  it('tells of other roots, and of nothing where they are the same', async () => {
+    const roots = (given: string[]) => normal({ servers: {}, roots: given });
+    const updates: GatewayUpdate[] = [];
+    const { steps } = await buildGateway(roots(['/a']), { log });
+    for (const next of [roots(['/a']), roots(['/b'])]) {
+      const gateway = { update: (update: GatewayUpdate) => void updates.push(update) };
+      await applyConfig(gateway, { previous: roots(['/a']), next, steps }, { log });
+    }
+    expect(updates.map((update) => update.roots)).toEqual([undefined, [{ uri: 'file:///b' }]]);
+  });
+
   it('leaves everything as it was when it fails', async () => {
     for (const { running, closed } of [await apply(['nope']), await apply([], true)]) {
       expect([running, closed()]).toEqual([undefined, 0]);

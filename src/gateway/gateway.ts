@@ -13,12 +13,9 @@ import { isLoopback } from './accept/guard.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
-import { AskDoor } from './ask-door.ts';
-import { AskTarget } from './ask/ask-target.ts';
-import { ConfiguredRoots } from './ask/configured-roots.ts';
+import { Asking } from './asking.ts';
+import type { AskingOptions } from './asking.ts';
 import type { RootOption } from './ask/configured-roots.ts';
-import { createMeans } from './ask/means.ts';
-import type { AskOptions, Means } from './ask/means.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
 import { toStep } from './middleware/to-step.ts';
@@ -41,7 +38,7 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
   start?: 'lazy' | 'eager' | undefined;
 };
 
-export interface GatewayOptions extends FrontOptions, EndpointOptions {
+export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOptions {
   /** Who the gateway is. Default: mcp-parley; with a single server behind it, that server. */
   name?: string | undefined;
   version?: string | undefined;
@@ -53,12 +50,6 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions {
   groups?: Record<string, string[]> | undefined;
   names?: Naming | undefined;
   startMs?: number | undefined;
-  /** Folders that servers are told of for clients that name none; an empty list can be filled later. */
-  roots?: readonly RootOption[] | undefined;
-  /** How people are asked whose clients cannot be. */
-  ask?: AskOptions | undefined;
-  /** How browsers of users reach this gateway, where that is not its own address. */
-  publicUrl?: string | undefined;
   /** Counters and spans; the pages /healthz and /readyz are always there. */
   observe?: ObserveOptions | undefined;
 }
@@ -70,9 +61,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 export class Gateway {
   readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
   readonly #observer: Observer;
-  readonly #means: Means;
-  readonly #askDoor: AskDoor;
-  readonly #roots: ConfiguredRoots | undefined;
+  readonly #asking: Asking;
   readonly #front: Front;
   readonly #doors: Doors;
   readonly #names: NameBook;
@@ -87,16 +76,7 @@ export class Gateway {
     const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
     this.#options = { ...options, log, clock, sealer };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
-    this.#roots = options.roots && new ConfiguredRoots(options.roots);
-    const standIns = { ...(this.#roots && { 'roots/list': this.#roots.answer }), ...options.ask?.standIns };
-    this.#askDoor = new AskDoor({
-      round: (handle) => this.#means.rounds.get(handle),
-      publicUrl: options.publicUrl,
-      identify: options.identify,
-      maxRequestBytes: options.limits?.maxRequestBytes,
-      ...{ log, clock, sealer },
-    });
-    this.#means = createMeans({ ...options.ask, standIns, page: this.#askDoor, log, clock, limits: options.limits });
+    this.#asking = new Asking(options, { log, clock, sealer });
     this.#steps = (options.steps ?? []).map(toStep);
     this.#names = new NameBook(options.names);
     this.#taskIds = new TaskIds(sealer);
@@ -144,7 +124,7 @@ export class Gateway {
     if ('stdio' in options) return this.#doors.listen(options);
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
     const listening = await this.#doors.listen({ ...options, pages: this.#pages(options, isLoopback(host)) });
-    this.#askDoor.opened(host, (listening as HttpListening).url);
+    this.#asking.door.opened(host, (listening as HttpListening).url);
     return listening;
   }
 
@@ -153,19 +133,18 @@ export class Gateway {
   }
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
-    this.#askDoor.embedded();
+    this.#asking.door.embedded();
     return this.#doors.endpoint({ ...options, pages: this.#pages(options, false) });
   }
 
   async close(): Promise<void> {
     await this.#doors.close();
-    this.#means.rounds.close();
-    await this.#askDoor.close();
+    await this.#asking.close();
     await Promise.all(this.#members.map(async ({ target }) => target instanceof UpstreamTarget && target.close()));
   }
 
   #setRoots(roots: readonly RootOption[]): void {
-    this.#roots?.set(roots);
+    this.#asking.roots?.set(roots);
     for (const { target } of this.#members) if (target instanceof UpstreamTarget) target.tellRootsChanged();
   }
 
@@ -174,7 +153,7 @@ export class Gateway {
   }
 
   #pages({ pages }: EndpointOptions, isPrivate: boolean): EndpointOptions['pages'] {
-    return { ...this.#observer.pages(isPrivate), ...this.#askDoor.pages, ...this.#options.pages, ...pages };
+    return { ...this.#observer.pages(isPrivate), ...this.#asking.door.pages, ...this.#options.pages, ...pages };
   }
 
   get #observed(): Observed {
@@ -185,7 +164,7 @@ export class Gateway {
       state: target instanceof UpstreamTarget ? target.status.state : ('ready' as const),
       isEager: (entry as ServerSettings).start === 'eager',
     }));
-    const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#means.rounds.size);
+    const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#asking.waiting);
     return { servers, parked };
   }
 
@@ -207,7 +186,7 @@ export class Gateway {
   }
 
   #frontOf(view: View): Front {
-    return createFront(this.#observer.front(new AskTarget(view, this.#means)), this.#options);
+    return createFront(this.#observer.front(this.#asking.before(view)), this.#options);
   }
 
   #membersOf(part: string): Member[] {
@@ -227,7 +206,7 @@ export class Gateway {
     if (isTarget(entry)) return { name, entry, target: entry };
     const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
     const { log, clock, limits } = this.#options;
-    const told = { log: this.#observer.log(log, name), clock, limits, roots: this.#roots?.answer };
+    const told = { log: this.#observer.log(log, name), clock, limits, roots: this.#asking.roots?.answer };
     const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings });
     if (start === 'eager') void target.ready();
     return { name, entry, target };

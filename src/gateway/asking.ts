@@ -1,0 +1,58 @@
+// All that lets whatever is behind it ask people: the page and its door, calls that are held meanwhile, and who answers in the
+// place of clients that cannot.
+import type { Target } from '../protocol/target.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Limits } from '../shared/limits.ts';
+import type { Log } from '../shared/log.ts';
+import type { Sealer } from '../shared/seal.ts';
+import type { Identify } from './accept/http-endpoint.ts';
+import { AskDoor } from './ask-door.ts';
+import { AskTarget } from './ask/ask-target.ts';
+import { ConfiguredRoots } from './ask/configured-roots.ts';
+import type { RootOption } from './ask/configured-roots.ts';
+import { createMeans } from './ask/means.ts';
+import type { AskOptions, Means } from './ask/means.ts';
+
+export interface AskingOptions {
+  /** Folders that servers are told of for clients that name none; an empty list can be filled later. */
+  roots?: readonly RootOption[] | undefined;
+  /** How people are asked whose clients cannot be. */
+  ask?: AskOptions | undefined;
+  /** How browsers of users reach this gateway, where that is not its own address. */
+  publicUrl?: string | undefined;
+  identify?: Identify | undefined;
+  limits?: Partial<Limits> | undefined;
+}
+
+export class Asking {
+  readonly door: AskDoor;
+  readonly roots: ConfiguredRoots | undefined;
+  readonly #means: Means;
+
+  constructor(options: AskingOptions, around: { log: Log; clock: Clock; sealer: Sealer }) {
+    const { ask, publicUrl, identify, limits } = options;
+    const { log, clock } = around;
+    this.roots = options.roots && new ConfiguredRoots(options.roots);
+    this.door = new AskDoor({
+      round: (handle) => this.#means.rounds.get(handle),
+      ...{ publicUrl, identify, maxRequestBytes: limits?.maxRequestBytes, ...around },
+    });
+    const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
+    this.#means = createMeans({ ...ask, standIns, page: this.door, log, clock, limits });
+  }
+
+  /** The target, with what it asks put to people. */
+  before(target: Target): Target {
+    return new AskTarget(target, this.#means);
+  }
+
+  /** Calls that are held. */
+  get waiting(): number {
+    return this.#means.rounds.size;
+  }
+
+  async close(): Promise<void> {
+    this.#means.rounds.close();
+    await this.door.close();
+  }
+}

@@ -22,6 +22,8 @@ export type {
   Question,
   Validation,
 } from '../flow/question/question.ts';
+export { serveFlows } from '../flow/wire/serve-flows.ts';
+export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
 export { Sessions } from '../flow/session/sessions.ts';
 export type { SessionEvent } from '../flow/session/session-event.ts';
 export type { SessionOptions } from '../flow/session/setup.ts';

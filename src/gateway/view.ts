@@ -128,7 +128,11 @@ function tell(router: Router, { method, params, client }: Exchange): JsonObject 
 function withSteps(watcher: Watcher, steps: readonly Step[]): Watcher {
   const { client } = watcher;
   if (!watcher.ask) return watcher;
-  return { client, ask: (ask, signal) => passAsk(steps, (last) => watcher.ask!(last, signal), client)(ask) };
+  return {
+    ...watcher,
+    client,
+    ask: (ask, signal) => passAsk(steps, (last) => watcher.ask!(last, signal), client)(ask),
+  };
 }
 
 class NotificationExchange extends QuietExchange {

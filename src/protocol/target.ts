@@ -44,6 +44,8 @@ export interface Watcher {
   readonly client: ClientView;
   /** Puts a question that belongs to no request of the client; absent where the client's era knows none such. */
   ask?(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
+  /** Tells it something that belongs to no request of it, where that can be. */
+  notify?(method: string, params?: JsonObject): void;
 }
 
 /** Something a client may have to be told though it has not asked just now. */

@@ -43,5 +43,6 @@ export class ParleyServer extends Server {
     // Not before the doors are closed, so that no new one comes in; not after, so that nobody waits for one any more.
     this.dropTasks();
     await closing;
+    await this.closeExtensions();
   }
 }

@@ -3,7 +3,8 @@
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import type { Change, Target } from '../protocol/target.ts';
+import type { ResultObject } from '../protocol/raw-object.ts';
+import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
@@ -12,6 +13,7 @@ import { isDeclared, toCapabilities } from './areas.ts';
 import type { Area } from './areas.ts';
 import { Changes } from './changes.ts';
 import { complete } from './completion.ts';
+import type { Answering, Extension } from './extension.ts';
 import { toPage } from './page.ts';
 import { Prompts } from './prompts.ts';
 import { Resources } from './resources.ts';
@@ -22,7 +24,7 @@ import { Tasks } from '../gateway/tasks/tasks.ts';
 import { Tools } from './tools.ts';
 import type * as Types from './types.ts';
 
-type Method = { area: Area; run: (exchange: Exchange) => JsonObject | Promise<JsonObject> };
+type Method = { area: Area; run: Answering };
 
 export class Server implements Target {
   readonly options: Types.ServerOptions;
@@ -35,6 +37,7 @@ export class Server implements Target {
   readonly #taskStore: TaskStore;
   readonly #completable = new ScopeSet();
   readonly #methods: Map<string, Method>;
+  readonly #extensions: Extension[] = [];
 
   constructor(options: Types.ServerOptions) {
     this.options = options;
@@ -83,6 +86,23 @@ export class Server implements Target {
     return registration;
   }
 
+  /** A tool whose calls, arguments and all, are answered by whoever registers it. */
+  answeredTool(name: string, options: Types.ToolOptions, answer: Answering): Types.Registration {
+    return this.#tools.addAnswered(name, options, answer);
+  }
+
+  hasTool(name: string, client: ClientView): boolean {
+    return this.#tools.inputSchema(name, client) !== undefined;
+  }
+
+  extend(extension: Extension): void {
+    this.#extensions.push(extension);
+  }
+
+  protected async closeExtensions(): Promise<void> {
+    await Promise.all(this.#extensions.map(async (extension) => extension.close?.()));
+  }
+
   /** Tells whoever is subscribed that this resource has changed. */
   touch(uri: string): void {
     this.#changes.tell({ kind: 'resource', uri, name: this.#resources.nameOf(uri) });
@@ -104,11 +124,16 @@ export class Server implements Target {
   }
 
   capabilities(client: ClientView): ServerCapabilities {
-    return toCapabilities(this.options, (area) => this.#isUsed(area, client));
+    const own = toCapabilities(this.options, (area) => this.#isUsed(area, client));
+    return this.#extensions.reduce((all, extension) => ({ ...all, ...extension.capabilities?.(client) }), own);
   }
 
-  watch(listener: (change: Change) => void): () => void {
-    return this.#changes.watch(listener);
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    const leaving = [this.#changes.watch(listener)];
+    for (const extension of watcher ? this.#extensions : []) {
+      if (extension.attend) leaving.push(extension.attend(watcher!));
+    }
+    return () => leaving.forEach((leave) => leave());
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
@@ -116,8 +141,10 @@ export class Server implements Target {
   }
 
   /** A handler that answers at once is not made to wait: promises are most of what a small call costs. */
-  handle(exchange: Exchange): Types.MaybePromise<JsonObject> {
+  handle(exchange: Exchange): Types.MaybePromise<ResultObject> {
     const method = this.#methods.get(exchange.method);
+    const extended = method ? undefined : this.#extended(exchange.method);
+    if (extended) return extended(exchange);
     if (method === undefined || !this.#offers(method.area, exchange.client)) {
       throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
     }
@@ -127,6 +154,11 @@ export class Server implements Target {
     } catch (thrown) {
       throw toFailure(thrown, exchange);
     }
+  }
+
+  #extended(method: string): Answering | undefined {
+    const extension = this.#extensions.find(({ methods }) => Object.hasOwn(methods, method));
+    return extension?.methods[method];
   }
 
   #offers(area: Area, client: ClientView): boolean {
@@ -170,7 +202,7 @@ function toTaskMethods(tasks: Tasks): [string, Method][] {
   ];
 }
 
-async function settle(result: Promise<JsonObject>, exchange: Exchange): Promise<JsonObject> {
+async function settle(result: Promise<ResultObject>, exchange: Exchange): Promise<ResultObject> {
   try {
     return await result;
   } catch (thrown) {

@@ -1,11 +1,13 @@
 // The tools of a server: registered, listed, called. Arguments are checked before a handler sees them.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
+import type { ResultObject } from '../protocol/raw-object.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
 import { Catalogue } from './catalogue.ts';
 import type { Entry } from './catalogue.ts';
 import type { Changes } from './changes.ts';
+import type { Answering } from './extension.ts';
 import { toListed } from './listed.ts';
 import { toListResult } from './page.ts';
 import { readOptionalObject, readString } from '../protocol/params.ts';
@@ -23,6 +25,8 @@ interface ToolEntry extends Entry {
   readonly output: CheckedSchema | undefined;
   readonly task: ToolOptions['task'];
   readonly handler: ToolHandler<never>;
+  /** Answers calls in place of the handler, and checks what they bring. */
+  readonly answer?: Answering | undefined;
 }
 
 export class Tools {
@@ -45,6 +49,11 @@ export class Tools {
     return registration;
   }
 
+  addAnswered(name: string, options: ToolOptions, answer: Answering): Registration {
+    const entry = { ...toEntry(name, options, () => undefined), answer };
+    return this.#changes.register('tools', this.#catalogue, entry);
+  }
+
   isOffered(client: ClientView): boolean {
     return this.#catalogue.isOffered(client);
   }
@@ -62,10 +71,11 @@ export class Tools {
     return toListResult('tools', this.#catalogue.listed(exchange.client), { exchange, options: this.#options });
   }
 
-  call(exchange: Exchange): MaybePromise<JsonObject> {
+  call(exchange: Exchange): MaybePromise<ResultObject> {
     const name = readString(exchange.params, 'name');
     const tool = this.#catalogue.find(name, exchange.client);
     if (tool === undefined) throw new GatewayError('TOOL_NOT_FOUND', { name });
+    if (tool.answer) return tool.answer(exchange);
     const given = readOptionalObject(exchange.params, 'arguments') ?? {};
     const args = tool.input === undefined ? given : checked(given, tool.key, tool.input);
     return args instanceof Promise

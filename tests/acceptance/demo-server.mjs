@@ -1,16 +1,19 @@
 // The fixture `demo`: every revision and the draft dialect on one process.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer } from 'mcp-parley';
+import { serveFlows } from 'mcp-parley/flow';
+import { demoFlows } from './demo-flows.mjs';
 
 const object = (properties = {}, required) => ({ type: 'object', properties, ...(required && { required }) });
 
-export function createDemoServer() {
+export function createDemoServer(flowOptions = {}) {
   const server = createServer({ name: 'example-server', version: '1.0.0' });
   addWeather(server);
   addProbes(server);
   addAsks(server);
   addResources(server);
   addPrompts(server);
+  serveFlows(server, demoFlows, flowOptions);
   return server;
 }
 

@@ -7,7 +7,9 @@ import { createDemoServer } from './demo-server.mjs';
 import { createEmptyServer, createPagedServer } from './small-servers.mjs';
 
 const SERVERS = {
-  demo: createDemoServer,
+  demo: () => createDemoServer(),
+  'flow-off': () => createDemoServer({ interactive: false }),
+  'flow-stateless': () => createDemoServer({ tokens: 'signed', keys: ['a fixed key of the fixture'] }),
   empty: createEmptyServer,
   paged: createPagedServer,
   chain: createChain,

@@ -12,7 +12,7 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
-import { isNotification, isRequest, toErrorMessage, toResult } from '../../protocol/message.ts';
+import { isNotification, isRequest, toErrorMessage, toNotification, toResult } from '../../protocol/message.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -145,6 +145,7 @@ export class Conversation {
       const watcher = {
         client: wording.client,
         ask: (ask: Ask, signal?: AbortSignal) => this.#askUnrelated(ask, signal),
+        notify: (method: string, params?: JsonObject) => this.#tell(toNotification(method, params)),
       };
       this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
       outlet.end(toResult(request.id, result));
@@ -230,12 +231,15 @@ export class Conversation {
   #change(change: Change): void {
     if (change.kind === 'log' && !isAtLeast(change.entry.level, this.logLevel)) return;
     if (change.kind === 'task' && change.principal !== this.principal) return;
-    const notification = this.wording?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions));
-    if (!notification) return;
+    this.#tell(this.wording?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions)));
+  }
+
+  #tell(notification: NotificationMessage | undefined): void {
+    if (!notification || this.#closed) return;
     try {
       this.#back.send(notification);
     } catch (error) {
-      this.front.log.error({ error, kind: change.kind }, 'change.untold'); // others still have to hear of it
+      this.front.log.error({ error, method: notification.method }, 'change.untold'); // others still have to hear of it
     }
   }
 }

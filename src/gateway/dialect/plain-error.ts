@@ -45,5 +45,13 @@ const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   TOO_MANY: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
   UPSTREAM_BUSY: ({ retryAfterMs }) => ({ retryAfterMs }),
   UNSUPPORTED_VERSION: ({ supported, requested }) => ({ supported, requested }),
+  FLOW_SESSION_NOT_FOUND: ({ sessionId }) => ({ sessionId }),
+  FLOW_SESSION_EXPIRED: ({ sessionId }) => ({ sessionId }),
+  FLOW_ALREADY_CANCELLED: ({ sessionId }) => ({ sessionId }),
+  FLOW_INVALID_TRANSITION: (details) => details,
+  FLOW_VALIDATION_FAILED: (details) => details,
+  FLOW_TIMEOUT: (details) => details,
+  FLOW_NOT_INTERACTIVE: ({ tool }) => ({ toolName: tool }),
+  FLOW_LIMIT: ({ sessionId, limit, retryAfterMs }) => ({ sessionId, limit, retryAfterMs }),
   CLIENT_CANNOT_BE_ASKED: ({ requiredCapabilities }) => ({ requiredCapabilities }),
 };

@@ -1,0 +1,83 @@
+// The questions of a round as one form of the client (`elicitation/create`), and the answers read back from it. Forms are flat and
+// know few types: the fields of a form stand beside each other, and options that are no texts travel as texts.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { Field, Question } from '../question/question.ts';
+import type { GivenAnswer } from '../session/requests.ts';
+import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
+
+export interface Form {
+  message: string;
+  requestedSchema: JsonObject;
+}
+
+/** JSON Schema that forms of clients do not know. */
+const UNKNOWN = ['formatMinimum', 'formatMaximum', 'uniqueItems', 'additionalProperties'];
+
+export function toForm(questions: readonly Question[]): Form {
+  const fields = questions.flatMap(fieldsOf);
+  const properties = Object.fromEntries(
+    fields.map(({ name, field }) => [name, toProperty(field, questions.length > 1)]),
+  );
+  const required = fields.filter(({ field }) => isRequired(field)).map(({ name }) => name);
+  return {
+    message: messageOf(questions),
+    requestedSchema: { type: 'object', properties, ...(required.length > 0 && { required }) },
+  };
+}
+
+/** Answers in the order of the questions; what was left out is no answer, and is refused where one is needed. */
+export function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
+  return questions.map((question) => ({ promptId: question.promptId, value: valueOf(question, content) }));
+}
+
+function fieldsOf(question: Question): { name: string; field: Field }[] {
+  if (question.kind !== 'form') return [{ name: question.key, field: question }];
+  return Object.entries(question.fields ?? {}).map(([name, field]) => ({ name: toName(question.key, name), field }));
+}
+
+function valueOf(question: Question, content: JsonObject): unknown {
+  if (question.kind !== 'form') return fromText(question, content[question.key]);
+  const fields = Object.entries(question.fields ?? {});
+  const values = fields.map(([name, field]) => [name, fromText(field, content[toName(question.key, name)])] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+function toName(key: string, field: string): string {
+  return `${key}.${field}`;
+}
+
+function toProperty(field: Field, isOneOfSeveral: boolean): JsonObject {
+  const schema = Object.fromEntries(Object.entries(toAnswerSchema(field)).filter(([name]) => !UNKNOWN.includes(name)));
+  const { choices } = field.prompt;
+  const options = choices?.map(({ value, label }) => ({ const: String(value), title: label }));
+  const typed = options && field.kind === 'choice' ? { type: 'string', oneOf: options } : {};
+  const several = options && field.kind === 'choices' ? { items: { anyOf: options } } : {};
+  const { oneOf, enum: values, ...rest } = schema;
+  const kept = options ? rest : schema;
+  const title = field.label ?? (isOneOfSeveral ? field.prompt.message : undefined);
+  return { ...kept, ...typed, ...several, ...(title !== undefined && { title }) };
+}
+
+/** Options that are no texts come back as what they are. */
+function fromText({ kind, prompt }: Field, given: unknown): unknown {
+  if (!prompt.choices || given === undefined) return given;
+  const back = (text: unknown): unknown =>
+    prompt.choices!.find(({ value, label }) => String(value) === text || label === text)?.value ?? text;
+  return kind === 'choices' && Array.isArray(given) ? given.map(back) : back(given);
+}
+
+function messageOf(questions: readonly Question[]): string {
+  const notes = questions.flatMap(({ notes = [] }) => notes);
+  const complaints = questions.flatMap(({ complaint }) => (complaint ? [wordsOf(complaint)] : []));
+  const asked = questions.map(({ prompt }) => prompt.message);
+  return [...complaints, ...notes, ...asked].join('\n');
+}
+
+function wordsOf({ error, suggestion }: NonNullable<Question['complaint']>): string {
+  return suggestion === undefined ? `${error}.` : `${error}. ${suggestion}.`;
+}
+
+export function contentOf(answer: JsonObject): JsonObject {
+  return isObject(answer.content) ? answer.content : {};
+}

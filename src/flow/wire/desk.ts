@@ -1,0 +1,69 @@
+// Sessions as a wire reaches them: kept in a store and known by their id, or kept nowhere and brought along in a token.
+import { GatewayError } from '../../shared/errors.ts';
+import type { StartRequest } from '../session/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { Turn } from '../session/turn.ts';
+import type { StateView } from '../session/view.ts';
+import type { Travelled, TravellingSessions } from '../token/travelling.ts';
+
+/** How a request names a session. */
+export interface Reference {
+  principal: string;
+  sessionId: string;
+  token: string | undefined;
+}
+
+export interface Desk {
+  readonly sessions: Sessions;
+  /** Sessions are kept here, so that things can happen in them without a request. */
+  readonly keeps: boolean;
+  start(request: StartRequest): Promise<Travelled>;
+  go(reference: Reference, act: (sessionId: string) => Promise<Turn>): Promise<Travelled>;
+  getState(reference: Reference): Promise<StateView>;
+}
+
+export function storedDesk(sessions: Sessions): Desk {
+  return {
+    sessions,
+    keeps: true,
+    start: async (request) => ({ turn: await sessions.start(request) }),
+    go: async ({ sessionId }, act) => ({ turn: await act(sessionId) }),
+    getState: ({ principal, sessionId }) => sessions.getState({ principal, sessionId }),
+  };
+}
+
+/** Of which tool a session is stands only inside its token. */
+export function tokenDesk(travelling: TravellingSessions): Desk {
+  const { sessions } = travelling;
+  const bearerOf = (principal: string, tool: string) => ({ principal, tool, method: 'interaction' });
+  const opened = async <T>(
+    { principal, sessionId, token }: Reference,
+    open: (tool: string) => Promise<T>,
+  ): Promise<T> => {
+    const unknown = new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+    if (token === undefined || principal === '') throw unknown;
+    for (const tool of sessions.flows.keys()) {
+      try {
+        return await open(tool);
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError)) throw thrown;
+        if (thrown.code !== 'FLOW_SESSION_NOT_FOUND') throw inWordsOf(sessionId, thrown);
+      }
+    }
+    throw unknown;
+  };
+  return {
+    sessions,
+    keeps: false,
+    start: (request) => travelling.start(request, bearerOf(request.principal, request.tool)),
+    go: (reference, act) =>
+      opened(reference, (tool) => travelling.go(reference.token!, bearerOf(reference.principal, tool), act)),
+    getState: (reference) =>
+      opened(reference, (tool) => travelling.getState(reference.token!, bearerOf(reference.principal, tool))),
+  };
+}
+
+/** A session in a token is told of by the id that the client knows. */
+function inWordsOf(sessionId: string, error: GatewayError): GatewayError {
+  return new GatewayError(error.code, { ...error.details, sessionId });
+}

@@ -1,0 +1,189 @@
+// The methods of MCP Flow 0.1.0 over a set of sessions. A client that can be told things is told the next question by a request of
+// its own (`interaction.prompt`, `continue`, `complete`), once the answer to its request is out; to one that cannot, the answer
+// brings it along as `next`.
+// 1. Each question is delivered once: with the answer to `start`, by a request, or in `next`.
+// 2. A session is told of to the client that last did something with it.
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
+import type { Answering } from '../../server/extension.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Prompt, Step } from '../question/question.ts';
+import { settled } from '../session/turn.ts';
+import type { Turn } from '../session/turn.ts';
+import type { Travelled } from '../token/travelling.ts';
+import type { Desk, Reference } from './desk.ts';
+import type { Pushes } from './pushes.ts';
+import { toPrompt, toPush, toState, toValidation } from './spelling.ts';
+
+export interface NativeOptions {
+  desk: Desk;
+  pushes: Pushes;
+  /** Whether there is a tool of this name that asks nothing. */
+  isPlainTool(name: string, client: ClientView): boolean;
+}
+
+export function nativeMethods(options: NativeOptions): Record<string, Answering> {
+  const native = new Native(options);
+  return {
+    'interaction.start': (exchange) => native.start(exchange),
+    'interaction.respond': (exchange) => native.respond(exchange),
+    'interaction.continue': (exchange) => native.continue(exchange),
+    'interaction.complete': (exchange) => native.complete(exchange),
+    'interaction.cancel': (exchange) => native.cancel(exchange),
+    'interaction.getState': (exchange) => native.getState(exchange),
+    'interaction.back': (exchange) => native.back(exchange),
+    'interaction.edit': (exchange) => native.edit(exchange),
+    'interaction.extend': (exchange) => native.extend(exchange),
+  };
+}
+
+class Native {
+  readonly #desk: Desk;
+  readonly #pushes: Pushes;
+  readonly #options: NativeOptions;
+
+  constructor(options: NativeOptions) {
+    this.#desk = options.desk;
+    this.#pushes = options.pushes;
+    this.#options = options;
+  }
+
+  async start(exchange: Exchange): Promise<JsonObject> {
+    const { params, client } = exchange;
+    const tool = readString(params, 'toolName');
+    const args = readOptionalObject(params, 'initialParams');
+    const context = readOptionalObject(params, 'context');
+    this.#checkTool(tool, client);
+    const { name, version } = client.info;
+    const request = {
+      principal: client.principal,
+      tool,
+      args,
+      context,
+      client: { name, version },
+      via: 'flow' as const,
+    };
+    const started = await this.#desk.start({ ...request, timeoutMs: readTimeout(params) });
+    const served = { ...started, turn: await this.#first(started.turn, tool) };
+    const [question] = served.turn.questions;
+    const isAttached = question !== undefined && question.deliver !== 'prompt';
+    const result = {
+      sessionId: served.turn.header.id,
+      state: 'idle',
+      ...(isAttached && { initialPrompt: toPrompt(question) }),
+    };
+    return this.#told(exchange, served, result, isAttached);
+  }
+
+  async respond(exchange: Exchange): Promise<JsonObject> {
+    const response = readObject(exchange.params, 'response');
+    const promptId = readOptionalString(exchange.params, 'promptId');
+    if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
+    const answers = [{ value: response.value, ...(promptId !== undefined && { promptId }) }];
+    const served = await this.#go(exchange, (session) =>
+      this.#desk.sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
+    );
+    return this.#told(exchange, served, toValidation(served.turn));
+  }
+
+  async continue(exchange: Exchange): Promise<JsonObject> {
+    const prompt = readOptionalObject(exchange.params, 'nextPrompt') as Prompt | undefined;
+    const progress = readOptionalObject(exchange.params, 'progress') as Step | undefined;
+    const { token } = await this.#go(exchange, (session) =>
+      this.#desk.sessions.continueByOwner({ ...session, prompt, progress }),
+    );
+    return withToken({ acknowledged: true }, token);
+  }
+
+  async complete(exchange: Exchange): Promise<JsonObject> {
+    const result = readObject(exchange.params, 'result');
+    const summary = readOptionalString(exchange.params, 'summary');
+    await this.#go(exchange, (session) =>
+      this.#desk.sessions.completeByOwner({ ...session, result: result.data, summary }),
+    );
+    return { success: true, finalResult: isObject(result.data) ? result.data : {} };
+  }
+
+  async cancel(exchange: Exchange): Promise<JsonObject> {
+    const reason = readOptionalString(exchange.params, 'reason');
+    await this.#go(exchange, (session) => this.#desk.sessions.cancel({ ...session, reason }));
+    return { cancelled: true };
+  }
+
+  async getState(exchange: Exchange): Promise<JsonObject> {
+    const reference = referenceOf(exchange);
+    const view = await this.#desk.getState(reference);
+    this.#pushes.claim(view.header.id, exchange.client);
+    return withToken(toState(view), reference.token);
+  }
+
+  async back(exchange: Exchange): Promise<JsonObject> {
+    const key = readOptionalString(exchange.params, 'key');
+    const served = await this.#go(exchange, (session) => this.#desk.sessions.back({ ...session, key }));
+    return this.#told(exchange, served, { accepted: true });
+  }
+
+  async edit(exchange: Exchange): Promise<JsonObject> {
+    const key = readString(exchange.params, 'key');
+    const { value } = exchange.params;
+    const served = await this.#go(exchange, (session) => this.#desk.sessions.edit({ ...session, key, value }));
+    return this.#told(exchange, served, { accepted: true });
+  }
+
+  async extend(exchange: Exchange): Promise<JsonObject> {
+    const { turn, token } = await this.#go(exchange, (session) => this.#desk.sessions.extend(session));
+    return withToken({ extended: true, expiresAt: turn.header.expiresAt }, token);
+  }
+
+  /** A flow that says how long its first question may take is waited for; others answer at once that they are at work. */
+  async #first(turn: Turn, tool: string): Promise<Turn> {
+    if (this.#desk.sessions.flows.get(tool)?.options.firstQuestion === undefined) return turn;
+    const first = await settled(turn);
+    if (first.failure?.name !== 'FLOW_TIMEOUT') return first;
+    const { data } = first.failure;
+    throw new GatewayError('FLOW_TIMEOUT', isObject(data) ? data : {});
+  }
+
+  #go(
+    exchange: Exchange,
+    act: (session: { principal: string; sessionId: string }) => Promise<Turn>,
+  ): Promise<Travelled> {
+    const reference = referenceOf(exchange);
+    this.#pushes.claim(reference.sessionId, exchange.client);
+    return this.#desk.go(reference, (sessionId) => act({ principal: reference.principal, sessionId }));
+  }
+
+  /** The result of a request, and after it, or within it, what comes next. */
+  #told(exchange: Exchange, { turn, token }: Travelled, result: JsonObject, isAttached = false): JsonObject {
+    const told = withToken(result, token);
+    const next = isAttached ? undefined : toPush(turn);
+    if (this.#pushes.canReach(exchange.client)) {
+      this.#pushes.later(turn, exchange.client, next);
+      return told;
+    }
+    const state = { state: turn.header.state };
+    return isAttached ? told : { ...told, next: next ? { ...state, method: next.method, ...next.params } : state };
+  }
+
+  #checkTool(tool: string, client: ClientView): void {
+    if (this.#desk.sessions.flows.has(tool)) return;
+    if (this.#options.isPlainTool(tool, client)) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
+    throw new GatewayError('INVALID_PARAMS', { data: { toolName: tool, error: 'There is no such tool' } });
+  }
+}
+
+function referenceOf({ params, client }: Exchange): Reference {
+  const sessionId = readString(params, 'sessionId');
+  return { principal: client.principal, sessionId, token: readOptionalString(params, 'token') };
+}
+
+function readTimeout({ timeout }: JsonObject): number | undefined {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
+  throw toInvalid('timeout', 'Must be a number of milliseconds');
+}
+
+function withToken(result: JsonObject, token: string | undefined): JsonObject {
+  return token === undefined ? result : { ...result, token };
+}

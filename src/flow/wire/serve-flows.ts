@@ -1,0 +1,100 @@
+// Flows as tools of a server: listed and called like any other, and played over the methods of MCP Flow by clients that know them.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Server } from '../../server/server.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { callFlow } from '../channel/call-flow.ts';
+import type { AnyFlow } from '../define.ts';
+import { toInputSchema } from '../explore/to-input-schema.ts';
+import { Sessions } from '../session/sessions.ts';
+import type { SessionOptions } from '../session/setup.ts';
+import { createSignedTokens } from '../token/signed-tokens.ts';
+import { TravellingSessions } from '../token/travelling.ts';
+import { storedDesk, tokenDesk } from './desk.ts';
+import type { Desk } from './desk.ts';
+import { nativeMethods } from './native.ts';
+import { Pushes } from './pushes.ts';
+
+export interface ServeFlowsOptions extends SessionOptions {
+  /** False: no sessions over MCP Flow; the tools can still be called. */
+  interactive?: boolean | undefined;
+  /** Sessions of MCP Flow are kept nowhere and travel in signed tokens; needs `keys`. */
+  tokens?: 'signed' | undefined;
+}
+
+const VERSION = '0.1.0';
+
+export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
+  const { log = server.options.log, clock = server.options.clock } = options;
+  const setup = { ...options, log, clock };
+  const sessions = new Sessions(flows, setup);
+  const desk = options.tokens ? tokenDesk(travelling(flows, setup)) : storedDesk(sessions);
+  const pushes = new Pushes(sessions.setup.log);
+  for (const flow of flows) addTool(server, flow, sessions);
+  const declaration = declare(options, desk);
+  const native =
+    options.interactive === false
+      ? { 'interaction.start': notInteractive }
+      : nativeMethods({ desk, pushes, isPlainTool: (name, client) => server.hasTool(name, client) });
+  const stop = desk.sessions.on((event) => {
+    if (event.kind === 'turn') pushes.happened(event.turn);
+    else if (event.kind === 'warning')
+      pushes.warn(event.header.id, { sessionId: event.header.id, remainingMs: event.remainingMs });
+  });
+  server.extend({
+    methods: { ...native, capabilities: () => declaration },
+    capabilities: () => ({ experimental: { mcpFlow: declaration } }) as ServerCapabilities,
+    attend: (watcher) => pushes.attend(watcher),
+    async close() {
+      stop();
+      await Promise.all([sessions.close(), desk.sessions !== sessions && desk.sessions.close()]);
+    },
+  });
+  return sessions;
+}
+
+/** Its schema is found by exploring it, which takes a moment; until then it takes anything. */
+function addTool(server: Server, flow: AnyFlow, sessions: Sessions): void {
+  const { title, description, icons, annotations, meta } = flow.options;
+  const about = Object.fromEntries(
+    Object.entries({ title, description, icons, annotations, meta }).filter(([, value]) => value !== undefined),
+  );
+  const add = (input: JsonObject) =>
+    server.answeredTool(flow.name, { ...about, input }, (exchange) => callFlow(exchange, flow, sessions));
+  const registration = add({ type: 'object' });
+  void sessions.explored(flow).then((explored) => {
+    server.batch(
+      () => {
+        registration.remove();
+        add(toInputSchema(flow, explored));
+      },
+      { silent: true },
+    );
+  });
+}
+
+function travelling(flows: readonly AnyFlow[], { tokens: _, store: shared, ...options }: ServeFlowsOptions) {
+  const { keys, clock } = options;
+  if (!keys?.length) throw new GatewayError('BAD_OPTION', { option: 'keys', reason: 'tokens need one' });
+  return new TravellingSessions(flows, {
+    ...options,
+    shared,
+    tokens: createSignedTokens({ keys, clock, store: shared }),
+  });
+}
+
+function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }: Desk): JsonObject {
+  if (!interactive) return { interactive: false };
+  const features = {
+    statefulSessions: keeps,
+    progressTracking: true,
+    validation: true,
+    multiplePromptTypes: true,
+    sessionPersistence: keeps && sessions.setup.store.durable,
+  };
+  return { interactive: true, version: VERSION, features };
+}
+
+function notInteractive(): never {
+  throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: 'This server' });
+}

@@ -1,0 +1,53 @@
+// Sessions, turns and questions in the words of MCP Flow 0.1.0. What is beyond the document is added, never put in place of it.
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Question, Step } from '../question/question.ts';
+import type { Turn } from '../session/turn.ts';
+import type { StateView } from '../session/view.ts';
+
+/** A question as `prompt`, with its id; after a refused answer it says why. */
+export function toPrompt({ prompt, promptId, complaint }: Question): JsonObject {
+  return { ...prompt, promptId, ...(complaint && { error: complaint.error }) };
+}
+
+/** How the next question, or the end, is told: the method and its params. Undefined while there is nothing to tell. */
+export function toPush(turn: Turn): { method: string; params: JsonObject } | undefined {
+  const { id: sessionId } = turn.header;
+  const [question] = turn.questions;
+  if (turn.failure) return toComplete(sessionId, { success: false, error: turn.failure }, turn.failure.message);
+  if (turn.header.state === 'completed') {
+    return toComplete(sessionId, { success: true, data: turn.result ?? {} }, turn.summary);
+  }
+  if (!question) return undefined;
+  const progress = toProgress(question.progress);
+  const told = question.complaint ? 'prompt' : question.deliver;
+  return told === 'continue'
+    ? { method: 'interaction.continue', params: { sessionId, nextPrompt: toPrompt(question), ...progress } }
+    : { method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question), ...progress } };
+}
+
+function toComplete(sessionId: string, result: JsonObject, summary: string | undefined) {
+  return { method: 'interaction.complete', params: { sessionId, result, ...(summary !== undefined && { summary }) } };
+}
+
+function toProgress(progress: Step | undefined): JsonObject {
+  return progress ? { progress: { ...progress } } : {};
+}
+
+/** What was made of an answer. */
+export function toValidation({ accepted = true, verdicts = {} }: Turn): JsonObject {
+  const refused = Object.values(verdicts).find(({ valid }) => !valid);
+  return { accepted: accepted && !refused, validation: { ...(refused ?? { valid: true }) } };
+}
+
+export function toState({ header, history, questions, data }: StateView): JsonObject {
+  const { id, state, createdAt, lastActivityAt, tool, expiresAt } = header;
+  const [question] = questions;
+  return {
+    sessionId: id,
+    state,
+    metadata: { createdAt, lastActivityAt, toolName: tool, expiresAt },
+    history: history.map((turn) => ({ ...turn })),
+    ...(question && { currentPrompt: toPrompt(question) }),
+    accumulatedData: data,
+  };
+}

@@ -1,0 +1,20 @@
+// What a module beside the server's own areas adds to it: methods, capabilities, tools whose calls it answers itself, and word of
+// the clients that are there.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange } from '../protocol/exchange.ts';
+import type { ResultObject } from '../protocol/raw-object.ts';
+import type { Watcher } from '../protocol/target.ts';
+import type { MaybePromise } from './types.ts';
+
+export type Answering = (exchange: Exchange) => MaybePromise<ResultObject>;
+
+export interface Extension {
+  /** Requests by their method. */
+  methods: Readonly<Record<string, Answering>>;
+  /** Added to what the server declares. */
+  capabilities?(client: ClientView): ServerCapabilities;
+  /** A client is there and can be told things, until the returned function is called. */
+  attend?(watcher: Watcher): () => void;
+  /** The server is closed. */
+  close?(): Promise<void>;
+}

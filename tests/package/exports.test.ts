@@ -121,6 +121,7 @@ describe('the public surface', () => {
         "flow",
         "memoryStore",
         "msg",
+        "serveFlows",
         "settled",
         "toInputSchema",
       ]
@@ -168,6 +169,7 @@ describe('the public surface', () => {
         "ResultOf",
         "SchemaOutput",
         "Secret",
+        "ServeFlowsOptions",
         "SessionEvent",
         "SessionOptions",
         "Span",

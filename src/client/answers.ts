@@ -45,7 +45,8 @@ export class Answers {
 
   async answer({ method, params = {} }: Ask, signal: AbortSignal): Promise<JsonObject> {
     const context = { server: await this.#server(), signal };
-    const { roots } = this.#options;
+    const { roots, requests } = this.#options;
+    if (requests && Object.hasOwn(requests, method)) return requests[method]!(params, context);
     if (method === 'elicitation/create') return this.#elicit(params, context);
     if (method === 'sampling/createMessage') return this.#sample(params, context);
     if (method !== 'roots/list' || !roots) throw cannotBeAsked(method);

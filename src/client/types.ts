@@ -57,6 +57,8 @@ export interface ConnectOptions {
   roots?: Root[];
   /** Asked before each call, read, sampling, elicitation and listing of roots; false refuses. Default: allow. */
   approve?: (kind: Approval['kind'], details: Approval) => MaybePromise<boolean>;
+  /** Answers requests of the server that belong to an extension, by method. */
+  requests?: Record<string, (params: JsonObject, context: AskContext) => MaybePromise<JsonObject>>;
   /** Further capabilities to declare, e.g. extensions. */
   capabilities?: ClientCapabilities;
   /** Silence allowed before a call is given up; progress starts it anew, open questions stop it. Default 60 s. */

@@ -1,0 +1,38 @@
+// What a server asks of a session, one after the other: a new question takes the place of one that still waits. The end of the
+// session is the last that is told.
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Prompt, Step } from '../question/question.ts';
+
+export type Told =
+  | { kind: 'prompt'; prompt: Prompt & { promptId?: string }; progress?: Step | undefined }
+  | { kind: 'end'; result: JsonObject; summary: string | undefined };
+
+export class Prompts {
+  #told: Told | undefined;
+  #waiting: ((told: Told) => void) | undefined;
+  #isEnded = false;
+
+  tell(told: Told): void {
+    if (this.#isEnded) return;
+    this.#isEnded = told.kind === 'end';
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting(told);
+    else this.#told = told;
+  }
+
+  next(): Promise<Told> {
+    const told = this.#told;
+    this.#told = undefined;
+    return told ? Promise.resolve(told) : new Promise((resolve) => (this.#waiting = resolve));
+  }
+
+  /** Undefined when nothing is told in time. */
+  async within(ms: number): Promise<Told | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
+    const told = await Promise.race([this.next(), late]);
+    clearTimeout(timer);
+    return told;
+  }
+}

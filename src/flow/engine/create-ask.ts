@@ -1,4 +1,4 @@
-// The `ask` of one run.
+// The `ask` of one run. A class and not an object of functions, because one is made for every run.
 import { AskError } from '../authoring/ask-failure.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { FormFields } from '../authoring/fields.ts';
@@ -13,94 +13,131 @@ import type { Wording } from './spec.ts';
 import type { Kind } from '../question/question.ts';
 
 export function createAsk(run: Run): Ask {
-  return { ...questions(run), ...work(run), ...world(run), ...facts(run) } as unknown as Ask;
+  return new RunAsk(run) as unknown as Ask;
 }
 
-function questions(run: Run) {
-  const plain =
-    (kind: Kind) =>
-    (key: string, options: Wording = {}) =>
-      run.ask({ key: checked(key), kind, options });
-  const chosen =
-    (kind: Kind) =>
-    (key: string, choices: readonly ChoiceOption[], options: Wording = {}) =>
-      run.ask({ key: checked(key), kind, options, choices });
-  return {
-    text: plain('text'),
-    number: plain('number'),
-    confirm: plain('confirm'),
-    date: plain('date'),
-    file: plain('file'),
-    custom: plain('custom'),
-    choice: chosen('choice'),
-    choices: chosen('choices'),
-    form: (key: string, fields: FormFields, options: Wording = {}) =>
-      run.ask({ key: checked(key), kind: 'form', options, fields }),
-  };
-}
+class RunAsk {
+  /** Not private: a test may put an object of its own before this one. */
+  readonly run: Run;
 
-function work(run: Run) {
-  return {
-    step: (key: string, work: (step: StepContext) => unknown, options: StepOptions<unknown> = {}) =>
-      run.ask({ key: checked(key), kind: 'step', work, options }),
-    sleep: (key: string, span: Span) =>
-      run.ask({
-        key: checked(key),
-        kind: 'step',
-        work: () => undefined,
-        options: {},
-        sleepMs: toMs(span, 'ask.sleep'),
-      }),
-    try: async (question: Promise<unknown>) => {
-      try {
-        return { ok: true, value: await question };
-      } catch (thrown) {
-        if (thrown instanceof AskError) return { ok: false, reason: thrown.reason };
-        throw thrown;
-      }
-    },
-  };
-}
-
-function world(run: Run) {
-  return {
-    progress: (current: number, total?: number, message?: string) => {
-      run.progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
-    },
-    note: (text: string) => void run.notes.push(text),
-    now: () => run.time,
-    today: () => new Date(run.time).toISOString().slice(0, 10),
-    random: () => toNumber(run.bytes(7)),
-    uuid: () => toUuid(run.bytes(16)),
-    version: (id: string) => version(run, id),
-  };
-}
-
-function facts({ input }: Run) {
-  const { start } = input.folded;
-  return {
-    locale: input.locale,
-    session: Object.freeze({ id: input.sessionId, startedAt: start.ts, context: start.context }),
-    client: Object.freeze({ ...start.client }),
-  };
-}
-
-/** The first to come by with nothing left to be told takes the new way, and that is written down. */
-function version(run: Run, id: string): boolean {
-  const { versions } = run.input.folded;
-  const known = versions.get(id);
-  if (known !== undefined) return known;
-  const on = !run.telling.isReplaying;
-  if (on) {
-    versions.set(id, on);
-    run.add({ t: 'ver', id, on, ts: run.input.now });
+  constructor(run: Run) {
+    this.run = run;
   }
-  return on;
+
+  text(key: string, options: Wording = {}): Promise<unknown> {
+    return plain(this.run, 'text', key, options);
+  }
+
+  number(key: string, options: Wording = {}): Promise<unknown> {
+    return plain(this.run, 'number', key, options);
+  }
+
+  confirm(key: string, options: Wording = {}): Promise<unknown> {
+    return plain(this.run, 'confirm', key, options);
+  }
+
+  date(key: string, options: Wording = {}): Promise<unknown> {
+    return plain(this.run, 'date', key, options);
+  }
+
+  file(key: string, options: Wording = {}): Promise<unknown> {
+    return plain(this.run, 'file', key, options);
+  }
+
+  custom(key: string, options: Wording = {}): Promise<unknown> {
+    return plain(this.run, 'custom', key, options);
+  }
+
+  choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
+    return this.run.ask({ key: checked(key), kind: 'choice', options, choices });
+  }
+
+  choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
+    return this.run.ask({ key: checked(key), kind: 'choices', options, choices });
+  }
+
+  form(key: string, fields: FormFields, options: Wording = {}): Promise<unknown> {
+    return this.run.ask({ key: checked(key), kind: 'form', options, fields });
+  }
+
+  step(key: string, work: (step: StepContext) => unknown, options: StepOptions<unknown> = {}): Promise<unknown> {
+    return this.run.ask({ key: checked(key), kind: 'step', work, options });
+  }
+
+  sleep(key: string, span: Span): Promise<unknown> {
+    const sleepMs = toMs(span, 'ask.sleep');
+    return this.run.ask({ key: checked(key), kind: 'step', work: () => undefined, options: {}, sleepMs });
+  }
+
+  async try(question: Promise<unknown>): Promise<unknown> {
+    try {
+      return { ok: true, value: await question };
+    } catch (thrown) {
+      if (thrown instanceof AskError) return { ok: false, reason: thrown.reason };
+      throw thrown;
+    }
+  }
+
+  progress(current: number, total?: number, message?: string): void {
+    this.run.progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+  }
+
+  note(text: string): void {
+    this.run.notes.push(text);
+  }
+
+  now(): number {
+    return this.run.time;
+  }
+
+  today(): string {
+    return new Date(this.run.time).toISOString().slice(0, 10);
+  }
+
+  random(): number {
+    return toNumber(this.run.bytes(7));
+  }
+
+  uuid(): string {
+    return toUuid(this.run.bytes(16));
+  }
+
+  /** The first to come by with nothing left to be told takes the new way, and that is written down. */
+  version(id: string): boolean {
+    const { folded, now } = this.run.input;
+    const known = folded.versions.get(id);
+    if (known !== undefined) return known;
+    const on = !this.run.telling.isReplaying;
+    if (on) {
+      folded.versions.set(id, on);
+      this.run.add({ t: 'ver', id, on, ts: now });
+    }
+    return on;
+  }
+
+  get locale(): string | undefined {
+    return this.run.input.locale;
+  }
+
+  get session(): Ask['session'] {
+    const { sessionId, folded } = this.run.input;
+    return { id: sessionId, startedAt: folded.start.ts, context: folded.start.context };
+  }
+
+  get client(): Ask['client'] {
+    return { ...this.run.input.folded.start.client };
+  }
 }
+
+function plain(run: Run, kind: Kind, key: string, options: Wording): Promise<unknown> {
+  return run.ask({ key: checked(key), kind, options });
+}
+
+const FORBIDDEN = /[~#\0]/;
 
 /** `~` and `#` are the engine's own. */
 function checked(key: string): string {
-  if (typeof key === 'string' && key !== '' && !/[~#\0]/.test(key) && key.length <= 200) return key;
+  if (typeof key === 'string' && key !== '' && key.length <= 200 && !FORBIDDEN.test(key)) return key;
   throw new GatewayError('FLOW_MISUSED', {
     reason: `the key ${JSON.stringify(key)}; use a plain name without ~ and #`,
   });

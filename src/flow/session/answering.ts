@@ -5,7 +5,6 @@ import type { Incoming } from '../engine/fit.ts';
 import type { AnswerEntry, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check.ts';
 import { isFileAnswer } from '../question/check-file.ts';
-import { toPromptId } from '../question/question.ts';
 import type { Question } from '../question/question.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -41,9 +40,10 @@ export async function toIncoming(setup: Setup, stored: StoredSession, request: A
 /** The same answer to the same question as before is accepted before anything else is looked at. */
 function toAgain({ entries }: StoredSession, answers: GivenAnswer[]): Record<string, Verdict> | undefined {
   const known = answers.every(({ promptId, value, no }) => {
-    const entry = entries.find(
-      (one): one is AnswerEntry => one.t === 'ans' && one.a > 0 && toPromptId(one.k, one.a) === promptId,
-    );
+    const at = promptId?.lastIndexOf('~') ?? -1;
+    if (promptId === undefined || at < 0) return false;
+    const [key, attempt] = [promptId.slice(0, at), Number(promptId.slice(at + 1))];
+    const entry = entries.find((one): one is AnswerEntry => one.t === 'ans' && one.a === attempt && one.k === key);
     return entry !== undefined && entry.no === no && isDeepStrictEqual(entry.v ?? null, value ?? null);
   });
   if (!known || answers.length === 0) return undefined;

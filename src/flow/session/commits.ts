@@ -122,7 +122,7 @@ export class Commits {
 
   #grown(add: Entry[]): Partial<Header> {
     if (add.length === 0) return {};
-    const size = (this.#header.size ?? 0) + JSON.stringify(add).length;
+    const size = (this.#header.size ?? 0) + sizeOf(add);
     if (size > this.#setup.limits.journalBytes) {
       throw new GatewayError('FLOW_TOO_LARGE', { what: 'The journal', limit: this.#setup.limits.journalBytes });
     }
@@ -164,6 +164,14 @@ export class Commits {
   #leaseEnd(): number {
     return this.#setup.clock.now() + this.#setup.leaseMs;
   }
+}
+
+/** About as many bytes as it will have: what is exact is the limit, not the count. */
+function sizeOf(entries: Entry[]): number {
+  return entries.reduce((sum, entry) => {
+    const value: unknown = 'v' in entry ? entry.v : 'input' in entry ? entry.input : undefined;
+    return sum + 100 + (typeof value === 'object' ? JSON.stringify(value).length : String(value ?? '').length);
+  }, 0);
 }
 
 function toLimit(limit: number): GatewayError {

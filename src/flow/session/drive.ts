@@ -49,7 +49,7 @@ export class Drive {
   readonly run: Run;
   readonly #folded: Folded;
   readonly #commits: Commits;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
   #late: GatewayError | undefined;
 
   constructor(input: DriveInput) {
@@ -119,7 +119,7 @@ export class Drive {
     if (rest) this.#start(rest);
     const { id } = header;
     const next = this.#goOn(running ?? this.run.next(), this.#limitFirst());
-    this.input.onLive?.({ id, next, abort: () => this.#controller.abort() });
+    this.input.onLive?.({ id, next, abort: () => this.#aborting().abort() });
     return { header, ...draft.turn, next };
   }
 
@@ -131,7 +131,7 @@ export class Drive {
     const ms = firstQuestion === undefined ? setup.limits.firstQuestionMs : toMs(firstQuestion, 'firstQuestion');
     return setup.clock.after(ms, () => {
       this.#late = new GatewayError('FLOW_TIMEOUT', { what: flow.name, ms });
-      this.#controller.abort();
+      this.#aborting().abort();
     });
   }
 
@@ -171,7 +171,7 @@ export class Drive {
     const { setup, header } = this.input;
     for (const want of rest.steps) {
       this.run.stepStarted(want);
-      const { signal } = this.#controller;
+      const signal = () => this.#aborting().signal;
       void runStep({ setup, sessionId: header.id, spec: want.spec, folded: this.#folded, signal }).then((entry) =>
         this.run.stepFinished(want, entry),
       );
@@ -195,13 +195,17 @@ export class Drive {
     return prefix;
   }
 
+  #aborting(): AbortController {
+    return (this.#controller ??= new AbortController());
+  }
+
   #after(ms: number): Promise<undefined> {
     return new Promise((resolve) => void this.input.setup.clock.after(ms, () => resolve(undefined)));
   }
 
   /** Undefined if it was called off. */
   #orAborted(rest: Promise<Rest>): Promise<Rest | undefined> {
-    const { signal } = this.#controller;
+    const { signal } = this.#aborting();
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(undefined);
       signal.addEventListener('abort', () => resolve(undefined), { once: true });

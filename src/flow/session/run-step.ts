@@ -16,7 +16,7 @@ export interface StepRun {
   sessionId: string;
   spec: StepSpec;
   folded: Folded;
-  signal: AbortSignal;
+  signal: () => AbortSignal;
 }
 
 /** The same on every try, in every process; another one only after the effect was taken back. */
@@ -41,11 +41,16 @@ export async function runStep(run: StepRun): Promise<StepEntry> {
   }
 }
 
+/** Most steps look at neither the key nor the signal: both are made when they are asked for. */
 export function toContext({ setup, sessionId, spec, folded, signal }: StepRun, attempt: number): StepContext {
   return {
-    idempotencyKey: toIdempotencyKey(sessionId, spec.key, folded),
+    get idempotencyKey() {
+      return toIdempotencyKey(sessionId, spec.key, folded);
+    },
     attempt,
-    signal,
+    get signal() {
+      return signal();
+    },
     bytes: (file) => readFile(setup, file),
     reveal: (secret) => revealSecret(setup, sessionId, secret),
   };
@@ -66,17 +71,17 @@ async function within(run: StepRun, attempt: number, work: (step: StepContext) =
   const { setup, spec } = run;
   if (spec.sleepMs !== undefined) return work(toContext(run, attempt));
   const ms = spec.options.timeout === undefined ? setup.limits.stepMs : toMs(spec.options.timeout, 'timeout of a step');
-  const late = new AbortController();
+  let late: AbortController | undefined;
+  const signal = () => AbortSignal.any([run.signal(), (late ??= new AbortController()).signal]);
   let off = (): void => {};
   const tooLate = new Promise<never>((_, reject) => {
     off = setup.clock.after(ms, () => {
-      late.abort();
+      late?.abort();
       reject(new GatewayError('FLOW_TIMEOUT', { what: `Step ${spec.key}`, ms }));
     });
   });
   try {
-    const step = toContext({ ...run, signal: AbortSignal.any([run.signal, late.signal]) }, attempt);
-    return await Promise.race([work(step), tooLate]);
+    return await Promise.race([work(toContext({ ...run, signal }, attempt)), tooLate]);
   } finally {
     off();
   }

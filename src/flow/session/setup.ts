@@ -72,7 +72,15 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
   };
 }
 
+const owners = new Map<string, string>();
+const MAX_OWNERS = 10_000;
+
 /** Whose a session is: never the name itself. */
 export function toOwner(principal: string): string {
-  return hash('sha256', `mcp-parley/flow-principal\0${principal}`, 'base64url').slice(0, 22);
+  const known = owners.get(principal);
+  if (known !== undefined) return known;
+  if (owners.size >= MAX_OWNERS) owners.clear();
+  const owner = hash('sha256', `mcp-parley/flow-principal\0${principal}`, 'base64url').slice(0, 22);
+  owners.set(principal, owner);
+  return owner;
 }

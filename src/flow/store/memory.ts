@@ -9,10 +9,10 @@ import { TOMBSTONE_MS, isEnded } from './store.ts';
 import type { Change, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
 
 interface Kept {
-  header: string;
-  rev: number;
+  /** What is neither list nor object; those stand in `nested`, as text. */
+  flat: Header;
+  nested: string;
   ended: boolean;
-  principal: string;
   /** Entries, with commas between them. */
   entries: string;
   lease?: { owner: string; until: number } | undefined;
@@ -40,11 +40,11 @@ class MemoryStore implements FlowStore {
 
   async create(header: Header, entries: Entry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'> {
     this.#tidy();
-    const { id, principal, rev } = header;
+    const { id, principal } = header;
     if (this.#sessions.has(id)) return 'exists';
     const mine = this.#open.get(principal);
     if (this.#openCount >= limits.total || (mine?.size ?? 0) >= limits.perPrincipal) return 'limit';
-    this.#sessions.set(id, { ...{ header: JSON.stringify(header), rev, ended: false, principal }, ...packed(entries) });
+    this.#sessions.set(id, { ...split(header), ended: false, entries: joined('', entries), fence: 0 });
     if (mine) mine.add(id);
     else this.#open.set(principal, new Set([id]));
     this.#openCount++;
@@ -62,12 +62,11 @@ class MemoryStore implements FlowStore {
     this.#tidy();
     const { patch, add = [], fence } = change;
     const kept = this.#sessions.get(id);
-    if (!kept || kept.ended || kept.rev !== expectRev || (fence !== undefined && fence < kept.fence)) {
+    if (!kept || kept.ended || kept.flat.rev !== expectRev || (fence !== undefined && fence < kept.fence)) {
       return { ok: false, header: kept && headerOf(kept) };
     }
     const header = patched(headerOf(kept), patch);
-    kept.rev = header.rev;
-    kept.header = JSON.stringify(header);
+    Object.assign(kept, split(header));
     if (isEnded(header)) this.#end(id, kept, change.tombstoneMs);
     else {
       if (add.length > 0) kept.entries = joined(kept.entries, add);
@@ -141,7 +140,7 @@ class MemoryStore implements FlowStore {
     this.#tombstones.set(id, this.#clock.now() + tombstoneMs);
   }
 
-  #close(id: string, { principal }: Kept): void {
+  #close(id: string, { flat: { principal } }: Kept): void {
     this.#due.delete(id);
     const mine = this.#open.get(principal);
     mine?.delete(id);
@@ -160,12 +159,13 @@ class MemoryStore implements FlowStore {
   }
 }
 
-function headerOf({ header }: Kept): Header {
-  return JSON.parse(header) as Header;
+function headerOf({ flat, nested }: Kept): Header {
+  return { ...flat, ...(JSON.parse(nested) as Partial<Header>) };
 }
 
-function packed(entries: Entry[]): { entries: string; fence: number } {
-  return { entries: joined('', entries), fence: 0 };
+function split(header: Header): Pick<Kept, 'flat' | 'nested'> {
+  const { current, burst, pending, ...flat } = header;
+  return { flat: flat as Header, nested: JSON.stringify({ current, burst, pending }) };
 }
 
 function joined(text: string, entries: Entry[]): string {

@@ -21,7 +21,7 @@ type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOp
 export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: AnyFlow; seen: Observation } {
   const seen: Observation = { steps: [] };
   const body = async (ask: Ask, input: unknown) => {
-    const { step: original } = ask as unknown as { step: Step };
+    const original: Step = (key, work, options) => (ask as unknown as { step: Step }).step(key, work, options);
     const step: Step = (key, work, options = {}) =>
       original(
         key,
@@ -37,7 +37,7 @@ export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: A
       );
     // Time stands still, so nobody can wait for it.
     const sleep = (key: string) => original(key, () => undefined);
-    const own = { ...ask, step, sleep } as unknown as Ask;
+    const own = Object.assign(Object.create(ask) as Ask, { step, sleep });
     const returned: unknown = await flow.body(own, input);
     seen.returned = returned;
     return returned;

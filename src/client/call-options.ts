@@ -1,4 +1,6 @@
 // Options of every call.
 import type { CallOptions } from '../protocol/server-view.ts';
 
-export type ClientCallOptions = Pick<CallOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'>;
+export type ClientCallOptions = Pick<CallOptions, 'onProgress' | 'timeoutMs' | 'maxTimeoutMs' | 'trace'> & {
+  signal?: AbortSignal | undefined;
+};

@@ -1,5 +1,6 @@
 // An exchange that is another one but for what a subclass says. Everything is read from the other one when it is asked for, so
 // that nothing is copied and nothing grows stale.
+import type { Abortable } from '../shared/cancellation.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 
@@ -44,6 +45,11 @@ export class DelegatedExchange implements Exchange {
 
   get signal(): AbortSignal {
     return this.inner.signal;
+  }
+
+  /** Who has a signal of its own has to say so here, too. */
+  get cancellation(): Abortable | undefined {
+    return this.inner.cancellation;
   }
 
   get trace(): Exchange['trace'] {

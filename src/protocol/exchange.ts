@@ -1,6 +1,7 @@
 // The neutral model of one request and all that is sent back for it. A target, a step or a flow sees only this; how each
 // part is spelled on the wire is the business of dialect/ alone.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
+import type { Abortable } from '../shared/cancellation.ts';
 import type { JsonObject } from './message.ts';
 import type { Resumed } from './suspended.ts';
 
@@ -60,6 +61,8 @@ export interface Exchange {
   server?: string | undefined;
   /** Aborted when the client cancels or goes away for good. */
   readonly signal: AbortSignal;
+  /** The same at less cost, where it is known; for those who look at it with every call. */
+  readonly cancellation?: Abortable | undefined;
   readonly trace?: TraceContext | undefined;
   /** From which level on the client wants log messages of this request; undefined when it has not said. */
   readonly logLevel?: LoggingLevel | undefined;

@@ -1,4 +1,5 @@
 // A server as we call it: who it is, and one call to it, in neutral words.
+import type { Abortable } from '../shared/cancellation.ts';
 import type {
   ClientCapabilities,
   Implementation,
@@ -20,7 +21,7 @@ export interface ServerView {
 
 /** What can be said of a call beside its method and params. */
 export interface CallOptions {
-  signal?: AbortSignal | undefined;
+  signal?: Abortable | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Notifications that belong to this call and are neither progress nor log. */
   onNotify?: ((notification: NotificationMessage) => void) | undefined;

@@ -1,10 +1,8 @@
 // Waiting for something that may not look at the signal itself: whoever gave up is told at once. Leaves no listener behind,
 // since a signal may live for hours.
-export async function orAborted<T>(
-  work: Promise<T>,
-  signal: AbortSignal | undefined,
-  toReason: () => Error,
-): Promise<T> {
+import type { Abortable } from './cancellation.ts';
+
+export async function orAborted<T>(work: Promise<T>, signal: Abortable | undefined, toReason: () => Error): Promise<T> {
   if (!signal) return work;
   let onAbort = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

@@ -5,6 +5,7 @@ import type { Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { LineReader } from '../codec/lines.ts';
+import { holdTogether } from '../codec/one-write.ts';
 import { toLine, write, writeTo } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
@@ -27,6 +28,7 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   const closed = new Promise<number>((resolve) => (finish = resolve));
   const send = (message: Message | Message[]): void => {
     if (output.destroyed) return;
+    holdTogether(output);
     if (output.writableLength > maxBufferedBytes) giveUp();
     else if (!writeTo(output, toLine(write(message))) && !ended) input.pause();
   };

@@ -1,8 +1,9 @@
 // The part of an exchange that all dialects share when they serve a client: identity, cancellation, and the rule that
-// nothing is sent once the exchange has ended. The AbortController is made only when somebody looks at the signal.
+// nothing is sent once the exchange has ended.
 import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { toNotification } from '../../protocol/message.ts';
+import { Cancellation } from '../../shared/cancellation.ts';
 import { createCounter, randomId } from '../../shared/ids.ts';
 import type { SplitParams } from './meta.ts';
 import type { Outlet } from './outlet.ts';
@@ -21,8 +22,7 @@ export abstract class ServedExchange implements Exchange {
   task: Exchange['task'];
   outlet: Outlet;
   #id: string | undefined;
-  #controller: AbortController | undefined;
-  #cancelled = false;
+  readonly cancellation = new Cancellation();
   #ended = false;
 
   constructor(request: RequestMessage, split: SplitParams, client: ClientView, outlet: Outlet) {
@@ -40,13 +40,11 @@ export abstract class ServedExchange implements Exchange {
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#cancelled && !this.#controller.signal.aborted) this.#controller.abort();
-    return this.#controller.signal;
+    return this.cancellation.signal;
   }
 
   get cancelled(): boolean {
-    return this.#cancelled;
+    return this.cancellation.aborted;
   }
 
   get ended(): boolean {
@@ -55,9 +53,8 @@ export abstract class ServedExchange implements Exchange {
 
   /** The client gave up, or is gone. Returns false when there was nothing left to call off. */
   cancel(): boolean {
-    if (this.#cancelled || this.#ended) return false;
-    this.#cancelled = true;
-    this.#controller?.abort();
+    if (this.cancellation.aborted || this.#ended) return false;
+    this.cancellation.abort();
     return true;
   }
 
@@ -74,7 +71,7 @@ export abstract class ServedExchange implements Exchange {
   }
 
   protected tell(notification: NotificationMessage | undefined): void {
-    if (notification && !this.#ended && !this.#cancelled) this.outlet.send(notification);
+    if (notification && !this.#ended && !this.cancellation.aborted) this.outlet.send(notification);
   }
 
   abstract progress(progress: Progress): void;

@@ -2,6 +2,7 @@
 // 1. A hook that fails fails the exchange, in the name of its step; what it was given is not sent, for it may have to be kept
 //    from the client.
 // 2. Once `silence` was called, nothing more travels back.
+import type { Abortable } from '../../shared/cancellation.ts';
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -61,6 +62,10 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
 
   override get signal(): AbortSignal {
     return this.#signal ?? this.inner.signal;
+  }
+
+  override get cancellation(): Abortable | undefined {
+    return this.#signal ?? this.inner.cancellation;
   }
 
   override set signal(signal: AbortSignal) {

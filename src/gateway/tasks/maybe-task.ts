@@ -53,6 +53,10 @@ export class MaybeTask extends DelegatedExchange {
     return this.#controller.signal;
   }
 
+  override get cancellation(): undefined {
+    return undefined;
+  }
+
   /** Whether it becomes one is decided here. */
   override get task(): undefined {
     return undefined;

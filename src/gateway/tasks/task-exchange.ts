@@ -25,6 +25,10 @@ export class TaskExchange extends DelegatedExchange {
     return this.#task.signal;
   }
 
+  override get cancellation(): undefined {
+    return undefined;
+  }
+
   /** It is one already. */
   override get task(): undefined {
     return undefined;

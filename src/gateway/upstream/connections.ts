@@ -92,8 +92,8 @@ export class Connections {
   /** A connection for a call that may ask and must be alone on it; to be given back. */
   async take(client: ClientView): Promise<Connection> {
     const connection = this.home(client);
-    const pool = this.#pools.get(keyOf(client));
-    if (client.dialect !== 'stateless' || !pool?.connections.includes(connection)) return connection;
+    const pool = client.dialect === 'stateless' ? this.#pools.get(keyOf(client)) : undefined;
+    if (!pool?.connections.includes(connection)) return connection;
     return this.#takeFrom(pool, client);
   }
 
@@ -124,6 +124,7 @@ export class Connections {
   }
 
   giveBack(connection: Connection): void {
+    if (!connection.isTaken) return;
     const pool = [...this.#pools.values()].find(({ connections }) => connections.includes(connection));
     const next = pool?.waiting.shift();
     if (next) next(connection);
@@ -161,7 +162,7 @@ export class Connections {
 
   #share(client: Opening | undefined, spare = ''): Connection {
     const opening = client && this.#seen(client);
-    const key = (opening ? signatureOf(opening) : '{}') + spare;
+    const key = (opening ? signatureOf(opening) : NOTHING) + spare;
     const known = this.#shared.get(key);
     const connection = known ?? this.#create(opening, undefined, false);
     this.#shared.set(key, connection);
@@ -219,8 +220,17 @@ function isSame(one: Opening, other: Opening): boolean {
   return sameKind && signatureOf(one) === signatureOf(other);
 }
 
+const NOTHING = '{}';
+
+/** Asked for with every call, and most clients declare nothing. */
 function signatureOf(opening: Opening): string {
+  if (isEmpty(opening.capabilities) && isEmpty(opening.assisted)) return NOTHING;
   return JSON.stringify(declaredBy(opening)) + (hasOurRoots(opening) ? ' with our roots' : '');
+}
+
+function isEmpty(capabilities: ClientCapabilities | undefined): boolean {
+  for (const _ in capabilities) return false;
+  return true;
 }
 
 function hasOurRoots(opening: Opening | undefined): boolean {

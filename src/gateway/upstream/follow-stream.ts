@@ -3,6 +3,8 @@
 // 2. The server's `retry:` is honoured; a server that fails is asked ever more rarely all the same.
 // 3. It never throws: it ends when it is done, aborted, refused, or has failed too often, and says which.
 // It knows nothing of messages; `isDone` is how it learns that the awaited one has come.
+import { toSignal } from '../../shared/cancellation.ts';
+import type { Abortable } from '../../shared/cancellation.ts';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.ts';
@@ -17,7 +19,7 @@ export interface FollowOptions extends EventOptions {
   isDone(): boolean;
   /** The connection ended as the server wished: it said when to come back. */
   onRelease?(retryMs: number): void;
-  signal: AbortSignal;
+  signal: Abortable;
   backoff: Backoff;
   /** Failures in a row until it gives up. */
   maxFailures: number;
@@ -71,5 +73,5 @@ async function pause(place: Place, { backoff, signal, first }: FollowOptions): P
   place.isHeard = false;
   // Somebody waits for the answer of a request, so the process must not end meanwhile; for a mere listener it may.
   const ref = first !== undefined;
-  await sleep(ms, undefined, { signal, ref }).catch(() => undefined);
+  await sleep(ms, undefined, { signal: toSignal(signal), ref }).catch(() => undefined);
 }

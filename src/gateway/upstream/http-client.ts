@@ -2,6 +2,7 @@
 // It never follows a redirect to another origin (it would hand our credentials to a stranger), never lets a URL with
 // its credentials or query into an error, and sets no deadline: a stream may be silent for hours, and how long to wait
 // is known above.
+import type { Abortable } from '../../shared/cancellation.ts';
 import { Pool, type Dispatcher } from 'undici';
 import { GatewayError } from '../../shared/errors.ts';
 import { HttpRefusal } from './link.ts';
@@ -20,7 +21,7 @@ export interface HttpRequest {
   url?: URL | undefined;
   headers?: Record<string, string> | undefined;
   body?: string | undefined;
-  signal: AbortSignal;
+  signal: Abortable;
 }
 
 export type HttpResponse = Dispatcher.ResponseData;

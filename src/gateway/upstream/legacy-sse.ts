@@ -2,6 +2,7 @@
 // which messages are POSTed. Invariants:
 // 1. That URL has the origin of the stream: a server must not send our credentials and messages elsewhere.
 // 2. The stream is the connection: when it ends, the link is over. It is never resumed, since the server has forgotten.
+import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Message } from '../../protocol/message.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
@@ -87,7 +88,7 @@ class SseLink implements Link {
   }
 
   /** Resolves when the endpoint is known; the stream is read on from there. */
-  async #connect(signal: AbortSignal): Promise<void> {
+  async #connect(signal: Abortable): Promise<void> {
     const body = await openEvents(this.#http, { signal });
     const inbox = this.#inbox;
     await new Promise<void>((resolve, reject) => {

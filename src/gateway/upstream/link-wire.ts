@@ -8,6 +8,7 @@ import type {
   ResponseMessage,
 } from '../../protocol/message.ts';
 import { isNotification, isRequest, toNotification, toResult } from '../../protocol/message.ts';
+import { Cancellation } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -74,7 +75,7 @@ export class LinkWire implements Wire, LinkEvents {
     if (this.closedBy !== undefined) return Promise.reject(this.#closed());
     const id = ++this.#nextId;
     const params = call.withToken?.(id) ?? call.params;
-    const stream = this.http ? new AbortController() : undefined;
+    const stream = this.http ? new Cancellation() : undefined;
     return new Promise<unknown>((resolve, reject) => {
       const onAbort = (): void => this.#callOff(id, 'The caller gave up');
       const settled =
@@ -92,7 +93,7 @@ export class LinkWire implements Wire, LinkEvents {
       signal?.addEventListener('abort', onAbort);
       const message = { jsonrpc: '2.0' as const, id, method, ...(params !== undefined && { params }) };
       this.#link
-        .send(message, { headers: call.headers, signal: stream?.signal })
+        .send(message, { headers: call.headers, signal: stream })
         .catch((error: unknown) => this.#pending.take(id)?.reject(this.#toError(error)));
     });
   }
@@ -233,7 +234,7 @@ export class LinkWire implements Wire, LinkEvents {
 }
 
 interface StreamedCall extends WireCall {
-  stream?: AbortController | undefined;
+  stream?: Cancellation | undefined;
 }
 
 function mcpNotice(requestId: RequestId, reason: string): NotificationMessage {

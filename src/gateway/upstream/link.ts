@@ -2,6 +2,7 @@
 // 1. `onMessage` gets every message once, in the order in which the server wrote it on its stream.
 // 2. After `onClose` nothing is delivered, and it is called exactly once, whoever ended the connection.
 // 3. Hitting a limit or meeting garbage costs that message alone: it is told by `onGarbage`, the connection lives.
+import type { Abortable } from '../../shared/cancellation.ts';
 import type {
   Message,
   NotificationMessage,
@@ -25,7 +26,7 @@ export interface SendOptions {
   /** HTTP headers of this request; other transports ignore them. */
   headers?: Record<string, string> | undefined;
   /** Aborting ends the request's own stream (HTTP); other transports ignore it. */
-  signal?: AbortSignal | undefined;
+  signal?: Abortable | undefined;
 }
 
 export interface Link {

@@ -1,6 +1,7 @@
 // A transport of the official SDK as a link, for servers in the same process (InMemoryTransport) and for transports that
 // only the SDK has. Adds what the interface leaves open: no message after the end, one end, garbage that costs nothing.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { toSignal } from '../../shared/cancellation.ts';
 import { isRequest, type Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toLostAnswer } from './http-answer.ts';
@@ -54,7 +55,7 @@ class TransportLink implements Link {
     try {
       await this.#transport.send(message as JSONRPCMessage, {
         headers,
-        requestSignal: signal,
+        requestSignal: signal && toSignal(signal),
         onRequestStreamEnd: () => this.#streamEnded(message),
       });
     } catch (cause) {

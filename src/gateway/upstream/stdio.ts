@@ -10,6 +10,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { LineReader } from '../codec/lines.ts';
+import { holdTogether } from '../codec/one-write.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents } from './link.ts';
 import { ProcessGroup } from './process-group.ts';
@@ -69,6 +70,7 @@ class StdioLink implements Link {
     const stdin = this.#group?.child.stdin;
     if (stdin === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
     const line = `${writeMessage(message)}\n`;
+    holdTogether(stdin);
     // The callback comes when the pipe has taken it all, so a server that does not read holds back who writes to it.
     await new Promise<void>((resolve, reject) => {
       stdin.write(line, (error) => (error ? reject(this.#closedError(error.message)) : resolve()));

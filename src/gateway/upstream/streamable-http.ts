@@ -4,6 +4,7 @@
 //    was lost and could not be resumed. Not answered are requests that were aborted, or closed over.
 // 2. The session id that the server gave goes with every later request, until the server says that it is gone.
 // 3. Nothing here outlives `close`: no socket, no timer, no listener on the signal of a caller.
+import type { Abortable } from '../../shared/cancellation.ts';
 import type { Readable } from 'node:stream';
 import { isRequest, type Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -101,7 +102,7 @@ class HttpLink implements Link {
     return this.#closed;
   }
 
-  async #post(body: string, extra: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
+  async #post(body: string, extra: Record<string, string>, signal: Abortable): Promise<HttpResponse> {
     const session = this.#session;
     const headers = { ...this.#headers(extra), 'content-type': 'application/json', accept: ACCEPT };
     const response = await this.#http.request({ method: 'POST', body, signal, headers });
@@ -141,7 +142,7 @@ class HttpLink implements Link {
     });
   }
 
-  async #listen(signal: AbortSignal): Promise<void> {
+  async #listen(signal: Abortable): Promise<void> {
     const inbox = this.#inbox;
     const end = await followStream({
       open: (lastEventId) => this.#get(lastEventId, {}, signal),
@@ -157,7 +158,7 @@ class HttpLink implements Link {
     this.#options.log?.debug({ server: this.name, ...end }, 'upstream.listen.ended');
   }
 
-  #get(lastEventId: string, extra: Record<string, string>, signal: AbortSignal): Promise<Readable> {
+  #get(lastEventId: string, extra: Record<string, string>, signal: Abortable): Promise<Readable> {
     // Header values are bytes: the id goes back as the UTF-8 in which it came.
     const id = Buffer.from(lastEventId).toString('latin1');
     const headers = { ...this.#headers(extra), ...(id === '' ? {} : { 'last-event-id': id }) };

@@ -1,4 +1,5 @@
 // An exchange as a call to a server: in the name of its client, with everything that travels back tied to it.
+import type { Abortable } from '../../shared/cancellation.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
@@ -15,7 +16,7 @@ import type { Put } from './ask-routing.ts';
 export interface Wanted {
   method?: string;
   params?: JsonObject;
-  signal?: AbortSignal | undefined;
+  signal?: Abortable | undefined;
   task?: { ttl?: number | undefined };
   /** The call may become a task of the stateless era. */
   mayBecomeTask?: boolean;
@@ -34,7 +35,7 @@ export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wa
   return {
     method: wanted.method ?? method,
     params: wanted.params ?? paramsOf(exchange),
-    signal: 'signal' in wanted ? wanted.signal : exchange.signal,
+    signal: 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal),
     trace,
     timeoutMs,
     task: wanted.task ?? asked,

@@ -1,0 +1,51 @@
+// A call that can be called off, for the path that every message takes: an AbortController with its signal costs more than
+// all else that is made for a small call. Whoever needs the real thing gets it, made when it is first asked for.
+
+/** What most who look at an AbortSignal want of it; an AbortSignal is one. */
+export interface Abortable {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+export class Cancellation implements Abortable {
+  aborted = false;
+  reason: unknown;
+  #listeners: (() => void)[] = [];
+  #controller: AbortController | undefined;
+
+  /** The same as an AbortSignal. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.aborted) this.#controller.abort(this.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason?: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason ?? new DOMException('This operation was aborted', 'AbortError');
+    this.#controller?.abort(this.reason);
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
+
+  /** Called once: nothing is aborted twice. */
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.aborted) this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const index = this.#listeners.indexOf(listener);
+    if (index !== -1) this.#listeners.splice(index, 1);
+  }
+}
+
+/** For those who take nothing else. */
+export function toSignal(abortable: Abortable): AbortSignal {
+  return abortable instanceof Cancellation ? abortable.signal : (abortable as AbortSignal);
+}

@@ -1,5 +1,6 @@
 // What an author of a step writes. A step sees every exchange on its way to a target and the outcome on its way back; it may
 // read, change, answer, refuse, or ask. The brand of an outcome makes a forgotten `return next()` a type error.
+import type { Abortable } from '../shared/cancellation.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
@@ -60,6 +61,8 @@ export interface Notification {
 export interface StepExchange extends Exchange {
   /** Aborted when the client cancels or goes away for good. A step may hand on a signal that aborts sooner. */
   signal: AbortSignal;
+  /** The same at less cost: of the two, the one set last counts. */
+  cancellation: Abortable;
   /** Which chain this is: one per set of servers. What a step remembers of servers is to be kept apart by it. */
   readonly scope: string;
   /** The server that will answer, so far as it is known before it does; tools are, once they have been listed. */

@@ -2,11 +2,12 @@
 // 1. A hook that fails fails the exchange, in the name of its step; what it was given is not sent, for it may have to be kept
 //    from the client.
 // 2. Once `silence` was called, nothing more travels back.
-import type { Abortable } from '../../shared/cancellation.ts';
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Hooks, Notification, StepExchange } from '../../protocol/step.ts';
+import { toSignal } from '../../shared/cancellation.ts';
+import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toStepError } from './step-error.ts';
 
@@ -30,7 +31,7 @@ interface Intercepting {
 export class ChainExchange extends DelegatedExchange implements StepExchange {
   readonly chain: ChainContext;
   #intercepting: Intercepting[] | undefined;
-  #signal: AbortSignal | undefined;
+  #own: Abortable | undefined;
   #silent = false;
   #params: JsonObject;
   /** The step that has it now. */
@@ -61,24 +62,28 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   }
 
   override get signal(): AbortSignal {
-    return this.#signal ?? this.inner.signal;
-  }
-
-  override get cancellation(): Abortable | undefined {
-    return this.#signal ?? this.inner.cancellation;
+    return this.#own ? toSignal(this.#own) : this.inner.signal;
   }
 
   override set signal(signal: AbortSignal) {
-    this.#signal = signal;
+    this.#own = signal;
   }
 
-  /** The signal if a step has set one: to be put back without making one that nobody looks at. */
-  get ownSignal(): AbortSignal | undefined {
-    return this.#signal;
+  override get cancellation(): Abortable {
+    return this.#own ?? this.inner.cancellation ?? this.inner.signal;
   }
 
-  set ownSignal(signal: AbortSignal | undefined) {
-    this.#signal = signal;
+  override set cancellation(cancellation: Abortable) {
+    this.#own = cancellation;
+  }
+
+  /** What a step has set, if one has: to be put back without making a signal that nobody looks at. */
+  get ownCancellation(): Abortable | undefined {
+    return this.#own;
+  }
+
+  set ownCancellation(own: Abortable | undefined) {
+    this.#own = own;
   }
 
   intercept(hooks: Hooks): void {

@@ -1,29 +1,27 @@
 // A time after which something is given up. It can be started anew, and stands still while somebody is being waited for.
 // Leaves no timer and no listener behind.
+import { Cancellation } from '../../shared/cancellation.ts';
+import type { Abortable } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 
-export class Deadline {
+/** Aborted when the time is up, or nobody wants the outcome any more. */
+export class Deadline extends Cancellation {
   readonly #ms: number;
   readonly #clock: Clock;
-  readonly #parent: AbortSignal;
-  readonly #controller = new AbortController();
+  readonly #parent: Abortable;
   #pauses = 0;
   #over = false;
   #stop: () => void = () => {};
   #onExpired: () => void = () => {};
 
-  constructor(ms: number, clock: Clock, parent: AbortSignal) {
+  constructor(ms: number, clock: Clock, parent: Abortable) {
+    super();
     this.#ms = ms;
     this.#clock = clock;
     this.#parent = parent;
-    if (parent.aborted) this.#abort();
-    else parent.addEventListener('abort', this.#abort);
+    if (parent.aborted) this.abort();
+    else parent.addEventListener('abort', this.#onAbort);
     this.renew();
-  }
-
-  /** Aborted when the time is up, or nobody wants the outcome any more. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   renew(): void {
@@ -43,21 +41,33 @@ export class Deadline {
   }
 
   /** The work if it ends in time. */
-  async race<T>(work: Promise<T>, toReason: () => Error): Promise<T> {
-    const expired = new Promise<never>((_, reject) => (this.#onExpired = () => reject(toReason())));
-    try {
-      return await Promise.race([work, expired]);
-    } finally {
-      this.#over = true;
-      this.#stop();
-      this.#parent.removeEventListener('abort', this.#abort);
-    }
+  race<T>(work: Promise<T>, toReason: () => Error): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#onExpired = () => reject(toReason());
+      work.then(
+        (outcome) => {
+          this.#end();
+          resolve(outcome);
+        },
+        (thrown: unknown) => {
+          this.#end();
+          reject(thrown);
+        },
+      );
+    });
   }
 
   #expire(): void {
+    this.#end();
     this.#onExpired();
-    this.#abort();
+    this.abort();
   }
 
-  readonly #abort = (): void => this.#controller.abort();
+  #end(): void {
+    this.#over = true;
+    this.#stop();
+    this.#parent.removeEventListener('abort', this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.abort();
 }

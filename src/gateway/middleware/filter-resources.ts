@@ -1,11 +1,16 @@
 // The part of `filter` that is about resources: lists, reading, subscriptions, completion, and what clients are told of them.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Step, StepExchange } from '../../protocol/step.ts';
+import type { Next, Outcome, Step, StepExchange } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { uriForms } from './uri-forms.ts';
 
-const LISTS: Record<string, { area: string; key: string }> = {
+interface List {
+  area: string;
+  key: string;
+}
+
+const LISTS: Record<string, List> = {
   'resources/list': { area: 'resources', key: 'uri' },
   'resources/templates/list': { area: 'resourceTemplates', key: 'uriTemplate' },
 };
@@ -17,17 +22,12 @@ export function filterResources(named: Step, isAllowed: (uri: string) => boolean
   return {
     name: named.name,
     methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
-    handle: async function filter(exchange, next, lookUp) {
+    handle: function filter(exchange, next, lookUp) {
       const uri = uriOf(exchange);
       if (!passes(uri)) throw new GatewayError('ACCESS_DENIED', { uri });
       const list = LISTS[exchange.method];
-      if (!list) return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp) : next();
-      const outcome = await next();
-      const entries = outcome.result[list.area];
-      if (!Array.isArray(entries)) return outcome;
-      const shown = entries.filter((entry: unknown) => !isObject(entry) || passes(entry[list.key]));
-      if (shown.length < entries.length) outcome.result = { ...outcome.result, [list.area]: shown };
-      return outcome;
+      if (list) return filtered(next, list, passes);
+      return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp) : next();
     },
     toolBehind: named.toolBehind,
     onChange(change) {
@@ -35,6 +35,15 @@ export function filterResources(named: Step, isAllowed: (uri: string) => boolean
       return named.onChange!(change);
     },
   } satisfies Step;
+}
+
+async function filtered(next: Next, { area, key }: List, passes: (uri: unknown) => boolean): Promise<Outcome> {
+  const outcome = await next();
+  const entries = outcome.result[area];
+  if (!Array.isArray(entries)) return outcome;
+  const shown = entries.filter((entry: unknown) => !isObject(entry) || passes(entry[key]));
+  if (shown.length < entries.length) outcome.result = { ...outcome.result, [area]: shown };
+  return outcome;
 }
 
 /** The resource, or the template of resources, that a request is about. */

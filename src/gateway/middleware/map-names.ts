@@ -3,7 +3,7 @@
 // 1. A name that was never listed is looked for by listing quietly before it is refused.
 // 2. What is hidden, or shown by another name, cannot be called by its own.
 import { isObject } from '../../protocol/message.ts';
-import type { Next, Outcome, Step, StepFunction } from '../../protocol/step.ts';
+import type { LookUp, Next, Outcome, Step, StepExchange, StepFunction } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toListed } from './list-all.ts';
 import { MappedArea } from './mapped-area.ts';
@@ -66,16 +66,25 @@ function showing(names: MappedArea, area: 'tools' | 'prompts'): StepFunction {
 }
 
 function resolving(names: MappedArea, unknown: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND', strict: boolean): StepFunction {
-  return async (exchange, next, lookUp) => {
-    const { name } = exchange.params;
-    if (typeof name !== 'string') return next();
+  const find = async (name: string, exchange: StepExchange, next: Next, lookUp: LookUp): Promise<Outcome> => {
     const found = await names.resolve(name, exchange, lookUp);
     if (found === 'unlisted' && !strict) return next();
     if (typeof found === 'string') throw new GatewayError(unknown, { name });
-    if (found.own === name) return next();
-    exchange.params = { ...exchange.params, name: found.own };
-    return nextByName(next, found.own, name);
+    return nextAs(found.own, exchange, next);
   };
+  return (exchange, next, lookUp) => {
+    const { name } = exchange.params;
+    if (typeof name !== 'string') return next();
+    const own = names.known(name, exchange);
+    return own === undefined ? find(name, exchange, next, lookUp) : nextAs(own, exchange, next);
+  };
+}
+
+function nextAs(own: string, exchange: StepExchange, next: Next): Promise<Outcome> {
+  const { name } = exchange.params;
+  if (own === name) return next();
+  exchange.params = { ...exchange.params, name: own };
+  return nextByName(next, own, name as string);
 }
 
 /** "Unknown tool" has to name what the client has called. */

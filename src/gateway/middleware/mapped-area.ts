@@ -35,7 +35,13 @@ export class MappedArea {
     return entries.flatMap((entry) => this.#map(entry) ?? []);
   }
 
-  /** What the rest of the chain calls it. `unlisted`: it is neither shown nor kept from clients. */
+  /** What the rest of the chain calls it, if that is known and still holds. */
+  known(name: string, { scope }: StepExchange): string | undefined {
+    const table = this.#table(scope);
+    return table.stale ? undefined : table.owner(name);
+  }
+
+  /** The same, looked for where it is not. `unlisted`: it is neither shown nor kept from clients. */
   async resolve(
     name: string,
     { scope }: StepExchange,

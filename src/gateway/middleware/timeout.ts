@@ -25,12 +25,12 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
   const isMeant = toMatcher(only);
   return {
     name: 'timeout',
-    handle: async function timeout(exchange, next) {
+    handle: function timeout(exchange, next) {
       const { method, params } = exchange;
       if (method === 'tasks/result') return next(); // waits for a task by its nature
       if (!isMeant(typeof params.name === 'string' ? params.name : '')) return next();
-      const deadline = new Deadline(ms, clock, exchange.signal);
-      exchange.signal = deadline.signal;
+      const deadline = new Deadline(ms, clock, exchange.cancellation);
+      exchange.cancellation = deadline;
       exchange.intercept({
         progress(progress, next) {
           if (extend) deadline.renew();

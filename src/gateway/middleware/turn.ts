@@ -56,7 +56,7 @@ class Turn {
   }
 
   readonly next: Next = () => {
-    const outcome = this.#proceed();
+    const outcome = this.#refuse() ?? this.#proceed();
     outcome.catch(ignore); // who does not wait for it is told so; that must not end the process as well
     this.pending ??= outcome;
     return outcome;
@@ -75,21 +75,32 @@ class Turn {
     return error;
   }
 
-  async #proceed(): Promise<Outcome> {
+  #refuse(): Promise<never> | undefined {
+    if (this.over) return Promise.reject(this.misused('called next() after it had answered'));
+    if (!this.running && (!this.#called || this.#step.repeats)) return undefined;
+    return Promise.reject((this.misuse = this.misused('called next() twice')));
+  }
+
+  #proceed(): Promise<Outcome> {
     const exchange = this.#exchange;
-    const { name, repeats } = this.#step;
-    if (this.over) throw this.misused('called next() after it had answered');
-    if (this.running || (this.#called && !repeats)) throw (this.misuse = this.misused('called next() twice'));
+    const { params, ownCancellation } = exchange;
     this.#called = this.running = true;
-    const { params, ownSignal } = exchange;
-    try {
-      return await (repeats ? this.#attempt() : this.#rest(exchange));
-    } finally {
+    const restore = (): void => {
       this.running = false;
       exchange.params = params;
-      exchange.ownSignal = ownSignal;
-      exchange.step = name;
-    }
+      exchange.ownCancellation = ownCancellation;
+      exchange.step = this.#step.name;
+    };
+    return (this.#step.repeats ? this.#attempt() : this.#rest(exchange)).then(
+      (outcome) => {
+        restore();
+        return outcome;
+      },
+      (thrown: unknown) => {
+        restore();
+        throw thrown;
+      },
+    );
   }
 
   async #attempt(): Promise<Outcome> {

@@ -84,14 +84,10 @@ export class LinkWire implements Wire, LinkEvents {
           signal?.removeEventListener('abort', onAbort);
           by(value);
         };
-      this.#pending.add({
-        id,
-        call: { ...call, stream } as StreamedCall,
-        resolve: settled(resolve),
-        reject: settled(reject),
-      });
+      this.#pending.add({ id, call, stream, resolve: settled(resolve), reject: settled(reject) });
       signal?.addEventListener('abort', onAbort);
-      const message = { jsonrpc: '2.0' as const, id, method, ...(params !== undefined && { params }) };
+      // A key that is undefined is not written.
+      const message = { jsonrpc: '2.0' as const, id, method, params } as RequestMessage;
       this.#link
         .send(message, { headers: call.headers, signal: stream })
         .catch((error: unknown) => this.#pending.take(id)?.reject(this.#toError(error)));
@@ -202,8 +198,8 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   /** `initialize` must not be called off. */
-  #tellCancelled({ id, call }: PendingCall, reason: string): void {
-    const { stream, cancelByStream, method, cancelNotice = mcpNotice } = call as StreamedCall;
+  #tellCancelled({ id, call, stream }: PendingCall, reason: string): void {
+    const { cancelByStream, method, cancelNotice = mcpNotice } = call;
     const byMessage = !(stream && cancelByStream) && method !== 'initialize';
     const notice = byMessage ? cancelNotice(id, reason) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a server that is gone needs no notice
@@ -231,10 +227,6 @@ export class LinkWire implements Wire, LinkEvents {
   #closed(reason = this.closedBy): GatewayError {
     return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: reason ?? 'closed' });
   }
-}
-
-interface StreamedCall extends WireCall {
-  stream?: Cancellation | undefined;
 }
 
 function mcpNotice(requestId: RequestId, reason: string): NotificationMessage {

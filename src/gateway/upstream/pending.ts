@@ -5,6 +5,7 @@ import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { isError } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw-object.ts';
+import type { Cancellation } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { WireCall } from '../dialect/speaker.ts';
@@ -12,6 +13,8 @@ import type { WireCall } from '../dialect/speaker.ts';
 export interface PendingCall {
   readonly id: RequestId;
   readonly call: WireCall;
+  /** Of its own, on HTTP. */
+  readonly stream?: Cancellation | undefined;
   resolve(result: unknown): void;
   reject(reason: Error): void;
 }
@@ -47,7 +50,8 @@ export class Pending {
   }
 
   add(pending: PendingCall): void {
-    const entry: Entry = { ...pending, stopSilence: () => {}, stopTotal: () => {} };
+    const { id, call, stream, resolve, reject } = pending;
+    const entry: Entry = { id, call, stream, resolve, reject, stopSilence: nothing, stopTotal: nothing };
     this.#calls.set(pending.id, entry);
     if (pending.call.endless) return;
     const total = pending.call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs;
@@ -131,7 +135,7 @@ export class Pending {
   }
 
   #after(ms: number, callback: () => void): () => void {
-    return ms > MAX_TIMER_MS ? () => {} : this.#clock.after(ms, callback);
+    return ms > MAX_TIMER_MS ? nothing : this.#clock.after(ms, callback);
   }
 
   #expire(entry: Entry, ms: number): void {
@@ -142,6 +146,8 @@ export class Pending {
 function toRead(result: unknown): unknown {
   return result instanceof RawObject ? result.parse() : result;
 }
+
+function nothing(): void {}
 
 export function cancelled(): GatewayError {
   return new GatewayError('CANCELLED');

@@ -32,7 +32,7 @@ export interface Calling {
 export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wanted = {}): OutgoingCall {
   const { method, trace, task } = exchange;
   const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
-  return {
+  const call: OutgoingCall = {
     method: wanted.method ?? method,
     params: wanted.params ?? paramsOf(exchange),
     signal: 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal),
@@ -44,8 +44,8 @@ export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wa
     onLog: (entry) => exchange.log(entry),
     onRelease: (retryMs) => exchange.releaseStream(retryMs),
     ask,
-    ...(server.dialect === 'stateless' && identityOf(exchange, wanted)),
   };
+  return server.dialect === 'stateless' ? Object.assign(call, identityOf(exchange, wanted)) : call;
 }
 
 /** A stateless server is told with each call for whom it is. */

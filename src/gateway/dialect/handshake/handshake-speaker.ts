@@ -1,5 +1,6 @@
 // Speaks to a server of the handshake era. Results pass as they came: what the newest spelling has in addition is added,
 // nothing is taken away.
+import type { TraceContext } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object.ts';
@@ -10,6 +11,7 @@ import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { answerAsk } from '../answer-ask.ts';
 import { featuresOf } from '../revisions.ts';
+import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { fromTask } from './from-task.ts';
 
@@ -49,17 +51,12 @@ export class HandshakeSpeaker implements Speaker {
   }
 
   async #send(call: OutgoingCall, params: JsonObject | undefined): Promise<ResultObject> {
-    const { method, trace, onProgress } = call;
-    const meta = isObject(params?._meta) ? params._meta : {};
-    const withToken = (progressToken: number) => ({ ...params, _meta: { ...meta, ...trace, progressToken } });
-    const traced = trace ? { ...params, _meta: { ...meta, ...trace } } : params;
-    const sent = this.#wire.call({
-      ...call,
-      params: traced,
-      takesRaw: true,
-      withToken: onProgress && withToken,
-      onNotify: (notification) => this.#onRelated(notification, call),
-    });
+    const { method, trace } = call;
+    const wired = toWireCall(call);
+    wired.params = trace ? withMeta(params, trace) : params;
+    if (call.onProgress) wired.withToken = (progressToken) => withMeta(params, trace, progressToken);
+    wired.onNotify = (notification) => this.#onRelated(notification, call);
+    const sent = this.#wire.call(wired);
     const result = await (method === 'completion/complete' ? sent.catch((thrown) => this.#noCompletion(thrown)) : sent);
     if (isResultObject(result)) return fromResult(method, result);
     const reason = `${method} answered without a result object`;
@@ -139,6 +136,13 @@ export class HandshakeSpeaker implements Speaker {
     const { tasks } = this.server.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
     return featuresOf(this.server.revision).icons && tasks?.requests?.tools?.call !== undefined;
   }
+}
+
+function withMeta(params: JsonObject | undefined, trace: TraceContext | undefined, token?: number): JsonObject {
+  const meta: JsonObject = isObject(params?._meta) ? { ...params._meta } : {};
+  if (trace) Object.assign(meta, trace);
+  if (token !== undefined) meta.progressToken = token;
+  return { ...params, _meta: meta };
 }
 
 /** What was chosen before came into completion with 2025-06-18. */

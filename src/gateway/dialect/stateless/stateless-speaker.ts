@@ -11,6 +11,7 @@ import { toSuspended } from '../../../protocol/suspended.ts';
 import type { Suspended } from '../../../protocol/suspended.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
+import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { answerQuestions, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { toHeaders } from './outgoing-headers.ts';
@@ -56,7 +57,7 @@ export class StatelessSpeaker implements Speaker {
     let params = withAnswers(call);
     const progress = call.onProgress && rising(call.onProgress);
     for (let round = 0; ; round++) {
-      const result = await this.#once({ ...call, params, onProgress: progress?.tell });
+      const result = await this.#once(call, params, progress?.tell);
       if (fieldOf(result, 'resultType') !== 'input_required') return this.#toNeutral(call.method, result);
       const asking = toPlain(result);
       // Before anybody is asked: an answer that is thrown away is worse than none.
@@ -70,19 +71,13 @@ export class StatelessSpeaker implements Speaker {
   }
 
   /** The envelope of a request, for the speaker's own calls and those of its watch. */
-  envelope(call: Enveloped, token?: number): JsonObject {
-    const { params, trace, logLevel = this.#logLevel } = call;
+  envelope(call: Enveloped, params = call.params): JsonObject {
+    const { trace, logLevel = this.#logLevel } = call;
     const { info = this.#identity.info, capabilities = this.#identity.capabilities } = call;
-    return {
-      ...params,
-      _meta: {
-        ...(isObject(params?._meta) ? params._meta : undefined),
-        ...trace,
-        ...toEnvelope(this.server.revision, { info, capabilities }),
-        ...(logLevel !== undefined && { [META.logLevel]: logLevel }),
-        ...(token !== undefined && { progressToken: token }),
-      },
-    };
+    const meta = toEnvelope(this.server.revision, { info, capabilities });
+    if (logLevel !== undefined) meta[META.logLevel] = logLevel;
+    if (trace) Object.assign(meta, trace);
+    return { ...params, _meta: isObject(params?._meta) ? { ...params._meta, ...meta } : meta };
   }
 
   /** The era knows no requests from servers. Refused where that can be said, so that a confused server learns of it. */
@@ -140,14 +135,14 @@ export class StatelessSpeaker implements Speaker {
   }
 
   /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */
-  async #once(call: OutgoingCall): Promise<ResultObject> {
+  async #once(call: OutgoingCall, params: JsonObject, onProgress: OutgoingCall['onProgress']): Promise<ResultObject> {
     try {
-      return await this.#send(call);
+      return await this.#send(call, params, onProgress);
     } catch (thrown) {
       const stale = thrown instanceof ProtocolError && thrown.code === -32020 && call.method === 'tools/call';
       if (!stale || !this.wire.http) throw thrown;
       await this.#learn(call);
-      return this.#send(call);
+      return this.#send(call, params, onProgress);
     }
   }
 
@@ -166,19 +161,18 @@ export class StatelessSpeaker implements Speaker {
     }
   }
 
-  async #send(call: OutgoingCall): Promise<ResultObject> {
-    const { method, onProgress } = call;
-    const params = this.envelope(call);
-    const result = await this.wire.call({
-      ...call,
-      params,
-      headers: this.wire.http ? toHeaders(method, params, this.server.revision, this.#schemas) : undefined,
-      withToken: onProgress && ((token) => this.envelope(call, token)),
-      cancelByStream: true,
-      takesRaw: true,
-      onNotify: (notification) => this.#onRelated(notification, call),
-      onLate: method === 'tools/call' ? (late) => this.#cancelTask(late) : undefined,
-    });
+  async #send(call: OutgoingCall, given = call.params, onProgress = call.onProgress): Promise<ResultObject> {
+    const { method } = call;
+    const params = this.envelope(call, given);
+    const wired = toWireCall(call);
+    wired.params = params;
+    wired.onProgress = onProgress;
+    if (this.wire.http) wired.headers = toHeaders(method, params, this.server.revision, this.#schemas);
+    if (onProgress) wired.withToken = (token) => withToken(params, token);
+    wired.cancelByStream = true;
+    wired.onNotify = (notification) => this.#onRelated(notification, call);
+    if (method === 'tools/call') wired.onLate = (late) => this.#cancelTask(late);
+    const result = await this.wire.call(wired);
     if (isResultObject(result)) return result;
     throw this.invalid(`${method} answered without a result object`);
   }
@@ -221,6 +215,12 @@ export function toEnvelope(revision: string, { info, capabilities }: StatelessId
     [META.clientInfo]: info,
     [META.clientCapabilities]: capabilities,
   };
+}
+
+/** The params are those of this one request, and nobody else has them yet. */
+function withToken(params: JsonObject, token: number): JsonObject {
+  (params._meta as JsonObject).progressToken = token;
+  return params;
 }
 
 /** A client's token spans all rounds of a call: what a later round has to tell must not fall behind an earlier one. */

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 // The command `parley`: words typed by a person in, exit status out. 0 is a good end, 1 something that went wrong while
 // running, 2 a command line that was not understood.
+import { startAhead } from '../gateway/upstream/head-start.ts';
 import { readArgs } from './args.ts';
-import type { Runnable } from './command.ts';
+import type { Runnable, WrapCommand } from './command.ts';
 import { mistakeHelp, toHelp } from './help.ts';
 import { createPrinter } from './print.ts';
 import type { Printer } from './print.ts';
-import { secondSignal } from './signals.ts';
+import { secondSignal, untilSignal } from './signals.ts';
 import { version } from './version.ts';
+import { wrappedAddress } from './wrapped-address.ts';
 
 const print = createPrinter();
 const status = await Promise.race([run(process.argv.slice(2), print), secondSignal]);
@@ -27,10 +29,19 @@ async function run(argv: string[], print: Printer): Promise<number> {
   return runCommand(command, print);
 }
 
+/** The server starts while the code that will speak with it is loaded. From here on a signal has to end it as well. */
+function startWrapped({ server }: WrapCommand): void {
+  const address = wrappedAddress(server);
+  if (!('command' in address)) return;
+  void untilSignal();
+  startAhead(address);
+}
+
 /** Each command is loaded when it is run: a client that starts `parley wrap` waits for what wrap needs, and no more. */
 async function runCommand(command: Runnable, print: Printer): Promise<number> {
   switch (command.name) {
     case 'wrap':
+      startWrapped(command);
       return (await import('./commands/wrap.ts')).wrap(command, print);
     case 'serve':
       return (await import('./commands/serve.ts')).serve(command, print);

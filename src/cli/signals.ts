@@ -9,14 +9,16 @@ let hurry: (status: number) => void;
 /** Resolves when the end was asked for twice. */
 export const secondSignal: Promise<number> = new Promise((resolve) => (hurry = resolve));
 
+let first: Promise<number> | undefined;
+
 /** Resolves with the exit status 0 when the end is asked for. */
 export function untilSignal(): Promise<number> {
-  return new Promise((resolve) => {
+  return (first ??= new Promise((resolve) => {
     for (const signal of SIGNALS) {
       process.on(signal, () => {
         resolve(0);
         if (++asked > 1) hurry(INTERRUPTED);
       });
     }
-  });
+  }));
 }

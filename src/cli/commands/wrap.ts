@@ -6,7 +6,6 @@ import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { bridgeLine } from '../bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
-import { inheritedEnv } from '../inherited-env.ts';
 import type { Opened } from '../listening.ts';
 import type { Printer } from '../print.ts';
 import { serverName } from '../server-name.ts';
@@ -16,13 +15,14 @@ import type { Served } from '../serve-until.ts';
 import { version } from '../version.ts';
 import { welcome } from '../welcome.ts';
 import { whyNotStarted } from '../why-not-started.ts';
+import { wrappedAddress } from '../wrapped-address.ts';
 import { Wrapped } from '../wrapped.ts';
 
 export async function wrap(command: WrapCommand, print: Printer): Promise<number> {
   const { server, revision, startMs, port, host } = command;
   const stderr = new ServerStderr((text) => process.stderr.write(text));
   const log = stderr.in(createCliLog(command.log ?? 'error'));
-  const address = 'command' in server ? { ...server, env: inheritedEnv(server.env) } : server;
+  const address = wrappedAddress(server);
   const client = { name: 'mcp-parley', version: version() };
   const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log });
   const wrapped = new Wrapped({

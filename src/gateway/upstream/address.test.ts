@@ -6,7 +6,10 @@ import { routeTo } from './address.ts';
 import type { Address, Route } from './address.ts';
 
 const options = { limits: DEFAULT_LIMITS, log: createLog({ level: 'silent' }) };
-const kinds = (route: Route): string[] => [route.open().kind, ...(route.fallback ? kinds(route.fallback) : [])];
+async function kinds(route: Route): Promise<string[]> {
+  const { kind } = await route.open();
+  return [kind, ...(route.fallback ? await kinds(route.fallback) : [])];
+}
 
 test.each<[string, Address, string[]]>([
   ['a URL', 'http://x/mcp', ['streamable-http', 'http+sse']],
@@ -15,16 +18,16 @@ test.each<[string, Address, string[]]>([
   ['a URL with its transport', { url: 'http://x', transport: 'streamable-http' }, ['streamable-http']],
   ['a URL of the oldest transport', { url: 'http://x', transport: 'http+sse' }, ['http+sse']],
   ['a command', { command: 'x' }, ['stdio']],
-])('%s leads to its links, in the order in which they are tried', (_, address, expected) => {
+])('%s leads to its links, in the order in which they are tried', async (_, address, expected) => {
   const route = routeTo(address, options);
-  expect(kinds(route)).toEqual(expected);
+  expect(await kinds(route)).toEqual(expected);
   expect(route.canReopen).toBe(true);
 });
 
-test('a transport of the SDK can be used once', () => {
+test('a transport of the SDK can be used once', async () => {
   const [transport] = InMemoryTransport.createLinkedPair();
   const route = routeTo(transport, options);
-  expect([kinds(route), route.canReopen]).toEqual([['memory'], false]);
+  expect([await kinds(route), route.canReopen]).toEqual([['memory'], false]);
 });
 
 test.each([['x'], ['ftp://x'], [{ url: 'file:///x' }], [{}], [{ start: 1 }]])('%j leads nowhere', (address) => {

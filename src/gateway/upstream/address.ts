@@ -4,12 +4,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
-import { createSseLink } from './legacy-sse.ts';
 import type { Link } from './link.ts';
-import { createTransportLink } from './sdk-transport.ts';
-import { createStdioLink } from './stdio.ts';
-import { createHttpLink } from './streamable-http.ts';
-import { createWebSocketLink } from './websocket.ts';
 
 export interface CommandAddress {
   command: string;
@@ -29,8 +24,8 @@ export interface UrlAddress {
 export type Address = string | URL | CommandAddress | UrlAddress | Transport;
 
 export interface Route {
-  /** Makes a fresh link. */
-  open(): Link;
+  /** Makes a fresh link. Its code is loaded with it: what reaches no server by HTTP starts without it, and sooner. */
+  open(): Link | Promise<Link>;
   /** A server process or socket may die of a question it does not know; then it is started again. False when there can be only one. */
   canReopen: boolean;
   /** Tried when the first cannot be used: servers of 2024-11-05 have another transport behind the same URL. */
@@ -45,10 +40,14 @@ export interface RouteOptions {
 
 export function routeTo(address: Address, options: RouteOptions): Route {
   if (typeof address === 'string' || address instanceof URL) return urlRoute({ url: address }, options);
-  if ('command' in address) return { open: () => createStdioLink({ ...address, ...options }), canReopen: true };
+  if ('command' in address) {
+    const open = async () => (await import('./stdio.ts')).createStdioLink({ ...address, ...options });
+    return { open, canReopen: true };
+  }
   if ('url' in address) return urlRoute(address, options);
   if ('start' in address && 'send' in address) {
-    return { open: () => createTransportLink(address, options.limits), canReopen: false };
+    const open = async () => (await import('./sdk-transport.ts')).createTransportLink(address, options.limits);
+    return { open, canReopen: false };
   }
   throw new GatewayError('BAD_OPTION', {
     option: 'server',
@@ -60,11 +59,13 @@ function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock 
   const parsed = toUrl(url);
   const options = { url: String(parsed), headers, limits, log };
   if (transport === 'websocket' || /^wss?:$/.test(parsed.protocol)) {
-    return { open: () => createWebSocketLink({ ...options, clock }), canReopen: true };
+    const open = async () => (await import('./websocket.ts')).createWebSocketLink({ ...options, clock });
+    return { open, canReopen: true };
   }
-  const sse: Route = { open: () => createSseLink(options), canReopen: true };
+  const sse: Route = { open: async () => (await import('./legacy-sse.ts')).createSseLink(options), canReopen: true };
   if (transport === 'http+sse') return sse;
-  const http: Route = { open: () => createHttpLink(options), canReopen: true };
+  const open = async () => (await import('./streamable-http.ts')).createHttpLink(options);
+  const http: Route = { open, canReopen: true };
   return transport === 'streamable-http' ? http : { ...http, fallback: sse };
 }
 

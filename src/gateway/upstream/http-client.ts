@@ -6,6 +6,7 @@ import type { Abortable } from '../../shared/cancellation.ts';
 import { Pool, type Dispatcher } from 'undici';
 import { GatewayError } from '../../shared/errors.ts';
 import { HttpRefusal } from './link.ts';
+import { networkWords } from './network-words.ts';
 
 export interface HttpClientOptions {
   url: string | URL;
@@ -82,12 +83,6 @@ export class HttpClient {
       throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: networkWords(cause) }, { cause });
     }
   }
-}
-
-/** What the network said: several addresses that all failed are told by the first. */
-export function networkWords(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return networkWords(error.errors[0]);
-  return error instanceof Error ? error.message || error.name : String(error);
 }
 
 function toHttpUrl(text: string | URL): URL {

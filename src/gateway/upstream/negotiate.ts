@@ -79,7 +79,7 @@ async function onFresh(
   options: NegotiateOptions,
   speak: (opened: Opened) => Promise<Speaker>,
 ): Promise<Connected> {
-  const link = route.open();
+  const link = await route.open();
   try {
     const wire = await options.connect(link);
     return { link, wire, speaker: await speak({ link, wire }) };

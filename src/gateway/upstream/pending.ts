@@ -15,8 +15,8 @@ export interface PendingCall {
   readonly call: WireCall;
   /** Of its own, on HTTP. */
   readonly stream?: Cancellation | undefined;
-  resolve(result: unknown): void;
-  reject(reason: Error): void;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (reason: Error) => void;
 }
 
 /** Timers take no more and would ring at once: `Infinity` means never. */

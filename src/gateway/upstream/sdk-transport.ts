@@ -6,7 +6,7 @@ import { isRequest, type Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toLostAnswer } from './http-answer.ts';
 import { parsed } from './http-body.ts';
-import { networkWords } from './http-client.ts';
+import { networkWords } from './network-words.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal, type Link, type LinkEvents, type SendOptions } from './link.ts';
 

@@ -11,10 +11,10 @@ import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { LineReader } from '../codec/lines.ts';
 import { holdTogether } from '../codec/one-write.ts';
+import { startProcess, takeStarted } from './head-start.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents } from './link.ts';
-import { ProcessGroup } from './process-group.ts';
-import { safeEnv } from './safe-env.ts';
+import type { ProcessGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { within } from './within.ts';
 
@@ -92,9 +92,10 @@ class StdioLink implements Link {
   }
 
   async #spawn(): Promise<ProcessGroup> {
-    const { command, args = [], env, cwd } = this.#options;
+    const started = takeStarted(this.#options);
+    if (started) return started;
     try {
-      const group = new ProcessGroup({ command, args, env: safeEnv(env), cwd });
+      const group = startProcess(this.#options);
       await once(group.child, 'spawn');
       return group;
     } catch (cause) {

@@ -12,7 +12,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { keepAlive } from '../codec/heartbeat.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
-import { networkWords } from './http-client.ts';
+import { networkWords } from './network-words.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import { HttpRefusal, type Link, type LinkEvents } from './link.ts';
 import { within } from './within.ts';

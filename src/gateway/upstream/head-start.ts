@@ -1,0 +1,37 @@
+// A server process that is started before anybody can speak with it, while the rest of the program is still being loaded: its
+// start and ours then take no longer than the slower of the two. Whoever opens the server first takes it over. It imports as
+// little as can be.
+import { ProcessGroup } from './process-group.ts';
+import { safeEnv } from './safe-env.ts';
+
+export interface Command {
+  command: string;
+  args?: readonly string[] | undefined;
+  env?: Record<string, string> | undefined;
+  cwd?: string | undefined;
+}
+
+const ahead = new Map<string, ProcessGroup>();
+
+export function startAhead(command: Command): void {
+  const group = startProcess(command);
+  if (group.child.pid !== undefined) ahead.set(keyOf(command), group);
+  else group.child.once('error', () => {}); // whoever opens it fails in the same way, and tells it
+}
+
+/** The process that was started ahead, once, if it still runs. */
+export function takeStarted(command: Command): ProcessGroup | undefined {
+  if (ahead.size === 0) return undefined;
+  const key = keyOf(command);
+  const group = ahead.get(key);
+  ahead.delete(key);
+  return group?.child.exitCode === null && group.child.signalCode === null ? group : undefined;
+}
+
+export function startProcess({ command, args = [], env, cwd }: Command): ProcessGroup {
+  return new ProcessGroup({ command, args, env: safeEnv(env), cwd });
+}
+
+function keyOf({ command, args = [], env = {}, cwd }: Command): string {
+  return JSON.stringify([command, args, env, cwd]);
+}

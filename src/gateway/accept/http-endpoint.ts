@@ -11,7 +11,8 @@ import type { GuardOptions } from './guard.ts';
 import { LegacySse } from './legacy-sse.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { Visit } from './streamable-http.ts';
-import { acceptWebSockets, refuseUpgrade } from './websocket.ts';
+import { acceptWebSocketsLate } from './late-websockets.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
 
 export type Identify = (request: {
   headers: Record<string, string | string[] | undefined>;
@@ -42,7 +43,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const streamable = new StreamableHttp(front);
   const legacy = new LegacySse(front, streamable);
-  const sockets = acceptWebSockets(front);
+  const sockets = acceptWebSocketsLate(front, (socket, thrown) => failUpgrade(front, socket, thrown));
   const parts = new Map<string, StreamableHttp>();
   const identify = (request: IncomingMessage, transport: string) =>
     options.identify?.({ headers: request.headers, transport });

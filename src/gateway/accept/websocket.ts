@@ -11,6 +11,7 @@ import { keepAlive } from '../codec/heartbeat.ts';
 import { write } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
 
 /** Above this many waiting bytes a client is not read from. */
 const PAUSE_BYTES = 1024 * 1024;
@@ -40,12 +41,6 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
       server.close();
     },
   };
-}
-
-/** The socket is ours alone here: a client that never closes its end must not keep it open. */
-export function refuseUpgrade(socket: Duplex, status: string): void {
-  socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 function accept(front: Front, client: WebSocket, principal: string | undefined): void {

@@ -8,13 +8,12 @@
 // 4. Where one principal may be many clients (the stateless era), the connection is the principal's, per set of
 //    capabilities. If the wire cannot say which call asked, a call that may ask has a connection for itself; there are a few
 //    of them, and whoever comes later waits.
-import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { Connection } from './connection.ts';
+import { declaredBy, hasOurRoots, signatureOf } from './declared.ts';
 import type { Supervised } from './supervised.ts';
 
 export interface ConnectionsOptions {
@@ -162,7 +161,7 @@ export class Connections {
 
   #share(client: Opening | undefined, spare = ''): Connection {
     const opening = client && this.#seen(client);
-    const key = (opening ? signatureOf(opening) : NOTHING) + spare;
+    const key = signatureOf(opening) + spare;
     const known = this.#shared.get(key);
     const connection = known ?? this.#create(opening, undefined, false);
     this.#shared.set(key, connection);
@@ -218,34 +217,4 @@ function keyOf(client: ClientView): string {
 function isSame(one: Opening, other: Opening): boolean {
   const sameKind = (one.dialect === 'stateless') === (other.dialect === 'stateless');
   return sameKind && signatureOf(one) === signatureOf(other);
-}
-
-const NOTHING = '{}';
-
-/** Asked for with every call, and most clients declare nothing. */
-function signatureOf(opening: Opening): string {
-  if (isEmpty(opening.capabilities) && isEmpty(opening.assisted)) return NOTHING;
-  return JSON.stringify(declaredBy(opening)) + (hasOurRoots(opening) ? ' with our roots' : '');
-}
-
-function isEmpty(capabilities: ClientCapabilities | undefined): boolean {
-  for (const _ in capabilities) return false;
-  return true;
-}
-
-function hasOurRoots(opening: Opening | undefined): boolean {
-  return Boolean(opening?.assisted?.roots && !opening.capabilities.roots);
-}
-
-/** What of a client's capabilities a server is told of once for all calls. Roots of no session never change within it. */
-function declaredBy({ capabilities, assisted, dialect }: Opening): ClientCapabilities {
-  const { elicitation, sampling, roots, experimental, extensions } = { ...assisted, ...capabilities };
-  const { [TASKS_EXTENSION]: _tasks, ...others } = extensions ?? {};
-  return {
-    ...(elicitation && { elicitation }),
-    ...(sampling && { sampling }),
-    ...(roots && { roots: dialect === 'stateless' && capabilities.roots ? {} : roots }),
-    ...(experimental && { experimental }),
-    ...(Object.keys(others).length > 0 && { extensions: others }),
-  };
 }

@@ -2,6 +2,7 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import { createFront } from '../../gateway/dialect/front.ts';
+import { leaveUntaken } from '../../gateway/upstream/head-start.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { bridgeLine } from '../bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
@@ -37,7 +38,7 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
     stdio: () => acceptStdio(front),
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => (await import('../../gateway/accept/listen-http.ts')).listenHttp(front, options),
-    close: () => target.close(),
+    close: () => Promise.all([target.close(), leaveUntaken()]),
   };
   // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.
   if (port !== undefined) void wrapped.ready();

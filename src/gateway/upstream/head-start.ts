@@ -3,6 +3,7 @@
 // little as can be.
 import { ProcessGroup } from './process-group.ts';
 import { safeEnv } from './safe-env.ts';
+import { within } from './within.ts';
 
 export interface Command {
   command: string;
@@ -10,6 +11,9 @@ export interface Command {
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
 }
+
+/** How long it may take to leave after its stdin was closed, and again after SIGTERM. */
+const STOP_MS = 2000;
 
 const ahead = new Map<string, ProcessGroup>();
 
@@ -26,6 +30,19 @@ export function takeStarted(command: Command): ProcessGroup | undefined {
   const group = ahead.get(key);
   ahead.delete(key);
   return group?.child.exitCode === null && group.child.signalCode === null ? group : undefined;
+}
+
+/** It is over before anybody has spoken with it: it is asked to leave like any other server. */
+export async function leaveUntaken(): Promise<void> {
+  const left = [...ahead.values()];
+  ahead.clear();
+  await Promise.all(left.map(leave));
+}
+
+async function leave(group: ProcessGroup): Promise<void> {
+  group.child.stdin.on('error', () => {}).end(); // it may be gone already
+  await within(group.exited, STOP_MS);
+  await group.stop(STOP_MS);
 }
 
 export function startProcess({ command, args = [], env, cwd }: Command): ProcessGroup {

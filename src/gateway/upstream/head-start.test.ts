@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { leaveUntaken, startAhead, takeStarted } from './head-start.ts';
+
+const waiting = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], env: { A: '1' } };
+
+test('a process that was started ahead is taken once, by who wants the very same', async () => {
+  startAhead(waiting);
+  expect(takeStarted({ ...waiting, env: { A: '2' } })).toBeUndefined();
+  const group = takeStarted(waiting)!;
+  expect(group.child.pid).toBeGreaterThan(0);
+  expect(takeStarted(waiting)).toBeUndefined();
+  group.child.stdin.end();
+  await group.exited;
+});
+
+test('one that nobody has taken is asked to leave', async () => {
+  startAhead(waiting);
+  await leaveUntaken();
+  expect(takeStarted(waiting)).toBeUndefined();
+});
+
+test('a command that does not exist is left to who opens it', () => {
+  const missing = { command: 'no-such-command-anywhere' };
+  startAhead(missing);
+  expect(takeStarted(missing)).toBeUndefined();
+});

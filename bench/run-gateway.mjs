@@ -14,7 +14,7 @@ import { machine } from './report/summary.mjs';
 
 const PLANS = {
   full: { starts: 3, lives: 2, rounds: 5, ms: 150, largeRounds: 3, warmUpCalls: 4000, warmUpMs: 5000 },
-  quick: { starts: 0, lives: 1, rounds: 2, ms: 80, largeRounds: 1, warmUpCalls: 1000, warmUpMs: 1500 },
+  quick: { starts: 1, lives: 1, rounds: 3, ms: 80, largeRounds: 1, warmUpCalls: 3000, warmUpMs: 2000 },
 };
 
 const { values: options } = parseArgs({

@@ -1,5 +1,7 @@
 // `parley wrap` as a client runs it: real servers behind it, and some that are none.
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../helpers/files.ts';
 import { stdioWire } from '../helpers/line-wire.ts';
 import { MODERN, modern, openSession, rpc } from '../helpers/mcp-http.ts';
 import { DEMO_FIXTURE, EXTERNAL, Home, PARLEY_DEMO, isAlive } from '../helpers/parley.ts';
@@ -35,6 +37,18 @@ describe('a server that is a command', () => {
     });
     await parley.says(`client 2025-06-18 over stdio ⇄ server ${MODERN} over stdio, bridged`);
     expect((await client.call('add', { a: 2, b: 40 })).result).toMatchObject({ structuredContent: { sum: 42 } });
+  });
+
+  it('can ask, also where the client cannot be asked', async () => {
+    await using parley = home.start(['wrap', '--', 'node', join(ROOT, 'examples/questions/trips.mjs')]);
+    const client = stdioWire(parley.child);
+    await client.initialize('2025-06-18');
+    let told = await client.call('book');
+    for (const answer of [{ city: 'Oslo' }, { days: 3 }]) {
+      const [, handle] = /"handle":"([^"]+)"/.exec(told.result!.content![0]!.text!) ?? [];
+      told = await client.call('parley_answer', { handle, answer });
+    }
+    expect(told.result!.content![0]!.text).toBe('Oslo, 3 days');
   });
 
   it('can be pinned to a revision, and answers a stateless client', async () => {

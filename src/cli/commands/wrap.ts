@@ -1,9 +1,12 @@
 // `parley wrap`: one server, whatever it speaks, for a client that starts us (stdio) or that is given a URL (--port).
 import type { ClientView } from '../../protocol/exchange.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
+import { Asking } from '../../gateway/asking.ts';
 import { createFront } from '../../gateway/dialect/front.ts';
 import { leaveUntaken } from '../../gateway/upstream/head-start.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { createSealer } from '../../shared/seal.ts';
 import { bridgeLine } from '../bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
@@ -33,12 +36,19 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure: (explanation) => print.problem(explanation),
   });
-  const front = createFront(wrapped, { log });
+  const around = { log, clock: systemClock, sealer: createSealer() };
+  const asking = new Asking({}, around);
+  const front = createFront(asking.before(wrapped), around);
   const served: Served = {
     stdio: () => acceptStdio(front),
     // Loaded when it is needed: on stdio every file less is an earlier answer.
-    http: async (options) => (await import('../../gateway/accept/listen-http.ts')).listenHttp(front, options),
-    close: () => Promise.all([target.close(), leaveUntaken()]),
+    http: async (options) => {
+      const { listenHttp } = await import('../../gateway/accept/listen-http.ts');
+      const listening = await listenHttp(front, { ...options, pages: asking.door.pages });
+      asking.door.opened(host, listening.url);
+      return listening;
+    },
+    close: () => Promise.all([asking.close(), target.close(), leaveUntaken()]),
   };
   // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.
   if (port !== undefined) void wrapped.ready();

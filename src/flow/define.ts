@@ -29,8 +29,6 @@ export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchem
   /** How long the client waits for the first question before the session fails. Default 60 s. */
   firstQuestion?: Span;
   limits?: { prompts?: number; duration?: Span; attempts?: number };
-  /** What a session does whose journal does not fit a new version of the function. Default `reask`. */
-  onMismatch?: 'reask' | 'restart' | 'fail';
   /** Texts for `msg(id, params)`, by locale. */
   messages?: Catalogue;
   /** False: the function is never run with made-up answers to find its questions. */

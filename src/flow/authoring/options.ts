@@ -35,8 +35,8 @@ export interface AskOptions<T> extends FieldOptions<T> {
   onTimeout?: 'default' | 'cancel' | 'error';
   /** `throw`: the user calling off this question is an error that the body can catch. Default: the session ends. */
   onCancel?: 'throw';
-  /** How the native wire hands it over. Default: the first with the reply, later ones as prompts. */
-  deliver?: 'reply' | 'prompt' | 'continue';
+  /** How the native wire hands it over: `prompt`, by a request even if it is the first question; `continue`, as that. */
+  deliver?: 'prompt' | 'continue';
 }
 
 export interface TextRules {

@@ -69,8 +69,11 @@ export interface Question {
   secret?: true | undefined;
   /** Travels with no other question. */
   alone?: true | undefined;
+  /** What the user calling it off, or its time running out, does. Default: the session ends; an error of the body's. */
+  onCancel?: 'throw' | undefined;
+  onTimeout?: 'default' | 'cancel' | 'error' | undefined;
   /** How the native wire hands it over, where the author minds. */
-  deliver?: 'reply' | 'prompt' | 'continue' | undefined;
+  deliver?: 'prompt' | 'continue' | undefined;
   /** Fingerprint of the words, where an answer is consent to them. */
   consent?: string | undefined;
   /** What was wrong with the last answer. */

@@ -37,6 +37,13 @@ export async function toIncoming(setup: Setup, stored: StoredSession, request: A
   return { incoming, header: counted };
 }
 
+/** The user calls off the question, and with it, unless its author minds, the session. */
+export function isEnd({ no, question }: Incoming): boolean {
+  return (
+    (no === 'cancelled' && question?.onCancel !== 'throw') || (no === 'timeout' && question?.onTimeout === 'cancel')
+  );
+}
+
 /** The same answer to the same question as before is accepted before anything else is looked at. */
 function toAgain({ entries }: StoredSession, answers: GivenAnswer[]): Record<string, Verdict> | undefined {
   const known = answers.every(({ promptId, value, no }) => {
@@ -70,7 +77,7 @@ interface Taking {
 async function take(setup: Setup, { header, question, answer, request }: Taking): Promise<Incoming> {
   const { key: k, attempt: a } = question;
   const incoming: Incoming = { t: 'in', k, a, src: request.src ?? 'human', via: request.via ?? header.via };
-  if (answer.no !== undefined) return { ...incoming, no: answer.no };
+  if (answer.no !== undefined) return { ...incoming, no: answer.no, question };
   const checked = checkAnswer(answer.value, question);
   if ('complaint' in checked) return { ...incoming, v: answer.value, question };
   if (question.secret) {

@@ -9,7 +9,7 @@ import type { Question } from '../question/question.ts';
 import { NOTHING, explore } from '../explore/explore.ts';
 import type { Explored } from '../explore/explore.ts';
 import type { Incoming } from '../engine/fit.ts';
-import { toIncoming } from './answering.ts';
+import { isEnd, toIncoming } from './answering.ts';
 import { cancelled } from './cancelling.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live } from './drive.ts';
@@ -85,6 +85,7 @@ export class Sessions {
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
     const taken = await toIncoming(this.setup, stored, request);
     if (taken.again) return this.#again(stored.header, taken.again);
+    if (taken.incoming.some(isEnd)) return this.#cancel(stored, flow, 'User cancelled');
     const [first] = taken.incoming;
     if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
     const turn = await this.drive({ flow, ...stored, header: taken.header, incoming: taken.incoming, stored: true });
@@ -97,9 +98,7 @@ export class Sessions {
   async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
     return this.#attempt(request, async (stored, flow) => {
       react(stored.header, 'cancel');
-      const turn = await cancelled(this, { flow, stored, reason: request.reason });
-      if (turn) this.#live.get(request.sessionId)?.abort();
-      return turn;
+      return this.#cancel(stored, flow, request.reason);
     });
   }
 
@@ -220,6 +219,12 @@ export class Sessions {
     }
     if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
     return stored;
+  }
+
+  async #cancel(stored: StoredSession, flow: AnyFlow, reason?: string): Promise<Turn | undefined> {
+    const turn = await cancelled(this, { flow, stored, reason });
+    if (turn) this.#live.get(stored.header.id)?.abort();
+    return turn;
   }
 
   async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {

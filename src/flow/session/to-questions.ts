@@ -49,6 +49,8 @@ export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Questio
   if (options.by) question.by = options.by;
   if (options.secret) question.secret = true;
   if (options.alone) question.alone = true;
+  if (options.onCancel) question.onCancel = options.onCancel;
+  if (options.onTimeout) question.onTimeout = options.onTimeout;
   if (options.deliver) question.deliver = options.deliver;
   if (options.timeout !== undefined) question.until = now + toMs(options.timeout, `timeout of question ${key}`);
   if (run.progress) question.progress = run.progress;

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { Ask } from '../authoring/ask.ts';
+import { flow } from '../define.ts';
+import type { FlowOptions } from '../define.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { createLog } from '../../shared/log.ts';
+import type { FlowLimits } from './flow-limits.ts';
+import { Sessions } from './sessions.ts';
+import { settled } from './turn.ts';
+
+const me = { principal: 'me' };
+
+async function begun(
+  body: (ask: Ask) => Promise<unknown>,
+  limits: Partial<FlowLimits> = {},
+  options: Partial<FlowOptions> = {},
+) {
+  const clock = manualClock();
+  const log = createLog({ level: 'silent' });
+  const sessions = new Sessions([flow({ name: 'x', ...options }, body)], { clock, log, limits, explore: false });
+  const turn = await settled(await sessions.start({ ...me, tool: 'x' }));
+  const session = { ...me, sessionId: turn.header.id };
+  const answer = async (value: unknown) => settled(await sessions.answer({ ...session, answers: [{ value }] }));
+  return { sessions, session, clock, turn, answer };
+}
+
+const forever = async (ask: Ask) => {
+  for (;;) await ask.text('a');
+};
+
+describe('limits', () => {
+  it('so many answers in a second, of one session', async () => {
+    const { sessions, clock, answer } = await begun(forever, { respondsPerSecond: 3 });
+    for (let at = 0; at < 3; at++) await answer('x');
+    clock.move(400);
+    await expect(answer('x')).rejects.toMatchObject({ code: 'FLOW_LIMIT', retryAfterMs: 600 });
+    const other = await sessions.start({ ...me, tool: 'x' });
+    await sessions.answer({ ...me, sessionId: other.header.id, answers: [{ value: 'x' }] });
+    clock.move(600);
+    expect((await answer('x')).accepted).toBe(true);
+  });
+
+  it('so many sessions of one principal, however many come at once', async () => {
+    const { sessions, session } = await begun(forever, { sessionsPerPrincipal: 3 });
+    const starts = await Promise.allSettled(Array.from({ length: 6 }, () => sessions.start({ ...me, tool: 'x' })));
+    expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    await expect(sessions.start({ ...me, tool: 'x' })).rejects.toMatchObject({ code: 'FLOW_LIMIT' });
+    await expect(sessions.start({ principal: 'you', tool: 'x' })).resolves.toBeDefined();
+    await sessions.cancel(session);
+    await expect(sessions.start({ ...me, tool: 'x' })).resolves.toBeDefined();
+  });
+
+  it('so many questions', async () => {
+    const { answer } = await begun(forever, {}, { limits: { prompts: 3 } });
+    await answer('x');
+    await answer('x');
+    expect(await answer('x')).toMatchObject({
+      header: { state: 'error', reason: 'limit' },
+      failure: { name: 'FLOW_LIMIT' },
+    });
+  });
+
+  it('so many attempts at a question', async () => {
+    const { sessions, session, answer } = await begun((ask) => ask.number('n'), { attemptsPerQuestion: 3 });
+    expect((await answer('x')).accepted).toBe(false);
+    expect((await answer('x')).accepted).toBe(false);
+    await expect(answer('x')).rejects.toMatchObject({ code: 'FLOW_VALIDATION_FAILED' });
+    expect((await sessions.getState(session)).header).toMatchObject({ state: 'error', reason: 'attempts' });
+  });
+
+  it('so long a life, however busy', async () => {
+    const { clock, answer } = await begun(forever, {}, { limits: { duration: '10s' } });
+    for (let at = 0; at < 9; at++) {
+      clock.move(1000);
+      await answer('x');
+    }
+    clock.move(1001);
+    await expect(answer('x')).rejects.toMatchObject({ code: 'FLOW_SESSION_EXPIRED' });
+  });
+
+  it.each([
+    ['too large', 'x'.repeat(200_000)],
+    ['too large in all', { a: Array.from({ length: 2000 }, () => 'x'.repeat(100)) }],
+    ['too deep', JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`)],
+    ['reaching into prototypes', JSON.parse('{"__proto__": {"admin": true}}')],
+    ['reaching further', { a: { constructor: { prototype: 1 } } }],
+  ])('nothing that is %s', async (_, value) => {
+    const { sessions, session, answer } = await begun((ask) => ask.custom('any'));
+    await expect(answer(value)).rejects.toMatchObject({ code: 'FLOW_VALIDATION_FAILED' });
+    await expect(sessions.start({ ...me, tool: 'x', args: { any: value } })).rejects.toMatchObject({
+      code: 'FLOW_VALIDATION_FAILED',
+    });
+    expect((await sessions.getState(session)).header.attempts).toBe(0);
+  });
+
+  it('results of steps that are JSON, and not too much of it', async () => {
+    const big = await begun((ask) => ask.step('s', () => 'x'.repeat(1000)), { stepBytes: 100 });
+    expect(big.turn.failure?.name).toBe('FLOW_TOO_LARGE');
+    const odd = await begun((ask) => ask.step('s', () => 1n));
+    expect(odd.turn.failure?.name).toBe('FLOW_MISUSED');
+  });
+});
+
+describe('time', () => {
+  it('slides with every answer, and can be extended', async () => {
+    const { sessions, session, clock, answer } = await begun(forever, {}, { timeout: '10s' });
+    clock.move(9000);
+    await answer('x');
+    clock.move(9000);
+    await sessions.extend(session);
+    clock.move(9000);
+    expect((await answer('x')).accepted).toBe(true);
+    clock.move(10_001);
+    await expect(sessions.extend(session)).rejects.toMatchObject({ code: 'FLOW_SESSION_EXPIRED' });
+  });
+
+  it.each([
+    ['default', 'fallback'],
+    ['error', 'caught timeout'],
+    ['cancel', undefined],
+  ] as const)('of a question alone runs out: %s', async (onTimeout, result) => {
+    const { sessions, session, clock } = await begun(async (ask) => {
+      const tried = await ask.try(ask.text('a', { timeout: '5s', onTimeout, default: 'fallback' }));
+      return tried.ok ? tried.value : `caught ${tried.reason}`;
+    });
+    const ended = new Promise((resolve) => sessions.on(resolve));
+    clock.move(5001);
+    await sessions.sweep();
+    expect(await ended).toMatchObject({ kind: 'turn', turn: result === undefined ? {} : { result } });
+    const { header } = await sessions.getState(session);
+    expect(header.state).toBe(result === undefined ? 'cancelled' : 'completed');
+  });
+
+  it('is nobody else’s when a question is called off', async () => {
+    const quiet = await begun((ask) => ask.text('a'));
+    const turn = await quiet.sessions.answer({ ...quiet.session, answers: [{ no: 'cancelled' }] });
+    expect(turn.header.state).toBe('cancelled');
+    const minded = await begun(async (ask) => (await ask.try(ask.text('a', { onCancel: 'throw' }))).ok);
+    expect(await minded.sessions.answer({ ...minded.session, answers: [{ no: 'cancelled' }] })).toMatchObject({
+      result: false,
+    });
+  });
+});

@@ -62,6 +62,8 @@ class Contender {
   constructor({ name, group, how, running, folder }) {
     Object.assign(this, { name, group, how, running, folder });
     this.calls = {};
+    /** Not to be given many calls at once. */
+    this.isSlow = how.processPerCall === true;
   }
 
   /** Opens its client; another one is opened by whoever wants many. */
@@ -183,11 +185,18 @@ function start({ command = process.execPath, args }, folder) {
   return { child, pid: child.pid, exited, words: () => said.trim().replaceAll(/\s+/g, ' ') };
 }
 
+/** Below those that the system gives to outgoing connections: one of them could be gone before it is used. */
 async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

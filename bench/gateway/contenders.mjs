@@ -46,7 +46,8 @@ const CONTENDERS = {
       if (era === 'stateless') return { cannot: HANDSHAKE_ONLY };
       return { args: [program, '--streamableHttp', server[0], '--logLevel', 'none'] };
     }
-    return { args: [program, '--stdio', bothEras.join(' '), '--port', port, ...STATEFUL] };
+    const args = [program, '--stdio', bothEras.join(' '), '--port', port, ...STATEFUL];
+    return { args, processPerCall: era === 'stateless' };
   },
   'mcp-proxy': ({ from, to, era }, { port, server }) => {
     if (from !== 'http' || to !== 'stdio') return { cannot: 'HTTP to stdio only' };

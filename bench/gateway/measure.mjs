@@ -6,8 +6,6 @@ import { cpuMicros, forgetPeak, peakMb, residentMb, serversOf } from './processe
 export const IN_FLIGHT = [1, 16, 64];
 const SLOW_IN_FLIGHT = 64;
 const SESSIONS = 50;
-/** Whoever makes fewer calls in a second is not given many at once: it starts a process for each. */
-const TOO_SLOW = 60;
 const IDLE_MS = 300;
 const WARM_UP_TURN_MS = 300;
 
@@ -20,15 +18,10 @@ export async function idle(contenders, taken) {
 export async function warmUp(contender, { warmUpCalls, warmUpMs }) {
   const until = performance.now() + warmUpMs;
   let calls = 0;
-  contender.isSlow = false;
   while (calls < warmUpCalls && performance.now() < until) {
-    const { latencies, ms } = await contender.load('small', {
-      inFlight: contender.isSlow || calls === 0 ? 1 : 16,
-      ms: WARM_UP_TURN_MS,
-      fewest: 3,
-    });
+    const inFlight = contender.isSlow ? 1 : 16;
+    const { latencies } = await contender.load('small', { inFlight, ms: WARM_UP_TURN_MS, fewest: 3 });
     calls += latencies.length;
-    contender.isSlow = (latencies.length / ms) * 1000 < TOO_SLOW;
   }
 }
 

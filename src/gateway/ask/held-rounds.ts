@@ -93,6 +93,7 @@ export class HeldRounds {
   #expire(round: HeldRound): void {
     this.#remove(round, round.isOpen ? 'expired' : 'answered');
     round.isOpen = false;
+    round.wake();
     round.call.expire();
   }
 
@@ -137,11 +138,16 @@ export class HeldRound implements Round {
     if (!this.isOpen) return false;
     this.isOpen = false;
     this.call.settle(answers, by);
-    for (const tell of this.#onAnswer.splice(0)) tell();
+    this.wake();
     return true;
   }
 
-  /** Resolves when it is answered, or `giveUp` does. */
+  /** Whoever waits looks again. */
+  wake(): void {
+    for (const tell of this.#onAnswer.splice(0)) tell();
+  }
+
+  /** Resolves when it is answered, has expired, or `giveUp` does. */
   async answered(giveUp: Promise<void>): Promise<void> {
     if (!this.isOpen) return;
     await Promise.race([giveUp, new Promise<void>((resolve) => this.#onAnswer.push(resolve))]);

@@ -26,6 +26,7 @@ export async function takeAnswer(exchange: Exchange, means: Means): Promise<Resu
   const problem =
     given.answer === undefined && !given.isDeclined ? await waitForPage(round, exchange, means) : bring(given, round);
   if (problem !== undefined) return means.words(round, problem);
+  if (means.rounds.find(given.handle, principal) !== round) return toLost(means.rounds.whyNot(given.handle, principal));
   means.rounds.collect(round);
   return round.call.carryBy(exchange);
 }

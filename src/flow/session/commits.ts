@@ -5,7 +5,7 @@ import { isEnded } from '../store/store.ts';
 import type { Change } from '../store/store.ts';
 import { patched } from '../store/patched.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { randomId } from '../../shared/ids.ts';
+import { createCounter } from '../../shared/ids.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
 import type { Question } from '../question/question.ts';
@@ -18,6 +18,7 @@ export interface Written {
 type Terms = Pick<Change, 'dueAt' | 'tombstoneMs'>;
 
 const MAX_TRIES = 100;
+const nextDrive = createCounter('.');
 
 export class Commits {
   readonly #setup: Setup;
@@ -32,7 +33,7 @@ export class Commits {
 
   constructor(setup: Setup, header: Header, stored: boolean) {
     this.#setup = setup;
-    this.#owner = randomId(`${setup.owner}.`);
+    this.#owner = setup.owner + nextDrive();
     this.#header = header;
     this.#stored = stored;
   }

@@ -1,0 +1,69 @@
+// Nothing lost, nothing twice: processes that answer sessions are killed at any moment, and at the worst ones, in tests/kill-loop.
+// Processes run the built files, since a start has to be cheap.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ensureBuilt } from '../helpers/built.ts';
+import { ROOT } from '../helpers/files.ts';
+import { startRedis } from '../helpers/redis-server.ts';
+import { hasTool } from '../helpers/tools.ts';
+
+/** Of each store. */
+const KILLS = 150;
+/** Two minutes on a machine with nothing else to do. */
+const DEADLINE_MS = 30 * 60_000;
+
+interface Report {
+  kills: number;
+  faults: Record<string, number>;
+  acknowledged: number;
+  sessions: number;
+  completed: number;
+  repeated: number;
+  moved: number;
+  breaches: string[];
+}
+
+beforeAll(ensureBuilt);
+
+describe('a kill -9 at any moment', { timeout: DEADLINE_MS }, () => {
+  it('loses no answer and doubles no effect in SQLite', async () => {
+    expectGood(await killLoop(['--kills', String(KILLS)]));
+  });
+
+  it.skipIf(!hasTool('redis-server'))('loses no answer and doubles no effect in Redis', async () => {
+    await using redis = await startRedis();
+    expectGood(await killLoop(['--kills', String(KILLS), '--redis', redis.url]));
+  });
+
+  it.each([
+    ['lose', /has lost|gone|acted without|two answers/],
+    ['vary', /in \d+ different ways/],
+  ])('is found out where it does harm: %s', async (sabotage, breach) => {
+    const { breaches } = await killLoop(['--kills', '8', '--sabotage', sabotage]);
+    expect(breaches.some((one) => breach.test(one))).toBe(true);
+  });
+});
+
+function expectGood(report: Report): void {
+  expect(report.breaches).toEqual([]);
+  expect(report.kills).toBeGreaterThanOrEqual(KILLS);
+  // The loop did what it is for: it hit the moment between effect and record, and sessions went on elsewhere.
+  expect(report.faults['after-effect']).toBeGreaterThan(0);
+  expect(report.repeated).toBeGreaterThan(0);
+  expect(report.moved).toBeGreaterThan(0);
+  expect(report.acknowledged).toBeGreaterThan(report.kills);
+  expect(report.completed).toBeGreaterThan(report.sessions / 2);
+}
+
+async function killLoop(args: string[]): Promise<Report> {
+  const script = join(ROOT, 'tests', 'kill-loop', 'run.mjs');
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [said, complained] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (complained += chunk));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (said === '') throw new Error(`the kill loop ended with ${code}: ${complained}`);
+  return JSON.parse(said) as Report;
+}

@@ -1,0 +1,84 @@
+// What must hold after a kill loop, as a list of breaches; and figures that show that the loop did what it is for.
+import { readFileSync } from 'node:fs';
+
+/** Before the last process: what was acknowledged is in the journals of the sessions that are open. */
+export async function checkJournals(store, said) {
+  const breaches = [];
+  const acks = said.filter(({ kind }) => kind === 'ack');
+  const accepted = new Map();
+  for (const { session, key, value } of acks) {
+    const place = `${session} ${key}`;
+    if ((accepted.get(place) ?? value) !== value) breaches.push(`two answers were accepted to ${place}`);
+    accepted.set(place, value);
+  }
+  let open = 0;
+  for (const [session, mine] of grouped(acks, ({ session }) => session)) {
+    const stored = await store.load(session);
+    if (!stored) breaches.push(`${session} is gone`);
+    else if (stored.entries.length > 0) {
+      open++;
+      const kept = new Map(stored.entries.filter(({ t }) => t === 'ans').map(({ k, v }) => [k, v]));
+      for (const { key, value } of mine) if (kept.get(key) !== value) breaches.push(`${session} has lost ${key}`);
+    }
+  }
+  return { breaches, open, acknowledged: acks.length };
+}
+
+/** After it: every session has ended, and its effects have happened as they should, with the answers that were acknowledged. */
+export async function checkEffects(store, said, effects) {
+  const breaches = [];
+  const figures = { sessions: 0, completed: 0, unknown: 0, repeated: 0, moved: 0 };
+  const lines = readFileSync(effects, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const bySession = grouped(lines, ({ session }) => session);
+  const acks = grouped(
+    said.filter(({ kind }) => kind === 'ack'),
+    ({ session }) => session,
+  );
+  const ids = new Set([...acks.keys(), ...bySession.keys()]);
+  for (const id of ids) {
+    figures.sessions++;
+    const stored = await store.load(id);
+    const steps = grouped(bySession.get(id) ?? [], ({ step }) => step);
+    const mine = acks.get(id) ?? [];
+    if (new Set(mine.map(({ pid }) => pid)).size > 1) figures.moved++;
+    if (!stored) breaches.push(`${id} is gone`);
+    else if (stored.header.state === 'completed') {
+      figures.completed++;
+      breaches.push(...checkCompleted(id, stored.header.tool, steps, mine));
+    } else if (stored.header.reason === 'effect_unknown' && stored.header.tool === 'once') figures.unknown++;
+    else breaches.push(`${id} (${stored.header.tool}) ended as ${stored.header.state}: ${stored.header.reason}`);
+    for (const [step, tries] of steps) {
+      if (tries.length > 1) figures.repeated++;
+      // An idempotent sink takes the first of these and sees that the others are the same.
+      const requests = new Set(tries.map(({ key, answers }) => JSON.stringify([key, answers])));
+      if (requests.size > 1) breaches.push(`${id} asked for ${step} in ${requests.size} different ways`);
+      if (step === 'fire' && tries.length > 1) breaches.push(`${id} fired ${tries.length} times`);
+    }
+  }
+  const keys = grouped(lines, ({ key }) => key);
+  for (const [key, tries] of keys) {
+    if (new Set(tries.map(({ session, step }) => `${session} ${step}`)).size > 1) breaches.push(`${key} is used twice`);
+  }
+  return { breaches, ...figures, effects: lines.length };
+}
+
+function checkCompleted(id, tool, steps, acks) {
+  const wanted = tool === 'once' ? ['fire'] : ['pay', 'ship'];
+  const missing = wanted.filter((step) => !steps.has(step)).map((step) => `${id} completed without ${step}`);
+  const last = steps.get(wanted.at(-1))?.[0]?.answers ?? {};
+  const lost = acks.filter(({ key, value }) => last[key] !== value).map(({ key }) => `${id} acted without ${key}`);
+  return [...missing, ...lost];
+}
+
+function grouped(list, by) {
+  const groups = new Map();
+  for (const one of list) {
+    const key = by(one);
+    if (groups.has(key)) groups.get(key).push(one);
+    else groups.set(key, [one]);
+  }
+  return groups;
+}

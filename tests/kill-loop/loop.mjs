@@ -1,0 +1,60 @@
+// Keeps some workers running on one store and kills them, one after the other, at a moment that nobody chose.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createInterface } from 'node:readline';
+
+const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
+const AT_ONCE = 2;
+/** A worker lives until it has said so much, and a random moment longer: on a busy machine it lives longer, and does as much. */
+const LONGEST_LIFE = 60;
+const LONGEST_MOMENT_MS = 20;
+
+/** What all of them said, and how many were killed. */
+export async function killLoop(told, kills) {
+  const said = [];
+  let killed = 0;
+  const alive = async () => {
+    while (killed < kills) {
+      const worker = start(told, said);
+      await worker.saidSome(Math.floor(Math.random() * LONGEST_LIFE));
+      setTimeout(() => worker.child.kill('SIGKILL'), Math.random() * LONGEST_MOMENT_MS);
+      const signal = await worker.ended;
+      if (signal !== 'SIGKILL') throw new Error(`a worker ended by itself: ${worker.complaints()}`);
+      killed++;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, alive));
+  return { said, kills: killed, byFault: said.filter(({ kind }) => kind === 'fault').length };
+}
+
+/** A last process, which nobody kills, brings everything to its end. */
+export async function finish(told) {
+  const said = [];
+  const worker = start({ ...told, faults: {}, finish: true }, said);
+  const signal = await worker.ended;
+  if (signal !== 0) throw new Error(`the last worker failed: ${worker.complaints()}`);
+  return said;
+}
+
+function start(told, said) {
+  const child = spawn(process.execPath, [WORKER, JSON.stringify(told)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (complaints += chunk));
+  const lines = createInterface({ input: child.stdout });
+  const drained = once(lines, 'close');
+  lines.on('line', (line) => said.push(JSON.parse(line)));
+  const closed = once(child, 'close');
+  const ended = closed.then(async ([code, signal]) => {
+    await drained;
+    return signal ?? code;
+  });
+  /** Resolves after so many lines, or its end. */
+  const saidSome = (count) =>
+    new Promise((resolve) => {
+      let left = count;
+      lines.on('line', () => left-- === 0 && resolve());
+      void closed.then(resolve);
+    });
+  return { child, saidSome, ended, complaints: () => complaints };
+}

@@ -1,0 +1,7 @@
+// Opens the store that the processes of a kill loop share.
+import { createRedisStore } from '../../dist/flow/store/redis.js';
+import { createSqliteStore } from '../../dist/flow/store/sqlite.js';
+
+export function openStore({ store, ...options }) {
+  return store === 'redis' ? createRedisStore(options) : createSqliteStore(options);
+}

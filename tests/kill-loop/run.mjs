@@ -1,0 +1,59 @@
+// kill -9, over and over, at any moment and at the worst ones, and a look at what is left:
+//   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379] [--key secret]
+// `--sabotage lose` makes the store forget some commits, `--sabotage vary` gives effects another key on each try: the check has
+// to notice both.
+// Prints a report in JSON; exits with 1 if anything that was acknowledged is lost, or an effect happened twice.
+// Needs the build (node scripts/ready.mjs), and for Redis a server of its own: its keys stay there.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checkEffects, checkJournals } from './check.mjs';
+import { finish, killLoop } from './loop.mjs';
+import { openStore } from './open-store.mjs';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '300' },
+    store: { type: 'string', default: 'sqlite' },
+    redis: { type: 'string' },
+    key: { type: 'string' },
+    sabotage: { type: 'string' },
+  },
+});
+/** One in so many, at each place where a process may be made to die. */
+const FAULTS = { 'before-effect': 120, 'after-effect': 50, 'before-commit': 900, 'after-commit': 600 };
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-kill-loop-'));
+const effects = join(folder, 'effects.log');
+writeFileSync(effects, '');
+/** More than the loop makes: the check looks at all of them. */
+const maxTombstones = 1_000_000;
+const place = values.redis
+  ? { store: 'redis', url: values.redis, prefix: `kill-loop-${process.pid}`, maxTombstones }
+  : { store: 'sqlite', path: join(folder, 'flows.db'), maxTombstones, ...(values.key && { key: values.key }) };
+
+const began = Date.now();
+const told = { place, effects, faults: FAULTS, sabotage: values.sabotage };
+const { said, kills, byFault } = await killLoop(told, Number(values.kills));
+const store = await openStore(place);
+const journals = await checkJournals(store, said);
+said.push(...(await finish(told)));
+const outcome = await checkEffects(store, said, effects);
+await store.close();
+rmSync(folder, { recursive: true });
+
+const breaches = [...journals.breaches, ...outcome.breaches];
+const report = {
+  ...{ store: place.store, kills, byFault, faults: counted(said.filter(({ kind }) => kind === 'fault')) },
+  ...{ acknowledged: journals.acknowledged, openAtTheEnd: journals.open, ...outcome, breaches },
+  seconds: Math.round((Date.now() - began) / 1000),
+};
+process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+process.exitCode = breaches.length > 0 ? 1 : 0;
+
+function counted(faults) {
+  const counts = {};
+  for (const { name } of faults) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,95 @@
+// A process that starts and answers sessions at random until it is killed, or with `finish` until none is open. Every answer that was
+// accepted is told in a line, after it was: what stands there was acknowledged.
+import { createFlows } from './flows.mjs';
+import { openStore } from './open-store.mjs';
+import { Sessions } from '../../dist/flow/session/sessions.js';
+import { isEnded } from '../../dist/flow/store/store.js';
+
+const { place, effects, faults, sabotage, finish } = JSON.parse(process.argv[2]);
+const PRINCIPAL = 'the user';
+const LOOPS = 6;
+const MOST_OPEN = 40;
+const DAY = 86_400_000;
+
+const store = faulty(await openStore(place));
+const flows = createFlows({ effects, fault, vary: sabotage === 'vary' });
+const sessions = new Sessions(flows, {
+  store,
+  leaseMs: finish ? 30_000 : 250,
+  // Nothing may expire or be forgotten while the loop runs, however slow the machine.
+  limits: { sessionsPerPrincipal: 1000, respondsPerSecond: 1000, timeoutMs: DAY, durationMs: DAY, tombstoneMs: DAY },
+});
+let number = 0;
+say('ready');
+await Promise.all([...Array.from({ length: finish ? 2 : LOOPS }, loop), sweep()]);
+await sessions.close();
+await store.close();
+
+async function loop() {
+  for (;;) {
+    const open = await sessions.list(PRINCIPAL);
+    if (finish && open.length === 0) return;
+    if (!finish && open.length < MOST_OPEN && pick(3) === 0) await start();
+    const waiting = open.filter(({ state }) => state === 'waiting_user');
+    if (waiting.length > 0) await answer(waiting[pick(waiting.length)]);
+    else await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+async function start() {
+  const { header } = await sessions.start({ principal: PRINCIPAL, tool: pick(5) === 0 ? 'once' : 'order' });
+  say('started', { session: header.id });
+}
+
+async function answer({ id: session, current }) {
+  const { promptId, key } = current[pick(current.length)];
+  const value = `${key}-${process.pid}-${number++}`;
+  try {
+    const turn = await sessions.answer({ principal: PRINCIPAL, sessionId: session, answers: [{ promptId, value }] });
+    if (turn.accepted) say('ack', { session, key, value, pid: process.pid });
+  } catch (error) {
+    // Somebody else was faster, or has ended it.
+    if (!['FLOW_INVALID_TRANSITION', 'FLOW_SESSION_NOT_FOUND', 'FLOW_LIMIT'].includes(error.code)) throw error;
+  }
+}
+
+/** Goes on with what other processes have left. */
+async function sweep() {
+  for (;;) {
+    await sessions.sweep();
+    if (finish && (await sessions.list(PRINCIPAL)).every(isEnded)) return;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+/** Dies after a commit that the store has acknowledged, before anybody is told; and before one. */
+function faulty(inner) {
+  return {
+    ...inner,
+    async commit(...args) {
+      fault('before-commit');
+      if (sabotage === 'lose' && !finish && args[2].add?.length && pick(10) === 0)
+        return { ok: true, rev: args[1] + 1 };
+      const answered = await inner.commit(...args);
+      fault('after-commit');
+      return answered;
+    },
+  };
+}
+
+function fault(name) {
+  if (!faults[name] || pick(faults[name]) > 0) return;
+  say('fault', { name });
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is on its way; nothing may happen until it is there.
+  for (;;);
+}
+
+/** Not Math.random, which is the same in every run inside a flow. */
+function pick(count) {
+  return Number((process.hrtime.bigint() / 7n) % BigInt(count));
+}
+
+function say(kind, what = {}) {
+  process.stdout.write(`${JSON.stringify({ kind, ...what })}\n`);
+}

@@ -159,7 +159,7 @@ export class UpstreamTarget implements Target {
 
   async #answer(exchange: Exchange): Promise<ResultObject> {
     const { method, params, client, resumed } = exchange;
-    if (resumed && resumed.server !== this.name) throw new GatewayError('STATE_INVALID');
+    if (resumed?.server !== undefined && resumed.server !== this.name) throw new GatewayError('STATE_INVALID');
     const server = this.#server ?? (await this.#connections.home(client).supervised.get()).server;
     switch (method) {
       case 'resources/subscribe':

@@ -88,6 +88,8 @@ function admit(
   const split = withoutRetry(request.method, splitMeta(request.params));
   const exchange = new StatelessExchange(request, split, toClient(envelope, principal), outlet);
   exchange.answers = answers;
+  // A client may bring answers to questions that it foresees.
+  if (answers) exchange.resumed = { state: undefined, answers, server: undefined };
   exchange.logLevel = envelope.logLevel;
   exchange.task = taskOf(envelope);
   if (TASK_METHODS.has(request.method) && !exchange.task) {

@@ -280,3 +280,10 @@ describe('a call that is ended with questions', () => {
     expect((await put({ requestState: second.requestState }).answer()).result).toMatchObject({ told: 'not here' });
   });
 });
+
+it('a call that brings answers before it was asked hands them on with itself', async () => {
+  const { put } = play(async ({ resumed }) => ({ content: [], resumed }));
+  const inputResponses = { city: { action: 'accept' }, unknown: {} };
+  const { result } = await put({ inputResponses }).answer();
+  expect(result).toMatchObject({ resumed: { answers: inputResponses } });
+});

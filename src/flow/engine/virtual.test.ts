@@ -53,9 +53,9 @@ describe('time and randomness in a body', () => {
       return mine;
     });
     const outside: number[] = [];
-    let running = true;
+    const state = { running: true };
     const watch = async () => {
-      while (running) {
+      while (state.running) {
         outside.push(Date.now());
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -63,7 +63,7 @@ describe('time and randomness in a body', () => {
     const watching = watch();
     const sessions = new Sessions([body], { clock, explore: false });
     const { result } = await sessions.start({ ...me, tool: 'x' });
-    running = false;
+    state.running = false;
     await watching;
     expect(result).toBe(1000);
     expect(inStep).toBeGreaterThan(1_600_000_000_000);

@@ -59,7 +59,7 @@ async function turns(atOnce) {
   await Promise.all(Array.from({ length: atOnce }, worker));
   const [wall, used] = [performance.now() - began, process.cpuUsage(cpu)];
   latencies.sort((a, b) => a - b);
-  const at = (share) => (latencies[Math.floor(latencies.length * share)] / (atOnce === 1 ? 1 : 1)).toFixed(3);
+  const at = (share) => latencies[Math.floor(latencies.length * share)].toFixed(3);
   console.log(
     `memory, ${atOnce} at once: ${Math.round((done / wall) * 1000)} turns/s, ` +
       `${((used.user + used.system) / done).toFixed(1)} us CPU per turn, per turn p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`,
@@ -89,14 +89,14 @@ async function replays() {
 async function idle() {
   const sessions = new Sessions([book], options({ store: memoryStore() }));
   globalThis.gc?.();
-  const before = process.memoryUsage().rss;
+  const before = process.memoryUsage().heapUsed;
   const COUNT = 50_000;
   for (let at = 0; at < COUNT; at++) {
     const { header } = await sessions.start({ ...me, tool: 'book' });
     await sessions.answer({ ...me, sessionId: header.id, answers: [{ value: 'Paris' }] });
   }
   globalThis.gc?.();
-  const each = (process.memoryUsage().rss - before) / COUNT;
+  const each = (process.memoryUsage().heapUsed - before) / COUNT;
   console.log(
     `idle: ${Math.round(each)} B per session, ${(1e9 / each / 1e6).toFixed(2)} million per GB${globalThis.gc ? '' : ' (run with --expose-gc)'}`,
   );

@@ -31,6 +31,7 @@ class MemoryStore implements FlowStore {
   readonly #due = new DueIndex();
   readonly #tombstones = new DueIndex();
   readonly #blobs = new Map<string, { bytes: Uint8Array; until: number }>();
+  readonly #oldBlobs = new DueIndex();
   readonly #spent = new Map<string, number>();
   #openCount = 0;
 
@@ -107,6 +108,7 @@ class MemoryStore implements FlowStore {
   async putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void> {
     const until = Math.max(this.#clock.now() + ttlMs, this.#blobs.get(sha256)?.until ?? 0);
     this.#blobs.set(sha256, { bytes: Uint8Array.from(bytes), until });
+    this.#oldBlobs.set(sha256, until);
   }
 
   async getBlob(sha256: string): Promise<Uint8Array | undefined> {
@@ -155,7 +157,10 @@ class MemoryStore implements FlowStore {
       this.#tombstones.delete(id);
       this.#sessions.delete(id);
     }
-    for (const [sha256, { until }] of this.#blobs) if (until <= now) this.#blobs.delete(sha256);
+    for (const sha256 of this.#oldBlobs.before(now, 100)) {
+      this.#oldBlobs.delete(sha256);
+      this.#blobs.delete(sha256);
+    }
   }
 }
 

@@ -50,6 +50,19 @@ describe.each(Object.entries(FORMS))('sessions in %s tokens', (_, make) => {
     expect(last.token).toBeUndefined();
   });
 
+  it('know the questions that were put ahead', async () => {
+    const ask3 = flow({ name: 'book', description: 'Three that hang on nothing' }, async (ask) => [
+      await ask.text('a', { message: 'a?' }),
+      await ask.text('b', { message: 'b?' }),
+      await ask.text('c', { message: 'c?' }),
+    ]);
+    const place = new TravellingSessions([ask3], { tokens: make() });
+    const { turn, token } = await begun(place);
+    expect(turn.questions.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
+    const last = await answer(token!, { 'a~1': 'x', 'b~1': 'y', 'c~1': 'z' }, place);
+    expect(last.turn.result).toEqual(['x', 'y', 'z']);
+  });
+
   it('keep what is wrong with an answer, and count it', async () => {
     const first = await begun();
     const refused = await answer(first.token!, { 'city~1': 'P' });

@@ -74,7 +74,7 @@ export class TravellingSessions {
     if (!opened.ok) throw refusal(opened.why);
     const { header, entries } = opened.session;
     if (header.current.length > 0) return opened.session;
-    return { header: { ...header, current: await questionsOf(this.sessions.flowOf(header), opened.session) }, entries };
+    return { header: { ...header, current: await questionsOf(this.sessions, opened.session) }, entries };
   }
 }
 

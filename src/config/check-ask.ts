@@ -41,5 +41,5 @@ interface UriCheck {
 function checkUri(text: string, path: Path, { problems, missing, isPath }: UriCheck): void {
   if (missing.has(toId(path)) || isFileUri(text)) return;
   if (isPath && !/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return;
-  problems.error(path, 'this is no file:// URI', 'Roots are folders, such as file:///home/me/project.');
+  problems.error(path, 'this is no file:// URI', 'Roots are folders, such as file:///srv/project.');
 }

@@ -5,7 +5,12 @@ import type { ListenOptions } from '../gateway/accept/doors.ts';
 import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from '../gateway/accept/stdio.ts';
+import { Asking } from '../gateway/asking.ts';
 import { createFront } from '../gateway/dialect/front.ts';
+import type { Front } from '../gateway/dialect/front.ts';
+import { systemClock } from '../shared/clock.ts';
+import { createLog } from '../shared/log.ts';
+import { createSealer } from '../shared/seal.ts';
 import { Server } from './server.ts';
 import type { ServerOptions } from './types.ts';
 
@@ -14,18 +19,25 @@ export function createServer(options: ServerOptions): ParleyServer {
 }
 
 export class ParleyServer extends Server {
-  readonly #doors: Doors;
+  #made: Doors | undefined;
+  #asking: Asking | undefined;
 
-  constructor(options: ServerOptions) {
-    super(options);
-    this.#doors = new Doors(createFront(this, options), { identify: options.identify });
+  /** Made when the first is opened: what was registered by then decides whether people are asked in the place of clients. */
+  get #doors(): Doors {
+    this.#made ??= new Doors(this.#front(), { identify: this.options.identify });
+    return this.#made;
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
   listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
   listen(options: HttpListenOptions): Promise<HttpListening>;
-  listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
-    return this.#doors.listen(options);
+  async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+    const doors = this.#doors;
+    const asking = this.#asking;
+    if ('stdio' in options || !asking) return doors.listen(options);
+    const listening = await doors.listen({ ...options, pages: { ...asking.door.pages, ...options.pages } });
+    asking.door.opened(options.host ?? '127.0.0.1', (listening as HttpListening).url);
+    return listening;
   }
 
   /** Serves one client over an official SDK Transport. */
@@ -35,14 +47,27 @@ export class ParleyServer extends Server {
 
   /** A request handler for an HTTP server of your own: `http.createServer(endpoint.handle).on('upgrade', endpoint.upgrade)`. */
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
-    return this.#doors.endpoint(options);
+    const doors = this.#doors;
+    this.#asking?.door.embedded();
+    return doors.endpoint(
+      this.#asking ? { ...options, pages: { ...this.#asking.door.pages, ...options.pages } } : options,
+    );
   }
 
   async close(): Promise<void> {
-    const closing = this.#doors.close();
+    const closing = Promise.all([this.#made?.close(), this.#asking?.close()]);
     // Not before the doors are closed, so that no new one comes in; not after, so that nobody waits for one any more.
     this.dropTasks();
     await closing;
     await this.closeExtensions();
+  }
+
+  #front(): Front {
+    const { options } = this;
+    if (!options.ask && !this.asks) return createFront(this, options);
+    const { log = createLog(), clock = systemClock, keys } = options;
+    const around = { log, clock, sealer: createSealer(keys) };
+    this.#asking = new Asking(options, around);
+    return createFront(this.#asking.before(this), { ...options, ...around });
   }
 }

@@ -11,6 +11,8 @@ export type Answering = (exchange: Exchange) => MaybePromise<ResultObject>;
 export interface Extension {
   /** Requests by their method. */
   methods: Readonly<Record<string, Answering>>;
+  /** It asks people, those whose clients cannot be asked, too. */
+  asks?: boolean;
   /** Added to what the server declares. */
   capabilities?(client: ClientView): ServerCapabilities;
   /** A client is there and can be told things, until the returned function is called. */

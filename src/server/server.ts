@@ -99,6 +99,10 @@ export class Server implements Target {
     this.#extensions.push(extension);
   }
 
+  protected get asks(): boolean {
+    return this.#extensions.some(({ asks }) => asks === true);
+  }
+
   protected async closeExtensions(): Promise<void> {
     await Promise.all(this.#extensions.map(async (extension) => extension.close?.()));
   }

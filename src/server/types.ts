@@ -23,6 +23,7 @@ import type { ClientView, TraceContext } from '../protocol/exchange.ts';
 import type { EventStore } from '../protocol/event-store.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { AskOptions } from '../gateway/ask/means.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 
@@ -175,6 +176,10 @@ export interface ServerOptions extends Implementation {
   events?: () => EventStore;
   /** How long a call that may become a task runs before it does, not counting the time it waits for answers. Default 100. */
   taskGraceMs?: number;
+  /** How people are asked whose clients cannot be; `{}`: by a page and by their model. Default: not, unless flows are served. */
+  ask?: AskOptions;
+  /** How browsers of users reach this server, where that is not its own address. */
+  publicUrl?: string;
   log?: Log;
   /** Where time comes from; for tests. */
   clock?: Clock;

@@ -1,15 +1,18 @@
 // The server that the official conformance suite is run against: everything its scenarios call by name, made with the
 // public API alone. What each fixture must do stands in tests/conformance/fixture/.
 import { createServer, ProtocolError } from 'mcp-parley';
+import { f, flow, serveFlows } from 'mcp-parley/flow';
 import { addAskingTools } from '../conformance/fixture/asking-tools.mjs';
 import { addChangeTools } from '../conformance/fixture/change-tools.mjs';
 import { addPlainTools } from '../conformance/fixture/plain-tools.mjs';
 import { addPrompts } from '../conformance/fixture/prompts.mjs';
 import { addResources } from '../conformance/fixture/resources.mjs';
+import { addRoundFlows, FLOW_TOOLS } from '../conformance/fixture/round-flows.mjs';
 import { addRoundTools } from '../conformance/fixture/round-tools.mjs';
 import { addTaskTools } from '../conformance/fixture/task-tools.mjs';
 
-export function createConformanceServer() {
+/** `flows`: tools that ask in rounds are flows, where a flow can be what the suite asks for. */
+export function createConformanceServer({ flows = false } = {}) {
   const server = createServer({
     name: 'parley-conformance-fixture',
     version: '1.0.0',
@@ -18,7 +21,8 @@ export function createConformanceServer() {
   });
   addPlainTools(server);
   addAskingTools(server);
-  addRoundTools(server);
+  addRoundTools(server, flows ? FLOW_TOOLS : undefined);
+  if (flows) addRoundFlows(server, { f, flow, serveFlows });
   addChangeTools(server);
   addTaskTools(server, { ProtocolError });
   addResources(server);

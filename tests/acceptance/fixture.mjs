@@ -15,7 +15,8 @@ const SERVERS = {
   chain: createChain,
   'chain-mw': createChainWithMiddleware,
   'chain-faulty': createFaultyChain,
-  conformance: createConformanceServer,
+  conformance: () => createConformanceServer(),
+  'conformance-flows': () => createConformanceServer({ flows: true }),
 };
 
 const [fixture, listen, value] = process.argv.slice(2);

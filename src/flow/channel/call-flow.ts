@@ -1,72 +1,105 @@
 // A flow called like any other tool. What was given as arguments is not asked; the rest is asked by whichever way the client's user
 // can be asked, round by round, until the flow has its result.
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { AskFailure } from '../authoring/ask-failure.ts';
 import type { AnyFlow } from '../define.ts';
-import type { Question } from '../question/question.ts';
-import type { GivenAnswer } from '../session/requests.ts';
+import type { StartRequest } from '../session/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
-import { contentOf, fromForm, toForm } from './to-form.ts';
+import type { TravellingSessions } from '../token/travelling.ts';
+import { fromAnswer, toAsk } from './round.ts';
+import { travel } from './travelling-call.ts';
+import type { Leg } from './travelling-call.ts';
 
-export async function callFlow(exchange: Exchange, flow: AnyFlow, sessions: Sessions): Promise<ResultObject> {
+/** Where the sessions of called flows are. */
+export interface Called {
+  /** Kept while the call waits. */
+  sessions: Sessions;
+  /** In the state of calls that are ended with questions. */
+  travelling: TravellingSessions;
+}
+
+export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called): Promise<ResultObject> {
   const { principal, info } = exchange.client;
   const args = readOptionalObject(exchange.params, 'arguments') ?? {};
   const client = { name: info.name, version: info.version };
-  let turn = await settled(await sessions.start({ principal, tool: flow.name, args, client, via: 'elicit' }));
+  const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit' };
+  try {
+    const { turn, suspended } = await begun(exchange, start, called);
+    return suspended ?? (await toResult(await played(turn, exchange, called.sessions), flow));
+  } catch (thrown) {
+    return toRefused(thrown);
+  }
+}
+
+async function begun(exchange: Exchange, start: StartRequest, called: Called): Promise<Leg> {
+  if (exchange.maySuspend || exchange.resumed) return travel(exchange, start, called);
+  return { turn: await settled(await called.sessions.start(start)) };
+}
+
+async function played(first: Turn, exchange: Exchange, sessions: Sessions): Promise<Turn> {
+  let turn = first;
+  if (turn.questions.length === 0) return turn;
+  const { principal } = exchange.client;
   const { id: sessionId } = turn.header;
   const giveUp = (): void =>
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
     while (turn.questions.length > 0) {
-      const answers = await put(turn.questions, exchange);
+      if (turn.progress) exchange.progress({ ...turn.progress, progress: turn.progress.current });
+      const answers = fromAnswer(turn.questions, await putTo(exchange, turn));
       turn = await settled(await sessions.answer({ principal, sessionId, answers, via: 'elicit' }));
     }
+    return turn;
   } catch (thrown) {
     giveUp(); // it has ended already, or nobody will come back for it
-    return toRefused(thrown, turn);
+    throw thrown;
   } finally {
     exchange.signal.removeEventListener('abort', giveUp);
   }
-  return toResult(turn, flow);
 }
 
-/** All questions of a round in one form. */
-async function put(questions: readonly Question[], exchange: Exchange): Promise<GivenAnswer[]> {
-  const { message, requestedSchema } = toForm(questions);
-  const ask: Ask = {
-    method: 'elicitation/create',
-    params: { mode: 'form', message, requestedSchema },
-    ...(questions.some(({ by }) => by === 'human') && { human: true }),
-    key: questions.map(({ promptId }) => promptId).join(' '),
-  };
-  const answer = await exchange.ask(ask);
-  if (answer.action === 'accept') return fromForm(questions, contentOf(answer));
-  const no: AskFailure = answer.action === 'decline' ? 'declined' : 'cancelled';
-  return questions.map(({ promptId }) => ({ promptId, no }));
+/** Where nobody can be asked, what is missing can still be given as arguments. */
+async function putTo(exchange: Exchange, { questions }: Turn): Promise<JsonObject> {
+  try {
+    return await exchange.ask(toAsk(questions));
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'CLIENT_CANNOT_BE_ASKED') throw thrown;
+    throw new NobodyToAsk(questions.map(({ key, prompt }) => `- ${key}: ${prompt.message}`));
+  }
+}
+
+class NobodyToAsk extends Error {
+  constructor(missing: string[]) {
+    super(
+      [
+        'This client cannot be asked. Ask the user, and call the tool again with these arguments as well:',
+        ...missing,
+      ].join('\n'),
+    );
+  }
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {
-  if (turn.failure) return { content: [{ type: 'text', text: turn.failure.message }], isError: true };
-  if (turn.header.state === 'cancelled')
-    return { content: [{ type: 'text', text: `${name} was cancelled` }], isError: true };
+  if (turn.failure) return toFailed(turn.failure.message);
+  if (turn.header.state === 'cancelled') return toFailed(`${name} was cancelled`);
   return toToolResult(turn.result, { key: name, output });
 }
 
-/** Nobody can be asked: what is missing can still be given as arguments. */
-function toRefused(thrown: unknown, { questions }: Turn): JsonObject {
-  if (!(thrown instanceof GatewayError) || thrown.code !== 'CLIENT_CANNOT_BE_ASKED') throw thrown;
-  const missing = questions.map(({ key, prompt }) => `- ${key}: ${prompt.message}`);
-  const text = [
-    'This client cannot be asked. Ask the user, and call the tool again with these arguments as well:',
-    ...missing,
-  ];
-  return { content: [{ type: 'text', text: text.join('\n') }], isError: true };
+/** What befalls a session is told to whoever called the tool; a state that is none of ours is a bad request. */
+function toRefused(thrown: unknown): JsonObject {
+  if (thrown instanceof NobodyToAsk) return toFailed(thrown.message);
+  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
+  if (thrown.code === 'FLOW_SESSION_NOT_FOUND') throw new GatewayError('STATE_INVALID');
+  return toFailed(thrown.message);
+}
+
+function toFailed(text: string): JsonObject {
+  return { content: [{ type: 'text', text }], isError: true };
 }

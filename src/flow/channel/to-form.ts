@@ -6,6 +6,8 @@ import type { Field, Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/requests.ts';
 import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
 
+type Asked = Field & Pick<Question, 'secret'>;
+
 export interface Form {
   message: string;
   requestedSchema: JsonObject;
@@ -15,7 +17,7 @@ export interface Form {
 const UNKNOWN = ['formatMinimum', 'formatMaximum', 'uniqueItems', 'additionalProperties'];
 
 export function toForm(questions: readonly Question[]): Form {
-  const fields = questions.flatMap(fieldsOf);
+  const fields = questions.flatMap((question) => fieldsOf(question, questions.length > 1));
   const properties = Object.fromEntries(
     fields.map(({ name, field }) => [name, toProperty(field, questions.length > 1)]),
   );
@@ -28,26 +30,32 @@ export function toForm(questions: readonly Question[]): Form {
 
 /** Answers in the order of the questions; what was left out is no answer, and is refused where one is needed. */
 export function fromForm(questions: readonly Question[], content: JsonObject): GivenAnswer[] {
-  return questions.map((question) => ({ promptId: question.promptId, value: valueOf(question, content) }));
+  return questions.map((question) => ({
+    promptId: question.promptId,
+    value: valueOf(question, content, questions.length > 1),
+  }));
 }
 
-function fieldsOf(question: Question): { name: string; field: Field }[] {
+function fieldsOf(question: Question, isOneOfSeveral: boolean): { name: string; field: Asked }[] {
   if (question.kind !== 'form') return [{ name: question.key, field: question }];
-  return Object.entries(question.fields ?? {}).map(([name, field]) => ({ name: toName(question.key, name), field }));
+  const toName = namesOf(question, isOneOfSeveral);
+  return Object.entries(question.fields ?? {}).map(([name, field]) => ({ name: toName(name), field }));
 }
 
-function valueOf(question: Question, content: JsonObject): unknown {
+function valueOf(question: Question, content: JsonObject, isOneOfSeveral: boolean): unknown {
   if (question.kind !== 'form') return fromText(question, content[question.key]);
   const fields = Object.entries(question.fields ?? {});
-  const values = fields.map(([name, field]) => [name, fromText(field, content[toName(question.key, name)])] as const);
+  const toName = namesOf(question, isOneOfSeveral);
+  const values = fields.map(([name, field]) => [name, fromText(field, content[toName(name)])] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-function toName(key: string, field: string): string {
-  return `${key}.${field}`;
+/** Two forms side by side may have fields of the same name. */
+function namesOf({ key }: Question, isOneOfSeveral: boolean): (field: string) => string {
+  return (field) => (isOneOfSeveral ? `${key}.${field}` : field);
 }
 
-function toProperty(field: Field, isOneOfSeveral: boolean): JsonObject {
+function toProperty(field: Asked, isOneOfSeveral: boolean): JsonObject {
   const schema = Object.fromEntries(Object.entries(toAnswerSchema(field)).filter(([name]) => !UNKNOWN.includes(name)));
   const { choices } = field.prompt;
   const options = choices?.map(({ value, label }) => ({ const: String(value), title: label }));
@@ -56,7 +64,23 @@ function toProperty(field: Field, isOneOfSeveral: boolean): JsonObject {
   const { oneOf, enum: values, ...rest } = schema;
   const kept = options ? rest : schema;
   const title = field.label ?? (isOneOfSeveral ? field.prompt.message : undefined);
-  return { ...kept, ...typed, ...several, ...(title !== undefined && { title }) };
+  return {
+    ...(field.kind === 'file' ? toFile(field, kept) : kept),
+    ...(field.secret && { format: 'password' }),
+    ...typed,
+    ...several,
+    ...(title !== undefined && { title }),
+  };
+}
+
+/** As our page shows it; no form of a client does. */
+function toFile({ prompt }: Field, { description }: JsonObject): JsonObject {
+  const { accept, maxBytes } = prompt.validation ?? {};
+  return {
+    ...{ type: 'object', 'x-parley': 'file', description },
+    ...(accept && { accept: accept.join(',') }),
+    ...(maxBytes !== undefined && { maxBytes }),
+  };
 }
 
 /** Options that are no texts come back as what they are. */

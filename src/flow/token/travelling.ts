@@ -20,6 +20,8 @@ export interface TravellingOptions extends Omit<SessionOptions, 'store'> {
   tokens: Tokens;
   /** For files and secrets, which are too much for a token. */
   shared?: FlowStore | undefined;
+  /** A session that has become too large for a token is handed back without one. Default: that is an error. */
+  mayOutgrow?: boolean | undefined;
 }
 
 /** By whom and by which request a token is brought. */
@@ -34,14 +36,18 @@ export interface Travelled {
   turn: Turn;
   /** To be shown with the next request; none once it has ended. */
   token?: string;
+  /** As it is now, unless it has ended. */
+  session?: StoredSession;
 }
 
 export class TravellingSessions {
   readonly sessions: Sessions;
   readonly #tokens: Tokens;
   readonly #store: ReturnType<typeof createCarriedStore>;
+  readonly #mayOutgrow: boolean;
 
-  constructor(flows: Iterable<AnyFlow>, { tokens, shared, ...options }: TravellingOptions) {
+  constructor(flows: Iterable<AnyFlow>, { tokens, shared, mayOutgrow = false, ...options }: TravellingOptions) {
+    this.#mayOutgrow = mayOutgrow;
     const clock: Clock | undefined = options.clock;
     this.#store = createCarriedStore({ shared, ...(clock && { clock }) });
     this.#tokens = tokens;
@@ -67,7 +73,18 @@ export class TravellingSessions {
   async #carried(session: StoredSession | undefined, bearer: Bearer, act: () => Promise<Turn>): Promise<Travelled> {
     const { value: turn, session: after } = await this.#store.carry(session, async () => settled(await act()));
     if (!after || isEnded(after.header)) return { turn };
-    return { turn, token: await this.#tokens.seal(after, toBinding(bearer)) };
+    const token = await this.#sealed(after, bearer);
+    return { turn, session: after, ...(token !== undefined && { token }) };
+  }
+
+  async #sealed(session: StoredSession, bearer: Bearer): Promise<string | undefined> {
+    try {
+      return await this.#tokens.seal(session, toBinding(bearer));
+    } catch (thrown) {
+      const isTooLarge = thrown instanceof GatewayError && thrown.code === 'FLOW_TOO_LARGE';
+      if (isTooLarge && this.#mayOutgrow) return undefined;
+      throw thrown;
+    }
   }
 
   async #renewed(opened: Opened): Promise<StoredSession> {

@@ -1,14 +1,17 @@
 // Flows as tools of a server: listed and called like any other, and played over the methods of MCP Flow by clients that know them.
+import { randomBytes } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { callFlow } from '../channel/call-flow.ts';
+import type { Called } from '../channel/call-flow.ts';
 import type { AnyFlow } from '../define.ts';
 import { toInputSchema } from '../explore/to-input-schema.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
+import { createTokens } from '../token/tokens.ts';
 import { TravellingSessions } from '../token/travelling.ts';
 import { storedDesk, tokenDesk } from './desk.ts';
 import type { Desk } from './desk.ts';
@@ -26,11 +29,15 @@ const VERSION = '0.1.0';
 
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
   const { log = server.options.log, clock = server.options.clock } = options;
-  const setup = { ...options, log, clock };
+  const { keys = server.options.keys ?? [randomBytes(32).toString('base64')] } = options;
+  const setup = { ...options, log, clock, keys };
   const sessions = new Sessions(flows, setup);
-  const desk = options.tokens ? tokenDesk(travelling(flows, setup)) : storedDesk(sessions);
+  const called = { sessions, travelling: carriedByCalls(flows, { ...setup, store: sessions.setup.store }) };
+  const desk = options.tokens
+    ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))
+    : storedDesk(sessions);
   const pushes = new Pushes(sessions.setup.log);
-  for (const flow of flows) addTool(server, flow, sessions);
+  for (const flow of flows) addTool(server, flow, called);
   const declaration = declare(options, desk);
   const native =
     options.interactive === false
@@ -42,27 +49,28 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
       pushes.warn(event.header.id, { sessionId: event.header.id, remainingMs: event.remainingMs });
   });
   server.extend({
+    asks: true,
     methods: { ...native, capabilities: () => declaration },
     capabilities: () => ({ experimental: { mcpFlow: declaration } }) as ServerCapabilities,
     attend: (watcher) => pushes.attend(watcher),
     async close() {
       stop();
-      await Promise.all([sessions.close(), desk.sessions !== sessions && desk.sessions.close()]);
+      await Promise.all([...new Set([sessions, desk.sessions, called.travelling.sessions])].map((all) => all.close()));
     },
   });
   return sessions;
 }
 
 /** Its schema is found by exploring it, which takes a moment; until then it takes anything. */
-function addTool(server: Server, flow: AnyFlow, sessions: Sessions): void {
+function addTool(server: Server, flow: AnyFlow, called: Called): void {
   const { title, description, icons, annotations, meta } = flow.options;
   const about = Object.fromEntries(
     Object.entries({ title, description, icons, annotations, meta }).filter(([, value]) => value !== undefined),
   );
   const add = (input: JsonObject) =>
-    server.answeredTool(flow.name, { ...about, input }, (exchange) => callFlow(exchange, flow, sessions));
+    server.answeredTool(flow.name, { ...about, input }, (exchange) => callFlow(exchange, flow, called));
   const registration = add({ type: 'object' });
-  void sessions.explored(flow).then((explored) => {
+  void called.sessions.explored(flow).then((explored) => {
     server.batch(
       () => {
         registration.remove();
@@ -73,7 +81,13 @@ function addTool(server: Server, flow: AnyFlow, sessions: Sessions): void {
   });
 }
 
-function travelling(flows: readonly AnyFlow[], { tokens: _, store: shared, ...options }: ServeFlowsOptions) {
+/** Sessions of calls that are ended with their questions. Files and secrets of theirs are kept after all. */
+function carriedByCalls(flows: readonly AnyFlow[], { tokens: _, store: shared, ...options }: ServeFlowsOptions) {
+  const tokens = createTokens({ keys: options.keys!, clock: options.clock });
+  return new TravellingSessions(flows, { ...options, shared, tokens, mayOutgrow: true });
+}
+
+function carriedBySessions(flows: readonly AnyFlow[], { tokens: _, store: shared, ...options }: ServeFlowsOptions) {
   const { keys, clock } = options;
   if (!keys?.length) throw new GatewayError('BAD_OPTION', { option: 'keys', reason: 'tokens need one' });
   return new TravellingSessions(flows, {

@@ -98,9 +98,9 @@ export class Means {
   }
 
   /** Whether the question can be put by a page or in the model's words. A human's word is never taken from a model. */
-  canPut({ method, human }: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
+  canPut({ method, human, page }: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
     if (method !== 'elicitation/create' || during !== 'tools/call') return false;
-    return this.#page?.isReachable === true || (this.#hasRelay && human !== true);
+    return this.#page?.isReachable === true || (this.#hasRelay && !human && !page);
   }
 
   canOpenPage(exchange: Exchange): boolean {
@@ -114,6 +114,7 @@ export class Means {
   }
 }
 
+/** Whether no model may bring the answer. */
 export function isForHuman({ questions }: Pick<Round, 'questions'>): boolean {
-  return questions.some(({ ask }) => ask.human === true);
+  return questions.some(({ ask }) => ask.human === true || ask.page === true);
 }

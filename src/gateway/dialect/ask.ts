@@ -27,6 +27,7 @@ export function cannotBeAsked(ask: Ask, required: ClientCapabilities | undefined
 /** `elicitation: {}` means forms only. */
 function missingElicitation(ask: Ask, { elicitation }: ClientCapabilities): ClientCapabilities | undefined {
   if (ask.params?.mode === 'url') return elicitation?.url ? undefined : { elicitation: { url: {} } };
+  if (ask.page) return { elicitation: { url: {} } };
   const form = elicitation && (elicitation.form !== undefined || elicitation.url === undefined);
   return form ? undefined : { elicitation: { form: {} } };
 }

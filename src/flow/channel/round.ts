@@ -1,0 +1,34 @@
+// A round of questions as one question to the client, and its answer read back. What is secret, and files, have no place in a
+// client's form: they are asked by a page of ours or not at all.
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import type { Question } from '../question/question.ts';
+import type { GivenAnswer } from '../session/requests.ts';
+import { contentOf, fromForm, toForm } from './to-form.ts';
+
+export function toAsk(questions: readonly Question[]): Ask {
+  const { message, requestedSchema } = toForm(questions);
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema },
+    ...(questions.some(({ by }) => by === 'human') && { human: true }),
+    ...(questions.some(isForPage) && { page: true }),
+    key: keyOf(questions),
+  };
+}
+
+export function fromAnswer(questions: readonly Question[], answer: JsonObject): GivenAnswer[] {
+  if (answer.action === 'accept') return fromForm(questions, contentOf(answer));
+  const no: AskFailure = answer.action === 'decline' ? 'declined' : 'cancelled';
+  return questions.map(({ promptId }) => ({ promptId, no }));
+}
+
+/** The author's names; asked again, a question has another. */
+export function keyOf(questions: readonly Question[]): string {
+  return questions.map(({ key, attempt, promptId }) => (attempt === 1 ? key : promptId)).join(' ');
+}
+
+export function isForPage({ secret, kind, fields = {} }: Question): boolean {
+  return secret === true || kind === 'file' || Object.values(fields).some((field) => field.kind === 'file');
+}

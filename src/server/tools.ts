@@ -51,6 +51,7 @@ export class Tools {
 
   addAnswered(name: string, options: ToolOptions, answer: Answering): Registration {
     const entry = { ...toEntry(name, options, () => undefined), answer };
+    if (options.task !== undefined) this.#taskScopes.add(options.only);
     return this.#changes.register('tools', this.#catalogue, entry);
   }
 
@@ -75,7 +76,8 @@ export class Tools {
     const name = readString(exchange.params, 'name');
     const tool = this.#catalogue.find(name, exchange.client);
     if (tool === undefined) throw new GatewayError('TOOL_NOT_FOUND', { name });
-    if (tool.answer) return tool.answer(exchange);
+    const { answer } = tool;
+    if (answer) return this.#orTask(tool, exchange, (own) => answer(own));
     const given = readOptionalObject(exchange.params, 'arguments') ?? {};
     const args = tool.input === undefined ? given : checked(given, tool.key, tool.input);
     return args instanceof Promise
@@ -83,9 +85,19 @@ export class Tools {
       : this.#run(tool, args, exchange);
   }
 
-  #run(tool: ToolEntry, args: unknown, exchange: Exchange): MaybePromise<JsonObject> {
-    if (!mayBeTask(tool, exchange)) return runTool(tool, { args, exchange, call: new ExchangeCall(exchange) });
-    const work: Work = async (own, say) => runTool(tool, { args, exchange: own, call: new ExchangeCall(own, say) });
+  #run(tool: ToolEntry, args: unknown, exchange: Exchange): MaybePromise<ResultObject> {
+    return this.#orTask(tool, exchange, (own, say) =>
+      runTool(tool, { args, exchange: own, call: new ExchangeCall(own, say) }),
+    );
+  }
+
+  #orTask(
+    tool: ToolEntry,
+    exchange: Exchange,
+    run: (own: Exchange, say?: (message: string) => void) => MaybePromise<ResultObject>,
+  ): MaybePromise<ResultObject> {
+    if (!mayBeTask(tool, exchange)) return run(exchange);
+    const work: Work<ResultObject> = async (own, say) => run(own, say);
     if (exchange.task?.requested === true) return this.#tasks.start(exchange, work);
     return this.#tasks.maybeStart(exchange, tool.task === 'required', work);
   }

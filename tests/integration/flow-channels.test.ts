@@ -1,5 +1,6 @@
 // One function through every channel of a plain server: forms of clients, calls that are ended with questions and made again,
 // our page, the model's words, and arguments. The same answers give the same result.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';
 import type { Client, ConnectOptions, ParleyServer } from 'mcp-parley';
@@ -37,9 +38,14 @@ const large = flow({ name: 'large', description: 'Asks for much' }, async (ask) 
   return `${text.length} ${more}`;
 });
 
+const build = flow({ name: 'build', description: 'Build', long: true }, async (ask) => {
+  await ask.step('compile', () => sleep(300));
+  return (await ask.confirm('publish', { message: 'Publish?' })) ? 'published' : 'built';
+});
+
 async function serving(): Promise<{ server: ParleyServer; url: string }> {
   const server = createServer({ name: 'flows', version: '1', log: QUIET, keys: KEYS });
-  serveFlows(server, [trip, ship, login, load, large], { keys: KEYS });
+  serveFlows(server, [trip, ship, login, load, large, build], { keys: KEYS });
   const { url } = await server.listen({ port: 0 });
   return { server, url };
 }
@@ -206,6 +212,18 @@ describe('a call that is ended with its questions', () => {
     expect(last).toMatchObject({ content: [{ text: '40000 yes' }] });
   });
 });
+
+test.each(['2025-11-25', '2026-07-28'])(
+  'a flow that takes long runs as a task for a client of %s',
+  async (revision) => {
+    const states: string[] = [];
+    await using client = await connected(url, { revision, onElicit: filling({ publish: true }) });
+    const options = { task: true, onTask: ({ status }: { status: string }) => void states.push(status) };
+    const { content } = await within('the task', client.callTool('build', {}, options));
+    expect(content).toMatchObject([{ text: 'published' }]);
+    expect(states).toEqual(expect.arrayContaining(['working', 'input_required', 'completed']));
+  },
+);
 
 interface Ended {
   inputRequests: Record<string, unknown>;

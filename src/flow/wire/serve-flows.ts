@@ -68,7 +68,11 @@ function addTool(server: Server, flow: AnyFlow, called: Called): void {
     Object.entries({ title, description, icons, annotations, meta }).filter(([, value]) => value !== undefined),
   );
   const add = (input: JsonObject) =>
-    server.answeredTool(flow.name, { ...about, input }, (exchange) => callFlow(exchange, flow, called));
+    server.answeredTool(
+      flow.name,
+      { ...about, input, ...(flow.options.long && { task: 'optional' as const }) },
+      (exchange) => callFlow(exchange, flow, called),
+    );
   const registration = add({ type: 'object' });
   void called.sessions.explored(flow).then((explored) => {
     server.batch(

@@ -62,6 +62,11 @@ export class MaybeTask extends DelegatedExchange {
     return undefined;
   }
 
+  /** A task asks by itself. */
+  override get maySuspend(): boolean | undefined {
+    return this.#task === undefined && this.inner.maySuspend;
+  }
+
   override notify(method: string, params?: JsonObject): void {
     if (this.#task === undefined) this.inner.notify(method, params);
   }

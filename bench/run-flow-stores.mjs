@@ -16,7 +16,7 @@ if (!globalThis.gc) {
   const again = [...process.execArgv, '--expose-gc', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   process.exit(spawnSync(process.execPath, again, { stdio: 'inherit' }).status ?? 1);
 }
-const plan = options.quick ? { turns: 2000, sessions: 2000 } : { turns: 30_000, sessions: 20_000 };
+const plan = options.quick ? { turns: 3000, sessions: 2000 } : { turns: 30_000, sessions: 20_000 };
 const LENGTHS = [0, 10, 50, 100, 500];
 
 const turns = [];
@@ -68,7 +68,7 @@ function page() {
       turns.map((one) => [one.name, one.inFlight, ...cells(one)]),
     ),
     table(
-      ['a waiting session, three answers', 'bytes', 'per GB'],
+      ['a waiting session, four answers and a step', 'bytes', 'per GB'],
       sizes.map(({ name, bytes }) => [name, rounded(bytes), rounded(1e9 / bytes)]),
     ),
     table(

@@ -25,7 +25,7 @@ export interface Limits {
   /** Calls waiting for an answer of the user, per principal, and for how long. */
   maxParked: number;
   parkedMs: number;
-  /** Rounds of questions within one call. */
+  /** Rounds of questions that a stateless client takes part in within one call; official ones stop after eight to ten. */
   maxRounds: number;
   /** Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait. */
   maxPool: number;
@@ -58,7 +58,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxSubscriptions: 10_000,
   maxParked: 256,
   parkedMs: 10 * MINUTE,
-  maxRounds: 10,
+  maxRounds: 8,
   maxPool: 8,
   maxEvents: 1000,
   maxEventBytes: 16 * MiB,

@@ -183,7 +183,7 @@ export class StatelessExchange extends ServedExchange {
   }
 
   #refusal(ask: Ask): GatewayError | undefined {
-    if (this.round >= (this.front?.limits.maxRounds ?? Infinity))
+    if (this.round + this.suspensions >= (this.front?.limits.maxRounds ?? Infinity))
       return tooMany('rounds of questions in one call', 'maxRounds');
     if (!MAY_ASK.has(this.method) || !ASKABLE.has(ask.method)) return cannotBeAsked(ask, undefined);
     const missing = missingCapability(ask, this.client.capabilities);

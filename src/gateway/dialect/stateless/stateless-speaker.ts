@@ -24,7 +24,7 @@ export interface StatelessIdentity {
 }
 
 /** Questions a single call may ask before it is given up. */
-const MAX_ROUNDS = 10;
+const MAX_ROUNDS = 64;
 /** Of a list in which one tool is looked for. */
 const MAX_PAGES = 100;
 

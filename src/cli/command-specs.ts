@@ -159,6 +159,32 @@ export const SPECS: readonly CommandSpec[] = [
     ],
   },
   {
+    name: 'run',
+    summary: 'play a flow of yours on the terminal',
+    usage: ['FILE [--flow NAME] [--arg K=V …] [--answers FILE] [--json]'],
+    about: [
+      'Asks what the flow asks, one question after the other. Esc goes back to an earlier question, or cancels. Nothing is',
+      'kept: the next run begins anew. Where nobody can type, the answers come from --answers.',
+    ],
+    options: {
+      flow: { type: 'string', value: 'NAME', text: 'which one, where the file has several' },
+      arg: {
+        type: 'string',
+        value: 'K=V',
+        text: 'an argument, which is not asked for; may be repeated',
+        multiple: true,
+      },
+      answers: { type: 'string', value: 'FILE', text: 'a JSON object with answers by the names of the questions' },
+      json: { ...json, text: 'print the result as JSON' },
+      help,
+    },
+    words: { file: true },
+    examples: [
+      { line: 'parley run trip.ts', does: 'arrow keys, with what is wrong told at once' },
+      { line: 'parley run trip.ts --arg city=Oslo --answers rest.json', does: 'nothing is asked' },
+    ],
+  },
+  {
     name: 'status',
     summary: 'how each server of the running gateway is, and why one is failing',
     usage: ['[--url URL] [--json]'],

@@ -67,6 +67,18 @@ export interface CallCommand extends Reach {
   json: boolean;
 }
 
+export interface RunCommand {
+  name: 'run';
+  file: string;
+  /** Which, where the file has several. */
+  flow: string | undefined;
+  /** As typed: what they mean depends on the flow. */
+  args: [name: string, text: string][];
+  /** A JSON file. */
+  answers: string | undefined;
+  json: boolean;
+}
+
 export interface StatusCommand {
   name: 'status';
   url: string | undefined;
@@ -80,6 +92,7 @@ export type Runnable =
   | CheckCommand
   | LsCommand
   | CallCommand
+  | RunCommand
   | StatusCommand
   | { name: 'completion'; shell: Shell };
 

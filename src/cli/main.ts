@@ -51,6 +51,8 @@ async function runCommand(command: Runnable, print: Printer): Promise<number> {
       return (await import('./commands/ls.ts')).ls(command, print);
     case 'call':
       return (await import('./commands/call.ts')).call(command, print);
+    case 'run':
+      return (await import('./commands/run.ts')).run(command, print);
     case 'status':
       return (await import('./commands/status.ts')).status(command, print);
     case 'demo':

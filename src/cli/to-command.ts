@@ -26,6 +26,7 @@ const READERS: Record<Runnable['name'], (given: Given) => Runnable> = {
   }),
   ls: toLs,
   call: toCall,
+  run: toRun,
   status: ({ values, words }) => {
     none(words, 'status');
     return { name: 'status', url: toUrl(values['url']), json: values['json'] === true };
@@ -105,6 +106,21 @@ function toCall({ values, words }: Given): Runnable {
     yes: values['yes'] === true,
     json: values['json'] === true,
     ...toReach(values),
+  };
+}
+
+function toRun({ values, words }: Given): Runnable {
+  const file = only(words, 'run');
+  if (file === undefined) throw new Mistake('Name the file of the flow.');
+  return {
+    ...{
+      name: 'run',
+      file,
+      flow: values['flow'] as string | undefined,
+      answers: values['answers'] as string | undefined,
+    },
+    args: toPairs(values['arg'], '=', '--arg name=value'),
+    json: values['json'] === true,
   };
 }
 

@@ -1,9 +1,9 @@
-// A step from a user's file, `.ts` or JavaScript. The loader is imported only when a step is loaded. `mcp-parley` in the file is
-// this very package, installed beside it or not: errors and outcomes made there are ours.
+// A step from a user's file, `.ts` or JavaScript.
 import { basename, extname } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
+import { importAnew } from './import-anew.ts';
 import { badOption } from './step-options.ts';
 
 /** By name, since the package is not part of itself while it is built. */
@@ -15,21 +15,13 @@ const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
  */
 export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
   try {
-    const [name, exported] = pickExport(await importAnew(path));
+    const [name, exported] = pickExport(await importAnew(path, OURS));
     if (Object.keys(options).length === 0) return toStep(path, name, exported);
     if (typeof exported !== 'function') throw new Error('takes no options: it exports no function');
     return toStep(path, name, await (exported as (options: JsonObject) => unknown)(options));
   } catch (thrown) {
     throw badOption(path, thrown instanceof Error ? thrown.message : String(thrown));
   }
-}
-
-async function importAnew(path: string): Promise<unknown> {
-  const { createJiti } = await import('jiti');
-  const ours = await Promise.all(OURS.map(async (name) => [name, await import(name)] as const));
-  // Without its caches, which would keep former versions.
-  const fresh = { moduleCache: false, fsCache: false, interopDefault: false };
-  return createJiti(path, { ...fresh, virtualModules: Object.fromEntries(ours) }).import(path);
 }
 
 /** The default export, or the only one that can be a step. */

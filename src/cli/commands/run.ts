@@ -1,0 +1,94 @@
+// `parley run`: a flow of the user's, played on the terminal or with the answers of a file. Nothing is kept.
+import { readFileSync } from 'node:fs';
+import type { AnyFlow } from '../../flow/define.ts';
+import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
+import type { GivenAnswer } from '../../flow/session/requests.ts';
+import { Sessions } from '../../flow/session/sessions.ts';
+import { settled } from '../../flow/session/turn.ts';
+import type { Turn } from '../../flow/session/turn.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { RunCommand } from '../command.ts';
+import { errorWords } from '../error-words.ts';
+import { loadFlow } from '../load-flow.ts';
+import type { Printer } from '../print.ts';
+import { toArguments } from '../tool-arguments.ts';
+
+const ME = { principal: 'terminal' };
+
+export async function run(command: RunCommand, print: Printer): Promise<number> {
+  let sessions: Sessions | undefined;
+  try {
+    const flow = await loadFlow(command.file, command.flow);
+    const answers = command.answers === undefined ? {} : readAnswers(command.answers);
+    sessions = new Sessions([flow]);
+    const args = toArguments(command.args, {}, toInputSchema(flow, await sessions.explored(flow)));
+    return finish(await play(flow, { sessions, args, answers }), command, print);
+  } catch (thrown) {
+    print.problem(errorWords(thrown));
+    return 1;
+  } finally {
+    await sessions?.close();
+  }
+}
+
+interface Playing {
+  sessions: Sessions;
+  args: JsonObject;
+  /** By the names of questions. */
+  answers: JsonObject;
+}
+
+async function play(flow: AnyFlow, { sessions, args, answers }: Playing): Promise<Turn> {
+  let turn = await settled(await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' }));
+  const asked = { ...ME, sessionId: turn.header.id };
+  let rounds = 0;
+  while (turn.questions.length > 0) {
+    const given = fromFile(turn, answers);
+    const round = given.length > 0 ? { answers: given } : await byHand(turn, rounds === 0);
+    if (round === 'cancel') turn = await sessions.cancel({ ...asked, reason: 'The user cancelled' });
+    else if (round === 'back') [turn, rounds] = [await settled(await sessions.back(asked)), rounds - 1];
+    else {
+      turn = await settled(await sessions.answer({ ...asked, answers: round.answers, via: 'terminal' }));
+      rounds += 1;
+    }
+  }
+  return turn;
+}
+
+/** Each is tried once: the same answer would be refused again. */
+function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
+  return questions.flatMap(({ key, promptId, attempt }) => {
+    return attempt === 1 && Object.hasOwn(answers, key) ? [{ promptId, value: answers[key] }] : [];
+  });
+}
+
+async function byHand(turn: Turn, isFirst: boolean) {
+  if (process.stdin.isTTY) return (await import('../flow-round.ts')).askRound(turn, isFirst);
+  const open = turn.questions.map(({ key, prompt, complaint }) => {
+    return `  ${key}: ${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
+  });
+  const reason = `nobody can type here, and these questions have no answer that fits:\n${open.join('\n')}`;
+  throw new GatewayError('BAD_OPTION', { option: '--answers', reason });
+}
+
+function finish({ header, failure, result }: Turn, { json }: RunCommand, print: Printer): number {
+  if (failure) print.problem(`${header.tool} failed: ${failure.message}`);
+  else if (header.state === 'cancelled') print.problem(`${header.tool} was cancelled.`);
+  else if (json || typeof result !== 'string') print.line(JSON.stringify(result ?? null, undefined, 2));
+  else print.line(result);
+  return failure || header.state === 'cancelled' ? 1 : 0;
+}
+
+function readAnswers(path: string): JsonObject {
+  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: `--answers ${path}`, reason });
+  let answers: unknown;
+  try {
+    answers = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (thrown) {
+    throw bad((thrown as Error).message);
+  }
+  if (!isObject(answers)) throw bad('must be a JSON object with answers by the names of the questions');
+  return answers;
+}

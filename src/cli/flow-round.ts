@@ -1,0 +1,57 @@
+// A round of a flow's questions on the terminal. Esc asks what to do: back to an earlier question, of this round or before it, go on,
+// or cancel.
+import * as clack from '@clack/prompts';
+import type { Question } from '../flow/question/question.ts';
+import type { GivenAnswer } from '../flow/session/requests.ts';
+import type { Turn } from '../flow/session/turn.ts';
+import { CANCELLED, askOnTerminal, wordsOf } from './flow-question.ts';
+
+export type Round = { answers: GivenAnswer[] } | 'back' | 'cancel';
+
+const BAR_WIDTH = 20;
+const output = process.stderr;
+
+/** `isFirst`: there is nothing to go back to. */
+export async function askRound({ questions, progress }: Turn, isFirst: boolean): Promise<Round> {
+  if (progress) clack.log.step(barOf(progress), { output });
+  const answers: GivenAnswer[] = [];
+  while (answers.length < questions.length) {
+    const question = questions[answers.length]!;
+    tell(question);
+    const value = await askOnTerminal(question);
+    if (value !== CANCELLED) {
+      answers.push({ promptId: question.promptId, value });
+      continue;
+    }
+    const wish = await whatNow(isFirst && answers.length === 0);
+    if (wish === 'cancel') return 'cancel';
+    if (wish === 'back' && answers.pop() === undefined) return 'back';
+  }
+  return { answers };
+}
+
+function tell({ notes = [], complaint }: Question): void {
+  for (const note of notes) clack.log.info(note, { output });
+  if (complaint) clack.log.warn(wordsOf(complaint)!, { output });
+}
+
+/** Esc once more: cancel. */
+async function whatNow(isFirst: boolean): Promise<'back' | 'go on' | 'cancel'> {
+  const wish = await clack.select({
+    message: 'What now?',
+    output,
+    options: [
+      ...(isFirst ? [] : [{ value: 'back' as const, label: 'Back to the question before' }]),
+      { value: 'go on' as const, label: 'Go on' },
+      { value: 'cancel' as const, label: 'Cancel' },
+    ],
+  });
+  return clack.isCancel(wish) ? 'cancel' : wish;
+}
+
+function barOf({ current, total, message }: NonNullable<Turn['progress']>): string {
+  const words = message === undefined ? '' : `  ${message}`;
+  if (total === undefined || total <= 0) return `${current}${words}`;
+  const done = Math.min(BAR_WIDTH, Math.round((BAR_WIDTH * current) / total));
+  return `${'█'.repeat(done)}${'░'.repeat(BAR_WIDTH - done)} ${current}/${total}${words}`;
+}

@@ -1,0 +1,34 @@
+// The flow of a user's file: the default export, the only one, or the one that was named.
+import { resolve } from 'node:path';
+import type { AnyFlow } from '../flow/define.ts';
+import { importAnew } from '../gateway/middleware/import-anew.ts';
+import { isObject } from '../protocol/message.ts';
+import { GatewayError } from '../shared/errors.ts';
+
+const OURS = ['mcp-parley', 'mcp-parley/flow'];
+
+export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
+  const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: file, reason });
+  const module = await importAnew(resolve(file), OURS).catch((thrown: unknown) => {
+    throw bad(thrown instanceof Error ? thrown.message : String(thrown));
+  });
+  const exported = isObject(module) ? module : {};
+  const flows = [...new Set(Object.values(exported).flat())].filter(isFlow);
+  if (name !== undefined) {
+    const found = flows.find((flow) => flow.name === name);
+    if (!found) throw bad(`has no flow ${name}${flows.length > 0 ? `; it has ${namesOf(flows)}` : ''}`);
+    return found;
+  }
+  if (isFlow(exported.default)) return exported.default;
+  if (flows.length === 0) throw bad('exports no flow: make one with flow() of mcp-parley/flow and export it');
+  if (flows.length > 1) throw bad(`has several flows: name one of ${namesOf(flows)} with --flow`);
+  return flows[0]!;
+}
+
+function namesOf(flows: AnyFlow[]): string {
+  return flows.map(({ name }) => name).join(', ');
+}
+
+function isFlow(value: unknown): value is AnyFlow {
+  return isObject(value) && typeof value.name === 'string' && typeof value.body === 'function' && 'timeoutMs' in value;
+}

@@ -1,0 +1,124 @@
+// `parley run`: a flow of a file, with answers of a file, and by hand on a terminal.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, expect, test } from 'vitest';
+import { Home } from '../helpers/parley.ts';
+import { until, within } from '../helpers/until.ts';
+
+const home = new Home();
+afterAll(() => home[Symbol.dispose]());
+
+const trip = home.write(
+  'trip.ts',
+  `import { flow } from 'mcp-parley/flow';
+const trip = flow({ name: 'trip', description: 'Book a trip' }, async (ask) => {
+  const city = await ask.text('city', { message: 'Where to?', min: 2 });
+  ask.progress(1, 2);
+  const seat: string = await ask.choice('seat', ['aisle', 'window'], { message: 'Which seat?', alone: true });
+  const price = await ask.step('price', async () => city.length * 10);
+  return (await ask.confirm('ok', { message: \`Pay \${price}?\` })) ? { city, seat, price } : 'Nothing booked';
+});
+export default trip;
+`,
+);
+const answers = (values: object) => home.write('answers.json', values);
+
+test('with all answers from a file and arguments', async () => {
+  const file = answers({ seat: 'window', ok: true });
+  const { status, stdout } = await home.run(['run', trip, '--arg', 'city=Oslo', '--answers', file]);
+  expect({ status, result: JSON.parse(stdout) }).toEqual({
+    status: 0,
+    result: { city: 'Oslo', seat: 'window', price: 40 },
+  });
+});
+
+test('where nobody can type, what has no answer that fits is named', async () => {
+  const missing = await home.run(['run', trip, '--arg', 'city=Oslo']);
+  expect(missing).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('seat: Which seat?') });
+  const wrong = await home.run(['run', trip, '--answers', answers({ city: 'X' })]);
+  expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('at least 2') });
+});
+
+test('a file without a flow, with several, and no file', async () => {
+  const none = home.write('none.ts', 'export const a = 1;');
+  expect(await home.run(['run', none])).toMatchObject({ status: 1, stderr: expect.stringContaining('no flow') });
+  const two = home.write(
+    'two.ts',
+    `import { flow } from 'mcp-parley/flow';
+export const one = flow({ name: 'one' }, async () => 'the first');
+export const other = flow({ name: 'other' }, async () => 'the second');`,
+  );
+  expect(await home.run(['run', two])).toMatchObject({ status: 1, stderr: expect.stringContaining('--flow') });
+  expect(await home.run(['run', two, '--flow', 'other'])).toMatchObject({ status: 0, stdout: 'the second\n' });
+  expect(await home.run(['run', 'absent.ts'])).toMatchObject({ status: 1, stdout: '' });
+  expect(await home.run(['run'])).toMatchObject({ status: 2 });
+});
+
+const ENTER = '\r';
+const ESC = '\u001b';
+const DOWN = `${ESC}[B`;
+
+test('by hand: what is wrong is said in place, arrow keys choose, Esc goes back', async () => {
+  await using terminal = new Terminal(['run', trip]);
+  await terminal.sees('Where to?');
+  await terminal.types(`O${ENTER}`, 'at least 2');
+  await terminal.types(`slo${ENTER}`, 'Which seat?');
+  expect(terminal.shown).toContain('1/2');
+  await terminal.types(ESC, 'What now?');
+  await terminal.types(ENTER, 'Where to?');
+  await terminal.types(`Rome${ENTER}`, 'Which seat?');
+  await terminal.types(`${DOWN}${ENTER}`, 'Pay 40?');
+  await terminal.types('y', '"city": "Rome"');
+  await terminal.sees('"seat": "window"');
+  expect(await terminal.status()).toBe(0);
+});
+
+test('by hand: cancelled', async () => {
+  await using terminal = new Terminal(['run', trip]);
+  await terminal.sees('Where to?');
+  await terminal.types(ESC, 'What now?');
+  await terminal.types(ESC, 'trip was cancelled');
+  expect(await terminal.status()).toBe(1);
+});
+
+/** The command on a terminal of its own. */
+class Terminal implements AsyncDisposable {
+  readonly #child;
+  readonly #closed: Promise<unknown>;
+  #all = '';
+  #from = 0;
+
+  constructor(args: string[]) {
+    const { command, args: words = [], env } = home.address(args);
+    const line = [command, ...words].map((word) => `'${word}'`).join(' ');
+    const typed = `stty cols 100 rows 40; ${line}`;
+    this.#child = spawn('script', ['-qec', typed, '/dev/null'], { env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' } });
+    this.#closed = once(this.#child, 'close');
+    this.#child.stdout.setEncoding('utf8').on('data', (chunk: string) => (this.#all += chunk));
+  }
+
+  /** Since the last keys were pressed. */
+  get shown(): string {
+    return this.#all.slice(this.#from);
+  }
+
+  async sees(words: string): Promise<void> {
+    await until(`${words} on the terminal, which shows ${this.shown}`, () => this.shown.includes(words));
+  }
+
+  async types(keys: string, words: string): Promise<void> {
+    this.#from = this.#all.length;
+    this.#child.stdin.write(keys);
+    await this.sees(words);
+  }
+
+  async status(): Promise<number | null> {
+    await within('the end', this.#closed);
+    return this.#child.exitCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#closed;
+  }
+}

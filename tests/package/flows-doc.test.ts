@@ -1,0 +1,13 @@
+// The code that docs/flows.md shows is the code of the example, which is run by its check.
+import { expect, it } from 'vitest';
+import { read } from '../helpers/files.ts';
+
+const BLOCK = /<!-- file: (.+?) -->\n```js\n([\s\S]*?)```/g;
+const blocks = [...read('docs/flows.md').matchAll(BLOCK)].map(([, file, text]) => ({ file: file!, text: text! }));
+
+it('shows the first flow in ten lines, and its server', () => {
+  expect(blocks.map(({ file }) => file)).toEqual(['examples/flow/trip.mjs', 'examples/flow/server.mjs']);
+  expect(blocks[0]!.text.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
+});
+
+it.each(blocks)('$file is shown as it is', ({ file, text }) => expect(text).toBe(read(file)));

@@ -8,15 +8,30 @@ import { connect, createLog } from '../harness/parley.mjs';
 const INFO = { name: 'diff', version: '1.0.0' };
 const PATIENCE_MS = 60_000;
 
-/** `isBridged`: the client and the server behind the gateway speak different eras. */
+const ASKABLE = { onElicit: () => ({ action: 'decline' }), elicitUrls: true };
+const FORMS_AND_PAGES = { elicitation: { form: {}, url: {} } };
+
+/**
+ * `isBridged`: the client and the server behind the gateway speak different eras. `openAskable`: the same client, if it could
+ * be asked; absent where it can.
+ */
 export const CLIENTS = [
-  { name: 'SDK v1', open: (way) => openV1(way, {}) },
+  { name: 'SDK v1', open: (way) => openV1(way, {}), openAskable: (way) => openV1(way, FORMS_AND_PAGES) },
   {
     name: 'SDK v1, can be asked',
     open: (way) => openV1(way, { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } }),
   },
-  { name: 'Parley, 2025-11-25', open: (way) => openParley(way, '2025-11-25') },
-  { name: 'Parley, newest', isBridged: true, open: (way) => openParley(way, undefined) },
+  {
+    name: 'Parley, 2025-11-25',
+    open: (way) => openParley(way, { revision: '2025-11-25' }),
+    openAskable: (way) => openParley(way, { revision: '2025-11-25', ...ASKABLE }),
+  },
+  {
+    name: 'Parley, newest',
+    isBridged: true,
+    open: (way) => openParley(way, {}),
+    openAskable: (way) => openParley(way, ASKABLE),
+  },
 ];
 
 async function openV1({ url, command, args, env }, capabilities) {
@@ -59,9 +74,9 @@ function followProgress(link) {
   return (onProgress) => (follower = onProgress);
 }
 
-async function openParley({ url, command, args, env }, revision) {
+async function openParley({ url, command, args, env }, options) {
   const log = createLog({ level: 'silent' });
-  const client = await connect(url ?? { command, args, env }, { ...INFO, revision, log, probeMs: PATIENCE_MS });
+  const client = await connect(url ?? { command, args, env }, { ...INFO, ...options, log, probeMs: PATIENCE_MS });
   const { info, capabilities, instructions } = client.server;
   return {
     hello: { info, capabilities, instructions },

@@ -57,3 +57,13 @@ function bridgedAnswer({ result, ...answer }) {
   if (said.tools) said.tools = said.tools.map(({ execution: _, ...tool }) => tool);
   return { ...answer, result: said };
 }
+
+/** A client that cannot be asked is told what one that can is told, and has one more tool, the last of all. */
+export function assisted({ hello, answers }, calls, tool) {
+  const added = answers.map((answer, index) =>
+    calls[index].method === 'tools/list' && answer.result
+      ? { ...answer, result: { ...answer.result, tools: [...answer.result.tools, tool] } }
+      : answer,
+  );
+  return { hello, answers: added };
+}

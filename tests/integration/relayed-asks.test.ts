@@ -89,6 +89,15 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
   });
 });
 
+test('who waits for what the page brings is told at once when the time is up', async () => {
+  const limits = { parkedMs: 1000, pollMs: 600_000 };
+  await using between = await bridge(PAIRS[0]!, {}, { limits });
+  await using client = await between.connect();
+  const { handle } = await call(client, 'ask');
+  const text = expect.stringMatching(/has expired.*may already have acted/);
+  expect(await call(client, 'parley_answer', { handle })).toMatchObject({ isError: true, text });
+});
+
 async function call(client: Client, tool: string, args = {}): Promise<Told> {
   const result = await within(`the call of ${tool}`, client.callTool(tool, args));
   const { content, isError, _meta } = result as { content: { text: string }[]; isError?: boolean; _meta?: object };

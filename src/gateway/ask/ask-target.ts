@@ -59,7 +59,11 @@ export class AskTarget implements Target {
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     if (watcher) this.#assist(watcher.client);
-    return this.#target.watch(listener, watcher);
+    const unwatch = this.#target.watch(listener, watcher);
+    return () => {
+      unwatch();
+      if (watcher) this.#means.rounds.leave(watcher.client);
+    };
   }
 
   async subscribe(uri: string, client: ClientView): Promise<void> {

@@ -1,6 +1,6 @@
 // The questions of one call that wait for a person. Those that come together are one round: a server asks them one by one over
 // its wire. A round is said once, by the request that waits just then; its answers come from wherever the person gave them.
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -30,8 +30,8 @@ export class HeldCall implements Asking {
     this.#means = means;
   }
 
-  get principal(): string {
-    return this.exchange.client.principal;
+  get client(): ClientView {
+    return this.exchange.client;
   }
 
   get about(): Round['about'] {

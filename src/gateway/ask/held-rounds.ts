@@ -1,8 +1,9 @@
 // Rounds of questions that wait, and how they ended. What must hold:
 // 1. A handle is known to its principal only; to everybody else it does not exist.
 // 2. A handle serves once: one answer, and one who comes for what follows it.
-// 3. Nothing waits for ever: a round that nobody answers in time ends its call. How it ended is remembered for a while.
-import type { Exchange } from '../../protocol/exchange.ts';
+// 3. Nothing waits for ever: a round that nobody answers in time ends its call, and so does a client that goes away. How it
+//    ended is remembered for a while.
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -12,7 +13,7 @@ import type { Answer, AnsweredBy, Question, Round } from './round.ts';
 
 /** The call that asked. */
 export interface Asking {
-  readonly principal: string;
+  readonly client: ClientView;
   readonly about: Round['about'];
   /** Whether it has been sent to a server, which may then have acted. */
   readonly isSent: boolean;
@@ -50,7 +51,7 @@ export class HeldRounds {
 
   /** Throws TOO_MANY when the principal has too many questions open. */
   open(call: Asking, questions: readonly Question[]): HeldRound {
-    const { principal } = call;
+    const { principal } = call.client;
     const count = this.#perPrincipal.get(principal) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany();
     const expiresAt = this.#clock.now() + this.#limits.parkedMs;
@@ -83,6 +84,11 @@ export class HeldRounds {
   whyNot(handle: unknown, principal: string): Ended | undefined {
     const ended = typeof handle === 'string' ? this.#ended.get(handle) : undefined;
     return ended?.principal === principal ? ended : undefined;
+  }
+
+  /** The client goes away. */
+  leave(client: ClientView): void {
+    for (const round of this.#open.values()) if (round.call.client === client) this.#expire(round);
   }
 
   /** The gateway goes away: nobody will come back. */
@@ -127,7 +133,7 @@ export class HeldRound implements Round {
   }
 
   get principal(): string {
-    return this.call.principal;
+    return this.call.client.principal;
   }
 
   get about(): Round['about'] {

@@ -13,7 +13,7 @@ export async function putByPage(ask: Ask, exchange: Exchange, means: Means, sign
   const { promise, resolve, reject } = withResolvers<JsonObject>();
   const { params, client, server } = exchange;
   const call = {
-    principal: client.principal,
+    client,
     about: { tool: String(params.name), server, client: client.info.title ?? client.info.name },
     isSent: server !== undefined,
     settle: (answers: Record<string, Answer>) => resolve({ ...answers[KEY]! }),

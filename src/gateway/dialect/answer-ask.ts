@@ -48,6 +48,7 @@ function refusal(thrown: unknown, method: string) {
   const error = toError(thrown);
   if (!(error instanceof GatewayError)) return plainError(error);
   if (error.code === 'NOT_APPROVED' || error.code === 'ASK_REFUSED') return toWire(-1, error.message);
-  if (error.code === 'CLIENT_CANNOT_BE_ASKED') return toWire(-32601, 'Method not found', `Not supported: ${method}`);
+  if (error.code === 'CLIENT_CANNOT_BE_ASKED')
+    return toWire(-32601, `Method not found: the client cannot be asked (${method})`, `Not supported: ${method}`);
   return plainError(error);
 }

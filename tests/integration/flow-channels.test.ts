@@ -43,9 +43,16 @@ const build = flow({ name: 'build', description: 'Build', long: true }, async (a
   return (await ask.confirm('publish', { message: 'Publish?' })) ? 'published' : 'built';
 });
 
+const survey = flow({ name: 'survey', description: 'Asks 40 things, one by one' }, async (ask) => {
+  const said: string[] = [];
+  for (let number = 1; number <= 40; number++)
+    said.push(await ask.text(`q${number}`, { message: `Question ${number}?`, alone: true }));
+  return said.join(' ');
+});
+
 async function serving(): Promise<{ server: ParleyServer; url: string }> {
   const server = createServer({ name: 'flows', version: '1', log: QUIET, keys: KEYS });
-  serveFlows(server, [trip, ship, login, load, large, build], { keys: KEYS });
+  serveFlows(server, [trip, ship, login, load, large, build, survey], { keys: KEYS });
   const { url } = await server.listen({ port: 0 });
   return { server, url };
 }
@@ -224,6 +231,20 @@ test.each(['2025-11-25', '2026-07-28'])(
     expect(states).toEqual(expect.arrayContaining(['working', 'input_required', 'completed']));
   },
 );
+
+test('a flow of 40 rounds ends in a client that takes part in few: it goes on by handle', async () => {
+  const answers = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`q${index + 1}`, `a${index + 1}`]));
+  const asked: string[] = [];
+  await using client = await connected(url, { revision: '2026-07-28', onElicit: filling(answers, asked) });
+  let next = await held(client, 'survey');
+  const native = asked.length;
+  expect(next.text).toContain('Question');
+  for (let number = native + 1; number <= 40; number++) {
+    next = await held(client, 'parley_answer', { handle: next.handle, answer: { [`q${number}`]: `a${number}` } });
+  }
+  expect(next.text).toBe(Object.values(answers).join(' '));
+  expect(native).toBeLessThanOrEqual(10);
+});
 
 interface Ended {
   inputRequests: Record<string, unknown>;

@@ -12,6 +12,7 @@ import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
+import { answerInTime } from './answer-in-time.ts';
 import { fromAnswer, toAsk } from './round.ts';
 import { travel } from './travelling-call.ts';
 import type { Leg } from './travelling-call.ts';
@@ -54,7 +55,7 @@ async function played(first: Turn, exchange: Exchange, sessions: Sessions): Prom
     while (turn.questions.length > 0) {
       if (turn.progress) exchange.progress({ ...turn.progress, progress: turn.progress.current });
       const answers = fromAnswer(turn.questions, await putTo(exchange, turn));
-      turn = await settled(await sessions.answer({ principal, sessionId, answers, via: 'elicit' }));
+      turn = await answerInTime(sessions, { principal, sessionId, answers, via: 'elicit' });
     }
     return turn;
   } catch (thrown) {

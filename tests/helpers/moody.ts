@@ -50,7 +50,7 @@ export interface Serving extends AsyncDisposable {
 const log = createLog({ level: 'silent' });
 
 export async function serving(options: GatewayOptions): Promise<Serving> {
-  const gateway = createGateway({ log, ...options });
+  const gateway = createGateway({ log, ask: { channels: [] }, ...options });
   const { port } = await gateway.listen({ port: 0 });
   const url = `http://127.0.0.1:${port}/mcp`;
   const clients: Client[] = [];

@@ -39,7 +39,7 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
 }
 
 async function begun(exchange: Exchange, start: StartRequest, called: Called): Promise<Leg> {
-  if (exchange.maySuspend || exchange.resumed) return travel(exchange, start, called);
+  if (exchange.maySuspend || exchange.resumed?.state !== undefined) return travel(exchange, start, called);
   return { turn: await settled(await called.sessions.start(start)) };
 }
 

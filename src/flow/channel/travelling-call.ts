@@ -5,6 +5,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toSuspended } from '../../protocol/suspended.ts';
+import type { Resumed } from '../../protocol/suspended.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { StartRequest } from '../session/requests.ts';
@@ -25,9 +26,10 @@ export async function travel(
   { sessions, travelling }: { sessions: Sessions; travelling: TravellingSessions },
 ): Promise<Leg> {
   const bearer = { principal: start.principal, tool: start.tool, method: exchange.method, args: start.args };
-  const { turn, token, session } = exchange.resumed
-    ? await goOn(exchange, bearer, travelling)
-    : await travelling.start({ ...start, via: 'mrtr' }, bearer);
+  const { turn, token, session } =
+    exchange.resumed?.state !== undefined
+      ? await goOn(exchange.resumed, bearer, travelling)
+      : await travelling.start({ ...start, via: 'mrtr' }, bearer);
   if (!session) return { turn };
   if (token === undefined || !maySuspend(exchange, turn)) return { turn: await keep(session, turn, sessions) };
   const { method, params, key } = toAsk(turn.questions);
@@ -39,12 +41,10 @@ function maySuspend(exchange: Exchange, { questions }: Turn): boolean {
   return exchange.maySuspend === true && !questions.some(isForPage) && exchange.canAsk(toAsk(questions));
 }
 
-async function goOn({ resumed }: Exchange, bearer: Bearer, travelling: TravellingSessions): Promise<Travelled> {
-  const { state, answers } = resumed!;
-  if (state === undefined) throw new GatewayError('STATE_INVALID');
+async function goOn({ state, answers }: Resumed, bearer: Bearer, travelling: TravellingSessions): Promise<Travelled> {
   const { sessions } = travelling;
   const { principal } = bearer;
-  return travelling.go(state, bearer, async (sessionId) => {
+  return travelling.go(state!, bearer, async (sessionId) => {
     const { header, questions } = await sessions.getState({ principal, sessionId });
     const answer = answers[keyOf(questions)];
     if (!isObject(answer)) return { header, questions }; // nobody has answered: asked once more

@@ -1,5 +1,6 @@
 // All that lets whatever is behind it ask people: the page and its door, calls that are held meanwhile, and who answers in the
 // place of clients that cannot.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Target } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';
@@ -44,6 +45,11 @@ export class Asking {
   /** The target, with what it asks put to people. */
   before(target: Target): Target {
     return new AskTarget(target, this.#means);
+  }
+
+  /** What is answered in the place of clients that declare nothing. */
+  get assisted(): ClientCapabilities | undefined {
+    return this.#means.assistedFor({ dialect: 'handshake', capabilities: {} });
   }
 
   /** Calls that are held. */

@@ -206,7 +206,8 @@ export class Gateway {
     if (isTarget(entry)) return { name, entry, target: entry };
     const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
     const { log, clock, limits } = this.#options;
-    const told = { log: this.#observer.log(log, name), clock, limits, roots: this.#asking.roots?.answer };
+    const asking = { roots: this.#asking.roots?.answer, assisted: () => this.#asking.assisted };
+    const told = { log: this.#observer.log(log, name), clock, limits, ...asking };
     const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings });
     if (start === 'eager') void target.ready();
     return { name, entry, target };

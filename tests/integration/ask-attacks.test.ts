@@ -5,6 +5,7 @@ import type { Client, Gateway, GatewayOptions } from 'mcp-parley';
 import { connected } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';
 import { modern } from '../helpers/mcp-http.ts';
+import { until } from '../helpers/until.ts';
 
 const open: Gateway[] = [];
 afterEach(async () => {
@@ -82,6 +83,32 @@ describe('the handle of a question', () => {
     });
     expect(reached).toEqual([]);
   });
+});
+
+test('whoever comes for the answer and gives up calls off the call', async () => {
+  const hanging = createServer({ name: 'hanging', version: '1' });
+  const seen = { answered: false, aborted: false };
+  hanging.tool('hang', {}, async (_, call) => {
+    await call.ask.elicit({ message: 'Go on?', schema: { ok: { type: 'boolean' } } });
+    seen.answered = true;
+    await new Promise((resolve) => call.signal.addEventListener('abort', resolve));
+    seen.aborted = true;
+    return 'never read';
+  });
+  const behind = await hanging.listen({ port: 0 });
+  try {
+    const servers = { hanging: { server: behind.url, revision: '2025-11-25' } };
+    await using client = await connected(await listen({ servers }), { revision: '2025-11-25' });
+    const { handle } = await told(client, 'hang');
+    const giveUp = new AbortController();
+    const coming = client.callTool('parley_answer', { handle, answer: { ok: true } }, { signal: giveUp.signal });
+    await until('the answer to arrive', () => seen.answered);
+    giveUp.abort();
+    await expect(coming).rejects.toThrow();
+    await until('the server to hear of it', () => seen.aborted);
+  } finally {
+    await hanging.close();
+  }
 });
 
 describe('the state of a call that waits', () => {

@@ -59,7 +59,8 @@ describe('a configuration that changes', () => {
 
   test('gives other names at once, and old ones still lead to their tools', async () => {
     using home = new Home();
-    const write = (names: string) => home.write('parley.config.json', { servers: { one: bridged }, names });
+    const rest = { servers: { one: bridged }, ask: { channels: [] } };
+    const write = (names: string) => home.write('parley.config.json', { ...rest, names });
     write('on-collision');
     await using gateway = home.start(['serve', '--port', '0']);
     const url = await gateway.url();

@@ -10,6 +10,7 @@ import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
+import { Cancellation } from '../../shared/cancellation.ts';
 import { Carried } from './carried.ts';
 import { HeldCall } from './held-call.ts';
 import type { Means } from './means.ts';
@@ -23,7 +24,7 @@ export class AskedExchange extends DelegatedExchange {
   /** The request that is told what comes next. */
   #carrier: Exchange | undefined;
   #held: HeldCall | undefined;
-  #controller: AbortController | undefined;
+  #cancellation: Cancellation | undefined;
   #isOver = false;
 
   constructor(inner: Exchange, means: Means) {
@@ -33,13 +34,16 @@ export class AskedExchange extends DelegatedExchange {
   }
 
   /** A held call outlives the request that made it, and can still be called off. */
-  override get signal(): AbortSignal {
-    if (!this.inner.client.assisted) return this.inner.signal;
-    if (!this.#controller) {
-      this.#controller = new AbortController();
+  override get cancellation(): Cancellation {
+    if (!this.#cancellation) {
+      this.#cancellation = new Cancellation();
       this.#follow(this.inner);
     }
-    return this.#controller.signal;
+    return this.#cancellation;
+  }
+
+  override get signal(): AbortSignal {
+    return this.cancellation.signal;
   }
 
   /** What is asked in the client's place is asked by the call itself. */
@@ -84,7 +88,7 @@ export class AskedExchange extends DelegatedExchange {
   }
 
   callOff(): void {
-    this.#controller?.abort();
+    this.#cancellation?.abort();
   }
 
   override canAsk(ask: Ask): boolean {
@@ -124,9 +128,11 @@ export class AskedExchange extends DelegatedExchange {
     return this.#held.put(ask, signal);
   }
 
-  #follow({ signal }: Exchange): void {
-    if (!this.#controller) return;
-    if (signal.aborted) return this.callOff();
-    signal.addEventListener('abort', () => this.callOff(), { once: true });
+  /** Nobody has looked whether it is called off: then nobody needs to know. */
+  #follow({ cancellation, signal }: Exchange): void {
+    if (!this.#cancellation) return;
+    const followed = cancellation ?? signal;
+    if (followed.aborted) return this.callOff();
+    followed.addEventListener('abort', () => this.callOff(), { once: true });
   }
 }

@@ -8,6 +8,7 @@
 // 4. Where one principal may be many clients (the stateless era), the connection is the principal's, per set of
 //    capabilities. If the wire cannot say which call asked, a call that may ask has a connection for itself; there are a few
 //    of them, and whoever comes later waits.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -20,12 +21,17 @@ export interface ConnectionsOptions {
   open(connection: Connection): Supervised;
   /** `session`: every client has connections of its own, asked or not; `all`: nobody has, and nobody can be asked. */
   share: 'auto' | 'session' | 'all';
+  /** What is answered in the place of clients that declare nothing: whoever shares a connection is one of them. */
+  assisted?: (() => ClientCapabilities | undefined) | undefined;
   clock: Clock;
   /** How long a call waits for a connection of its own. */
   waitMs: number;
   /** Connections for calls of one principal that must be alone on theirs. */
   maxPool: number;
 }
+
+/** Asks what there is before any client does. */
+const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
 
 interface Pool {
   connections: Connection[];
@@ -152,15 +158,18 @@ export class Connections {
     return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
   }
 
-  /** As the server is told of it. */
+  /** As the server is told of one that shares its connection. */
   #seen(opening: Opening): Opening {
-    if (this.#options.share !== 'all') return opening;
+    if (this.#options.share !== 'all') {
+      const assisted = opening.assisted ?? this.#options.assisted?.();
+      return assisted === opening.assisted ? opening : { ...opening, assisted };
+    }
     const { elicitation: _elicitation, sampling: _sampling, roots: _roots, ...others } = opening.capabilities;
-    return { ...opening, capabilities: others };
+    return { dialect: opening.dialect, capabilities: others };
   }
 
-  #share(client: Opening | undefined, spare = ''): Connection {
-    const opening = client && this.#seen(client);
+  #share(client: Opening = NOBODY, spare = ''): Connection {
+    const opening = this.#seen(client);
     const key = signatureOf(opening) + spare;
     const known = this.#shared.get(key);
     const connection = known ?? this.#create(opening, undefined, false);

@@ -1,5 +1,5 @@
 // What is said of a server when it becomes a target.
-import type { Implementation } from '@modelcontextprotocol/client';
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Limits } from '../../shared/limits.ts';
@@ -10,6 +10,8 @@ import type { Address } from './address.ts';
 import type { Supervised } from './supervised.ts';
 
 export interface UpstreamTargetOptions {
+  /** What is answered in the place of clients that declare nothing. */
+  assisted?: (() => ClientCapabilities | undefined) | undefined;
   /** The name in the configuration; for errors, logs and prefixes. */
   name: string;
   address: Address;

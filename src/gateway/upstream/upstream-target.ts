@@ -54,7 +54,7 @@ export class UpstreamTarget implements Target {
     const clock = (this.#clock = options.clock ?? systemClock);
     this.#connections = new Connections({
       share: options.share ?? 'auto',
-      clock,
+      ...{ clock, assisted: options.assisted },
       waitMs: options.timeoutMs ?? WAIT_MS,
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
       open: (connection) => this.#supervise(connection),

@@ -12,8 +12,11 @@ import { until, within } from '../helpers/until.ts';
 const TEST_MS = 600_000;
 const CYCLES = 500;
 const PARTS = 5;
-/** What a part may leave in the heap: some 1.3 KB for each of its cycles. */
-const LEAK_BYTES = 128 * 1024;
+/**
+ * What a part may leave in the heap: some 2.6 KB for each of its cycles. Code is still being compiled and cached then: over
+ * 1500 cycles it was seen to fall to 0.5 KB.
+ */
+const LEAK_BYTES = 256 * 1024;
 
 interface Held {
   handles: string[];

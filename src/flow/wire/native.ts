@@ -146,25 +146,34 @@ class Native {
     throw new GatewayError('FLOW_TIMEOUT', isObject(data) ? data : {});
   }
 
-  #go(
+  /** Told of it from now on is whoever may do something with it, and nobody who only knows its name. */
+  async #go(
     exchange: Exchange,
     act: (session: { principal: string; sessionId: string }) => Promise<Turn>,
   ): Promise<Travelled> {
     const reference = referenceOf(exchange);
-    this.#pushes.claim(reference.sessionId, exchange.client);
-    return this.#desk.go(reference, (sessionId) => act({ principal: reference.principal, sessionId }));
+    const travelled = await this.#desk.go(reference, (sessionId) => act({ principal: reference.principal, sessionId }));
+    this.#pushes.claim(travelled.turn.header.id, exchange.client);
+    return travelled;
   }
 
   /** The result of a request, and after it, or within it, what comes next. */
-  #told(exchange: Exchange, { turn, token }: Travelled, result: JsonObject, isAttached = false): JsonObject {
+  async #told(
+    { client }: Exchange,
+    { turn, token }: Travelled,
+    result: JsonObject,
+    isAttached = false,
+  ): Promise<JsonObject> {
     const told = withToken(result, token);
-    const next = isAttached ? undefined : toPush(turn);
-    if (this.#pushes.canReach(exchange.client)) {
-      this.#pushes.later(turn, exchange.client, next);
+    if (this.#pushes.canReach(client)) {
+      this.#pushes.later(turn, client, isAttached ? undefined : toPush(turn));
       return told;
     }
-    const state = { state: turn.header.state };
-    return isAttached ? told : { ...told, next: next ? { ...state, method: next.method, ...next.params } : state };
+    if (isAttached) return told;
+    // Nobody could tell this client later what its steps have led to.
+    const last = await settled(turn);
+    const next = toPush(last);
+    return { ...told, next: { state: last.header.state, ...(next && { method: next.method, ...next.params }) } };
   }
 
   #checkTool(tool: string, client: ClientView): void {

@@ -4,6 +4,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
+import type { SessionEvent } from '../session/session-event.ts';
 import type { Turn } from '../session/turn.ts';
 import { isEnded } from '../store/store.ts';
 import { toPush } from './spelling.ts';
@@ -51,8 +52,9 @@ export class Pushes {
     if (isEnded(turn.header)) this.#claims.delete(turn.header.id);
   }
 
-  warn(sessionId: string, params: JsonObject): void {
+  warn({ header: { id: sessionId, expiresAt }, remainingMs }: Extract<SessionEvent, { kind: 'warning' }>): void {
     const client = this.#claims.get(sessionId);
+    const params = { sessionId, expiresAt, remainingMs };
     if (client) this.#watchers.get(client)?.notify?.('interaction.timeoutWarning', params);
   }
 

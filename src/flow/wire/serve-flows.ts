@@ -1,8 +1,10 @@
 // Flows as tools of a server: listed and called like any other, and played over the methods of MCP Flow by clients that know them.
 import { randomBytes } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { callFlow } from '../channel/call-flow.ts';
 import type { Called } from '../channel/call-flow.ts';
@@ -45,14 +47,19 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
       : nativeMethods({ desk, pushes, isPlainTool: (name, client) => server.hasTool(name, client) });
   const stop = desk.sessions.on((event) => {
     if (event.kind === 'turn') pushes.happened(event.turn);
-    else if (event.kind === 'warning')
-      pushes.warn(event.header.id, { sessionId: event.header.id, remainingMs: event.remainingMs });
+    else if (event.kind === 'warning') pushes.warn(event);
   });
   server.extend({
     asks: true,
     methods: { ...native, capabilities: () => declaration },
     capabilities: () => ({ experimental: { mcpFlow: declaration } }) as ServerCapabilities,
-    attend: (watcher) => pushes.attend(watcher),
+    attend(watcher) {
+      const leave = pushes.attend(watcher);
+      return () => {
+        leave();
+        void endWith(watcher.client, desk.sessions);
+      };
+    },
     async close() {
       stop();
       await Promise.all([...new Set([sessions, desk.sessions, called.travelling.sessions])].map((all) => all.close()));
@@ -111,6 +118,18 @@ function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }:
     sessionPersistence: keeps && sessions.setup.store.durable,
   };
   return { interactive: true, version: VERSION, features };
+}
+
+/** Whoever is known by his connection alone can never come back for his sessions; of others they stay until they expire. */
+async function endWith({ principal }: ClientView, sessions: Sessions): Promise<void> {
+  if (!isAnonymous(principal)) return;
+  try {
+    for (const { id: sessionId } of await sessions.list(principal)) {
+      await sessions.cancel({ principal, sessionId, reason: 'The connection has ended' }).catch(() => {}); // it ended first
+    }
+  } catch (error) {
+    sessions.setup.log.warn({ error }, 'flow.store-failed');
+  }
 }
 
 function notInteractive(): never {

@@ -1,6 +1,7 @@
 // HTTP+SSE (2024-11-05): a GET on /sse opens the stream and is told where to POST; answers come on the stream. A POST on
 // /sse without body opens a session too, which a GET then attaches to; one with a body is taken as Streamable HTTP, since
 // clients that find out by trying POST there first.
+import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { readMessage, writeMessage } from '../codec/json-rpc.ts';
@@ -111,7 +112,7 @@ class SseSession {
       end: (answer) => answer && this.#write(written(answer, front.log)),
       release: () => {},
     };
-    const principal = owner ?? `session:${this.id}`;
+    const principal = owner ?? anonymous('session', this.id);
     this.conversation = new Conversation(front, principal, this.outlet, { onExit: () => onExit(this) });
   }
 

@@ -3,6 +3,7 @@
 // 2. What belongs to no request waits, bounded, for the next GET or poll.
 // 3. Once closed, no HTTP answer of it stays open.
 import type { Message } from '../../protocol/message.ts';
+import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
@@ -38,7 +39,7 @@ export class Session {
     this.lastSeen = front.clock.now();
     this.#store = front.events?.() ?? createMemoryEvents(front.limits);
     this.#waiting = new Waiting(front);
-    const principal = owner ?? `session:${this.id}`;
+    const principal = owner ?? anonymous('session', this.id);
     this.conversation = new Conversation(front, principal, this, { onExit: () => onExit(this) });
   }
 

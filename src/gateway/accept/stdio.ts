@@ -2,8 +2,8 @@
 // our answers, so a slow reader slows its own requests; one that lets too much pile up all the same is given up.
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
+import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { randomId } from '../../shared/ids.ts';
 import { LineReader } from '../codec/lines.ts';
 import { holdTogether } from '../codec/one-write.ts';
 import { toLine, write, writeTo } from '../codec/written.ts';
@@ -52,7 +52,7 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   };
   const resume = (): void => void input.resume();
   const onError = (): void => end(0);
-  const principals = { handshake: `stdio:${randomId()}`, stateless: 'local' };
+  const principals = { handshake: anonymous('stdio'), stateless: 'local' };
   const connection = new Connection(front, { principals, send, exit: end });
   const lines = new LineReader({
     maxBytes: maxRequestBytes,

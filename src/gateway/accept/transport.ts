@@ -3,9 +3,9 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../protocol/message.ts';
 import type { Message } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw-object.ts';
-import { randomId } from '../../shared/ids.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
+import { anonymous } from '../../shared/anonymous.ts';
 
 /** Resolves when the transport has started; the connection lives until either side closes it. */
 export async function acceptTransport(
@@ -13,7 +13,7 @@ export async function acceptTransport(
   transport: Transport,
   onClose: () => void = () => {},
 ): Promise<{ close(): Promise<void> }> {
-  const principals = { handshake: `transport:${randomId()}`, stateless: 'local' };
+  const principals = { handshake: anonymous('transport'), stateless: 'local' };
   const close = async (): Promise<void> => {
     connection.close();
     await transport.close();

@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { Message } from '../../protocol/message.ts';
+import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { randomId } from '../../shared/ids.ts';
 import { keepAlive } from '../codec/heartbeat.ts';
 import { write } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
@@ -44,7 +44,7 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
 }
 
 function accept(front: Front, client: WebSocket, principal: string | undefined): void {
-  const principals = { handshake: principal ?? `ws:${randomId()}`, stateless: principal ?? 'local' };
+  const principals = { handshake: principal ?? anonymous('ws'), stateless: principal ?? 'local' };
   const sent = (): void => {
     if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
   };

@@ -9,6 +9,7 @@ import { toPlainCompletion } from '../handshake/results.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 import { statelessOf } from './envelope.ts';
+import { withFlow } from './flow-wording.ts';
 
 const CACHED = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']);
 
@@ -88,6 +89,6 @@ function toEntries(result: JsonObject): JsonObject {
 
 function toCapabilities(capabilities: ServerCapabilities): JsonObject {
   const { tasks, extensions, ...rest } = capabilities as JsonObject;
-  if (tasks === undefined) return capabilities;
-  return { ...rest, extensions: { ...(extensions as JsonObject), [TASKS_EXTENSION]: {} } };
+  if (tasks === undefined) return withFlow(capabilities);
+  return withFlow({ ...rest, extensions: { ...(extensions as JsonObject), [TASKS_EXTENSION]: {} } });
 }

@@ -14,6 +14,7 @@ import type { Outlet } from '../outlet.ts';
 import { readEnvelope } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 import { tasksRequired, toStatelessError } from './errors.ts';
+import { toFlowError } from './flow-wording.ts';
 import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
 import type { Headers } from './headers.ts';
 import { listen } from './listen.ts';
@@ -195,7 +196,8 @@ function fail(front: Front, exchange: StatelessExchange, thrown: unknown): void 
   if (exchange.cancelled) return close(exchange);
   const answer = toStatelessError(error, exchange.id, false);
   if ('result' in answer) return finish(front, exchange, answer.result);
-  close(exchange, toErrorMessage(exchange.request.id, answer.error), answer.status);
+  const flow = toFlowError(exchange.method, answer.error);
+  close(exchange, toErrorMessage(exchange.request.id, flow ?? answer.error), flow ? 200 : answer.status);
 }
 
 /** Calling off a task that has ended is acknowledged all the same: cancelling is cooperative (tasks extension). */

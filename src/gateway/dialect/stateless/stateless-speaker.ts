@@ -14,6 +14,7 @@ import { META, TASKS_EXTENSION } from '../meta.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { answerQuestions, whyNotAnswerable, withAnswers } from './answer-questions.ts';
+import { fromFlow } from './flow-wording.ts';
 import { toHeaders } from './outgoing-headers.ts';
 import { ToolSchemas } from './tool-schemas.ts';
 import { Watch } from './watch.ts';
@@ -172,7 +173,7 @@ export class StatelessSpeaker implements Speaker {
     wired.cancelByStream = true;
     wired.onNotify = (notification) => this.#onRelated(notification, call);
     if (method === 'tools/call') wired.onLate = (late) => this.#cancelTask(late);
-    const result = await this.wire.call(wired);
+    const result = await fromFlow(method, this.wire.call(wired));
     if (isResultObject(result)) return result;
     throw this.invalid(`${method} answered without a result object`);
   }

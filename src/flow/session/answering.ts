@@ -2,15 +2,14 @@
 // out where its question arises in the body.
 import { isDeepStrictEqual } from 'node:util';
 import type { Incoming } from '../engine/fit.ts';
-import type { AnswerEntry, Header } from '../journal.ts';
+import type { AnswerEntry, Entry, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check.ts';
-import { isFileAnswer } from '../question/check-file.ts';
 import type { Question } from '../question/question.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { refuseMalice } from './malice.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
-import { keepFile, keepSecret } from './secrets.ts';
+import { isKept, keepApart } from './secrets.ts';
 import type { Setup } from './setup.ts';
 import { react } from './states.ts';
 import type { Verdict } from './turn.ts';
@@ -26,7 +25,7 @@ export interface Taken {
 export async function toIncoming(setup: Setup, stored: StoredSession, request: AnswerRequest): Promise<Taken> {
   const { header } = stored;
   for (const { value } of request.answers) refuseMalice(value, header.id, setup.limits);
-  const again = toAgain(stored, request.answers);
+  const again = await toAgain(setup, stored, request.answers);
   if (again) return { incoming: [], header, again };
   react(header, 'respond');
   const counted = { ...header, burst: toBurst(setup, header) };
@@ -45,16 +44,31 @@ export function isEnd({ no, question }: Incoming): boolean {
 }
 
 /** The same answer to the same question as before is accepted before anything else is looked at. */
-function toAgain({ entries }: StoredSession, answers: GivenAnswer[]): Record<string, Verdict> | undefined {
-  const known = answers.every(({ promptId, value, no }) => {
-    const at = promptId?.lastIndexOf('~') ?? -1;
-    if (promptId === undefined || at < 0) return false;
-    const [key, attempt] = [promptId.slice(0, at), Number(promptId.slice(at + 1))];
-    const entry = entries.find((one): one is AnswerEntry => one.t === 'ans' && one.a === attempt && one.k === key);
-    return entry !== undefined && entry.no === no && isDeepStrictEqual(entry.v ?? null, value ?? null);
-  });
-  if (!known || answers.length === 0) return undefined;
+async function toAgain(
+  setup: Setup,
+  { header, entries }: StoredSession,
+  answers: GivenAnswer[],
+): Promise<Record<string, Verdict> | undefined> {
+  if (answers.length === 0) return undefined;
+  for (const answer of answers) {
+    const entry = entryFor(entries, answer.promptId);
+    if (!entry || !(isSame(entry, answer) || (await isKept(setup, header.id, entry, answer.value)))) return undefined;
+  }
   return Object.fromEntries(answers.map(({ promptId }) => [promptId, { valid: true }]));
+}
+
+function entryFor(entries: Entry[], promptId: string | undefined): AnswerEntry | undefined {
+  const at = promptId?.lastIndexOf('~') ?? -1;
+  if (promptId === undefined || at < 0) return undefined;
+  const [key, attempt] = [promptId.slice(0, at), Number(promptId.slice(at + 1))];
+  return entries.find((one): one is AnswerEntry => one.t === 'ans' && one.a === attempt && one.k === key);
+}
+
+/** Whoever answered nothing, and was given the default, answers nothing again. */
+function isSame(entry: AnswerEntry, { value, no }: GivenAnswer): boolean {
+  if (entry.no !== no) return false;
+  if (entry.src === 'default' && (value === undefined || value === null || value === '')) return true;
+  return isDeepStrictEqual(entry.v ?? null, value ?? null);
 }
 
 function find(header: Header, { promptId }: GivenAnswer): Question {
@@ -80,13 +94,10 @@ async function take(setup: Setup, { header, question, answer, request }: Taking)
   if (answer.no !== undefined) return { ...incoming, no: answer.no, question };
   const checked = checkAnswer(answer.value, question);
   if ('complaint' in checked) return { ...incoming, v: answer.value, question };
-  if (question.secret) {
-    return { ...incoming, v: await keepSecret(setup, header.id, String(checked.value)), stored: true, question };
-  }
-  if (question.kind === 'file' && isFileAnswer(checked.value)) {
-    return { ...incoming, v: await keepFile(setup, checked.value), stored: true, question };
-  }
-  return { ...incoming, v: answer.value, question };
+  const { secret: isSecret = false, kind } = question;
+  const apart =
+    isSecret || kind === 'file' ? await keepApart(setup, header.id, { isSecret, value: checked.value }) : undefined;
+  return apart ? { ...incoming, v: apart.ref, stored: true, question } : { ...incoming, v: answer.value, question };
 }
 
 /** So many in a second; whoever sends more is told when he may go on. */

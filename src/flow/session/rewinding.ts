@@ -13,7 +13,8 @@ import { react } from './states.ts';
 import type { Turn } from './turn.ts';
 import { effectsOf, undoAll } from './undoing.ts';
 import type { Effect } from './undoing.ts';
-import type { Question } from '../question/question.ts';
+import type { Complaint, Question } from '../question/question.ts';
+import { takeEdit } from './editing.ts';
 
 type Change = Extract<Entry, { t: 'cut' | 'edit' }>;
 
@@ -28,12 +29,13 @@ export async function rewound(sessions: Sessions, { flow, stored, entry }: Rewin
   const { setup } = sessions;
   react(stored.header, 'respond');
   const change = toChange(stored, entry);
-  if (change.t === 'edit') {
-    refuseMalice(change.v, stored.header.id, setup.limits);
-    const complaint = await tryOut(sessions, { flow, stored, entry: change });
-    if (complaint) return { ...complaint, header: stored.header, questions: stored.header.current as Question[] };
-  }
-  return undone(sessions, { flow, stored, entry: change });
+  if (change.t === 'cut') return undone(sessions, { flow, stored, entry: change });
+  refuseMalice(change.v, stored.header.id, setup.limits);
+  const taken = await takeEdit(setup, { flow, stored, entry: change });
+  const complaint = 'complaint' in taken ? taken.complaint : await tryOut(sessions, { flow, stored, ...taken });
+  if (!('complaint' in taken) && !complaint) return undone(sessions, { flow, stored, ...taken });
+  const verdicts = { [change.k]: { valid: false as const, ...complaint! } };
+  return { accepted: false, verdicts, header: stored.header, questions: stored.header.current as Question[] };
 }
 
 /** Once its effects are gone it is as if they had never been. */
@@ -78,12 +80,10 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
 }
 
 /** Whether the new answer is one; nothing is written. */
-async function tryOut({ setup }: Sessions, { flow, stored, entry }: Rewinding) {
+async function tryOut({ setup }: Sessions, { flow, stored, entry }: Rewinding): Promise<Complaint | undefined> {
   const trial = new Drive({ setup, flow, ...stored, prefix: [entry], stored: true });
   await trial.run.next();
-  const complaint = trial.run.refused.get(entry.k);
-  if (!complaint) return undefined;
-  return { accepted: false, verdicts: { [entry.k]: { valid: false as const, ...complaint } } };
+  return trial.run.refused.get(entry.k);
 }
 
 function refused({ id, state }: Header, reason: string): GatewayError {

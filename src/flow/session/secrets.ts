@@ -1,8 +1,11 @@
 // Secrets and files lie beside the journal, not in it. A secret is sealed for its session before it is stored; the journal has
 // only the name of the sealed bytes.
-import { hash } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../authoring/step.ts';
+import type { AnswerEntry } from '../journal.ts';
+import { isFileAnswer } from '../question/check-file.ts';
 import type { FileAnswer, FileRef } from '../question/check-file.ts';
+import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Setup } from './setup.ts';
 
@@ -12,7 +15,42 @@ interface SecretRef {
 
 const PURPOSE = 'flow-secret';
 
-export async function keepSecret(setup: Setup, sessionId: string, text: string): Promise<SecretRef> {
+/** What of a checked answer may stand in the journal, where that is not the answer itself. */
+export async function keepApart(
+  setup: Setup,
+  sessionId: string,
+  { isSecret, value }: { isSecret: boolean; value: unknown },
+): Promise<{ ref: SecretRef | FileRef } | undefined> {
+  if (isSecret) return { ref: await keepSecret(setup, sessionId, String(value)) };
+  return isFileAnswer(value) ? { ref: await keepFile(setup, sessionId, value) } : undefined;
+}
+
+/** Whether an answer is the one that lies beside the journal. */
+export async function isKept(
+  setup: Setup,
+  sessionId: string,
+  { v, ty }: AnswerEntry,
+  value: unknown,
+): Promise<boolean> {
+  if (isSecretRef(v)) {
+    const [kept, given] = [await revealSecret(setup, sessionId, v as never), String(value)].map(digestOf);
+    return timingSafeEqual(kept!, given!);
+  }
+  if (ty !== 'file' || !isFileAnswer(value)) return false;
+  const { name, mimeType, sha256 } = v as FileRef;
+  const bytes = Buffer.from(value.data, 'base64');
+  return name === value.name && mimeType === value.mimeType && sha256 === hash('sha256', bytes, 'hex');
+}
+
+export function isSecretRef(value: unknown): value is SecretRef {
+  return isObject(value) && typeof value['$secret'] === 'string';
+}
+
+function digestOf(text: string): Buffer {
+  return Buffer.from(hash('sha256', text, 'hex'));
+}
+
+async function keepSecret(setup: Setup, sessionId: string, text: string): Promise<SecretRef> {
   const bytes = Buffer.from(setup.sealer.seal(PURPOSE, sessionId, text));
   const name = hash('sha256', bytes, 'base64url');
   await setup.store.putBlob(name, bytes, setup.limits.durationMs);
@@ -28,8 +66,12 @@ export async function revealSecret(setup: Setup, sessionId: string, secret: Secr
   return text;
 }
 
-export async function keepFile(setup: Setup, { name, mimeType, data }: FileAnswer): Promise<FileRef> {
+async function keepFile(setup: Setup, sessionId: string, { name, mimeType, data }: FileAnswer): Promise<FileRef> {
   const bytes = Buffer.from(data, 'base64');
+  const { fileBytes } = setup.limits;
+  if (bytes.length > fileBytes) {
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason: `larger than ${fileBytes} bytes` });
+  }
   const sha256 = hash('sha256', bytes, 'hex');
   await setup.store.putBlob(sha256, bytes, setup.limits.durationMs);
   return { name, mimeType, size: bytes.length, sha256 };

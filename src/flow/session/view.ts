@@ -6,6 +6,7 @@ import { fold } from '../fold.ts';
 import type { AnswerEntry, Header } from '../journal.ts';
 import type { Prompt, PromptType, Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
+import { isSecretRef } from './secrets.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 
@@ -53,17 +54,13 @@ async function promptsOf(header: Header, flow: AnyFlow, folded: ReturnType<typeo
 }
 
 function toResponse({ v, no, ts }: AnswerEntry): PastTurn['response'] {
-  return { ...(no === undefined ? !isSecret(v) && v !== undefined && { value: v } : { action: no }), timestamp: ts };
+  return { ...(no === undefined ? !isSecretRef(v) && v !== undefined && { value: v } : { action: no }), timestamp: ts };
 }
 
 function toData({ start, told }: ReturnType<typeof fold>): Record<string, unknown> {
   const given = isObject(start.input) ? start.input : {};
   const answered = told.flatMap((entry) =>
-    entry.t === 'ans' && entry.v !== undefined && !isSecret(entry.v) ? [[entry.k, entry.v] as const] : [],
+    entry.t === 'ans' && entry.v !== undefined && !isSecretRef(entry.v) ? [[entry.k, entry.v] as const] : [],
   );
   return { ...given, ...Object.fromEntries(answered) };
-}
-
-function isSecret(value: unknown): boolean {
-  return isObject(value) && typeof value['$secret'] === 'string';
 }

@@ -129,7 +129,8 @@ class Native {
     const key = readString(exchange.params, 'key');
     const { value } = exchange.params;
     const served = await this.#go(exchange, (session) => this.#desk.sessions.edit({ ...session, key, value }));
-    return this.#told(exchange, served, { accepted: true });
+    // Refused, it has changed nothing: the question that waits was put before.
+    return this.#told(exchange, served, toValidation(served.turn), served.turn.accepted === false);
   }
 
   async extend(exchange: Exchange): Promise<JsonObject> {

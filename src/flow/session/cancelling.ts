@@ -24,3 +24,14 @@ export async function cancelled({ setup }: Sessions, { flow, stored, reason }: C
   const { header } = (await commits?.write(patch, [], { tombstoneMs: setup.limits.tombstoneMs })) ?? {};
   return header && { header, questions: [] };
 }
+
+/** Another process is at work in it: it stops at its next write, and whoever looks after the session then takes its effects back. */
+export async function leftToCancel(
+  { setup }: Sessions,
+  { stored: { header }, reason }: Cancelling,
+): Promise<Turn | undefined> {
+  const pending = { kind: 'cancel' as const, reason };
+  const patch = { state: 'processing' as const, current: [], pending };
+  const done = await setup.store.commit(header.id, header.rev, { patch, dueAt: setup.clock.now() });
+  return done.ok ? { header: { ...header, state: 'cancelled', rev: done.rev }, questions: [] } : undefined;
+}

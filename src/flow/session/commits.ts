@@ -56,7 +56,7 @@ export class Commits {
         return { header: this.#header };
       }
       // Without the lease, or if it is lost or all is over, somebody else has the say.
-      if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;
+      if (this.#fence === undefined || !done.header || this.#isOver(done.header) || done.header.rev === rev) break;
       this.#header = done.header;
     }
     return { header: undefined };
@@ -115,7 +115,7 @@ export class Commits {
     const first: Header = isEnded(whole) ? { ...whole, state: 'active', current: [] } : whole;
     const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
     const made = await store.create(first, add, most);
-    if (made === 'limit') throw toLimit(limits.sessionsPerPrincipal);
+    if (made === 'limit') throw await this.#toLimit();
     this.#stored = true;
     this.#header = first;
     return isEnded(whole) ? this.write({ state: whole.state, reason: whole.reason }, [], terms) : { header: first };
@@ -124,10 +124,27 @@ export class Commits {
   #grown(add: Entry[]): Partial<Header> {
     if (add.length === 0) return {};
     const size = (this.#header.size ?? 0) + sizeOf(add);
-    if (size > this.#setup.limits.journalBytes) {
-      throw new GatewayError('FLOW_TOO_LARGE', { what: 'The journal', limit: this.#setup.limits.journalBytes });
+    const { journalBytes } = this.#setup.limits;
+    // That something is about to begin, or was taken back, is always written down.
+    if (size > journalBytes && add.some(({ t }) => t !== 'int' && t !== 'undo')) {
+      const what = `no more than ${journalBytes} bytes in a journal`;
+      throw new GatewayError('FLOW_LIMIT', { sessionId: this.#header.id, what, limit: 'journalBytes' });
     }
     return { size };
+  }
+
+  /** Somebody who cancels does not need the lease for it, and what is to be undone is left to whoever has it next. */
+  #isOver(header: Header): boolean {
+    return isEnded(header) || (header.pending?.kind === 'cancel' && this.#header.pending === undefined);
+  }
+
+  /** Which of the two it was is looked up only now. */
+  async #toLimit(): Promise<GatewayError> {
+    const { store, limits } = this.#setup;
+    const own = await store.list(this.#header.principal);
+    const limit = own.length >= limits.sessionsPerPrincipal ? 'sessionsPerPrincipal' : 'sessions';
+    const what = `no more than ${limits[limit]} sessions at once`;
+    return new GatewayError('FLOW_LIMIT', { what, limit, retryAfterMs: 1000 });
   }
 
   async #renew(): Promise<void> {
@@ -173,12 +190,4 @@ function sizeOf(entries: Entry[]): number {
     const value: unknown = 'v' in entry ? entry.v : 'input' in entry ? entry.input : undefined;
     return sum + 100 + (typeof value === 'object' ? JSON.stringify(value).length : String(value ?? '').length);
   }, 0);
-}
-
-function toLimit(limit: number): GatewayError {
-  return new GatewayError('FLOW_LIMIT', {
-    what: `no more than ${limit} sessions at once`,
-    limit: 'sessionsPerPrincipal',
-    retryAfterMs: 1000,
-  });
 }

@@ -74,7 +74,14 @@ export class Drive {
 
   /** Undefined if somebody else was faster; then nothing was written. */
   async turn(): Promise<Turn | undefined> {
-    return this.#settle(await this.run.next());
+    try {
+      return await this.#settle(await this.run.next());
+    } catch (error) {
+      // Nobody is there to be refused where it goes on by itself.
+      const byItself = this.input.stored && !this.input.incoming && !this.input.prefix;
+      if (byItself && isLimit(error)) return this.#overgrown(error);
+      throw error;
+    }
   }
 
   async #settle(rest: Rest): Promise<Turn | undefined> {
@@ -153,12 +160,18 @@ export class Drive {
         this.#start(rest);
       }
     } catch (error) {
+      if (isLimit(error)) return await this.#overgrown(error);
       log.error({ error, tool: this.input.flow.name }, 'flow.broken');
       return this.#commits.current();
     } finally {
       onTime();
       await this.#commits.letGo();
     }
+  }
+
+  /** What was done has no room in the journal: done again it would have no more. */
+  async #overgrown(error: GatewayError): Promise<Turn> {
+    return (await this.#finish({ kind: 'failed', error })) ?? this.#commits.current();
   }
 
   async #calledOff(): Promise<Turn> {
@@ -218,6 +231,10 @@ export class Drive {
     const { clock, limits } = this.input.setup;
     clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
   }
+}
+
+function isLimit(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === 'FLOW_LIMIT';
 }
 
 function toUnknown(step: string): GatewayError {

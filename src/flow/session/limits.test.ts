@@ -50,6 +50,44 @@ describe('limits', () => {
     await expect(sessions.start({ ...me, tool: 'x' })).resolves.toBeDefined();
   });
 
+  it('so many sessions in all, whosever they are', async () => {
+    const { sessions, session } = await begun(forever, { sessions: 2 });
+    await sessions.start({ principal: 'you', tool: 'x' });
+    const refused = { code: 'FLOW_LIMIT', retryAfterMs: 1000, details: { limit: 'sessions' } };
+    await expect(sessions.start({ principal: 'third', tool: 'x' })).rejects.toMatchObject(refused);
+    await sessions.cancel(session);
+    await expect(sessions.start({ principal: 'third', tool: 'x' })).resolves.toBeDefined();
+  });
+
+  it('so long a journal: an answer too many is refused, and nothing is lost', async () => {
+    const { sessions, session, answer } = await begun(forever, { journalBytes: 1000 });
+    await answer('x'.repeat(500));
+    const before = await sessions.getState(session);
+    await expect(answer('x'.repeat(500))).rejects.toMatchObject({
+      code: 'FLOW_LIMIT',
+      details: { limit: 'journalBytes' },
+    });
+    expect(await sessions.getState(session)).toEqual(before);
+    expect((await answer('x')).accepted).toBe(true);
+  });
+
+  it('so long a journal: where a step goes beyond it the session ends, and the step is not done again', async () => {
+    let times = 0;
+    const work = async (ask: Ask) => {
+      await ask.text('a');
+      for (;;) await ask.step('work', () => (times++, 'x'.repeat(500)), { effect: 'retry' });
+    };
+    const { sessions, clock, answer } = await begun(work, { journalBytes: 2000 });
+    expect(await answer('x')).toMatchObject({
+      header: { state: 'error', reason: 'limit' },
+      failure: { name: 'FLOW_LIMIT' },
+    });
+    expect(times).toBe(3);
+    clock.move(60_000);
+    await sessions.sweep();
+    expect(times).toBe(3);
+  });
+
   it('so many questions', async () => {
     const { answer } = await begun(forever, {}, { limits: { prompts: 3 } });
     await answer('x');

@@ -2,7 +2,6 @@
 // stands on this and knows nothing below it.
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
-import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Question } from '../question/question.ts';
@@ -10,9 +9,10 @@ import { NOTHING, explore } from '../explore/explore.ts';
 import type { Explored } from '../explore/explore.ts';
 import type { Incoming } from '../engine/fit.ts';
 import { isEnd, toIncoming } from './answering.ts';
-import { cancelled } from './cancelling.ts';
+import { cancelled, leftToCancel } from './cancelling.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live } from './drive.ts';
+import { loadOwn } from './loading.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
 import { rewound } from './rewinding.ts';
 import type {
@@ -159,6 +159,7 @@ export class Sessions {
   }
 
   emit(event: SessionEvent): void {
+    if (event.kind === 'expired') this.#live.get(event.header.id)?.abort();
     for (const listener of this.#listeners) listener(event);
   }
 
@@ -207,24 +208,17 @@ export class Sessions {
     throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
   }
 
-  async #load({ principal, sessionId }: SessionRequest): Promise<StoredSession> {
-    const stored = await this.setup.store.load(sessionId);
-    if (!stored || stored.header.principal !== toOwner(principal)) {
-      throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
-    }
-    const { header } = stored;
-    if (!isEnded(header) && header.expiresAt <= this.setup.clock.now()) {
-      await this.#sweeper.attend(sessionId);
-      return this.#load({ principal, sessionId });
-    }
-    if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
-    return stored;
+  #load(request: SessionRequest): Promise<StoredSession> {
+    return loadOwn(this.setup, request, (id) => this.#sweeper.attend(id));
   }
 
+  /** What is at work here stops first, and lets go of the session. */
   async #cancel(stored: StoredSession, flow: AnyFlow, reason?: string): Promise<Turn | undefined> {
-    const turn = await cancelled(this, { flow, stored, reason });
-    if (turn) this.#live.get(stored.header.id)?.abort();
-    return turn;
+    const live = this.#live.get(stored.header.id);
+    live?.abort();
+    await live?.next;
+    const cancelling = { flow, stored, reason };
+    return (await cancelled(this, cancelling)) ?? leftToCancel(this, cancelling);
   }
 
   async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {

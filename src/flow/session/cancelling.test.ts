@@ -1,0 +1,69 @@
+// Sessions that end while something is at work in them: it stops, and what has been done is taken back where that can be.
+import { describe, expect, it } from 'vitest';
+import { until } from '../../../tests/helpers/until.ts';
+import { flow } from '../define.ts';
+import { memoryStore } from '../store/memory.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { createLog } from '../../shared/log.ts';
+import { Sessions } from './sessions.ts';
+
+const me = { principal: 'me' };
+
+/** Two processes over one store; the first is at work in a step after an effect that can be taken back. */
+async function atWork() {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const undone: string[] = [];
+  let aborted = 0;
+  const idle = (): void => {};
+  let finish = idle;
+  const tool = flow({ name: 'x', limits: { duration: '10m' } }, async (ask) => {
+    await ask.text('a');
+    await ask.step('book', () => 'seat 3', { effect: 'retry', undo: (seat) => void undone.push(seat) });
+    const work = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        finish = resolve;
+        signal.addEventListener('abort', () => void aborted++);
+      });
+    await ask.step('work', (step) => work(step.signal), { effect: 'retry', timeout: '1h' });
+  });
+  const process = () => new Sessions([tool], { clock, store, log: createLog({ level: 'silent' }), explore: false });
+  const [first, second] = [process(), process()];
+  const { header } = await first.start({ ...me, tool: 'x' });
+  const session = { ...me, sessionId: header.id };
+  await first.answer({ ...session, answers: [{ value: 'x' }] });
+  await until('the step to begin', () => finish !== idle);
+  return { clock, store, first, second, session, undone, aborted: () => aborted, finish: () => finish() };
+}
+
+describe('a session at work', () => {
+  it('is cancelled, and stops, and its effect is taken back', async () => {
+    const { first, session, undone, aborted } = await atWork();
+    expect(await first.cancel(session)).toMatchObject({ header: { state: 'cancelled' } });
+    expect({ undone, aborted: aborted() }).toEqual({ undone: ['seat 3'], aborted: 1 });
+    await expect(first.cancel(session)).rejects.toMatchObject({ code: 'FLOW_ALREADY_CANCELLED' });
+  });
+
+  it('is cancelled from another process, and its effect is taken back once it has stopped', async () => {
+    const { clock, store, second, session, undone, finish } = await atWork();
+    expect(await second.cancel(session)).toMatchObject({ header: { state: 'cancelled' } });
+    expect((await second.getState(session)).header.state).toBe('cancelled');
+    await expect(second.cancel(session)).rejects.toMatchObject({ code: 'FLOW_ALREADY_CANCELLED' });
+    expect(undone).toEqual([]);
+    finish();
+    await until('it to be wiped', async () => {
+      clock.move(1000);
+      await second.sweep();
+      return (await store.load(session.sessionId))?.header.state === 'cancelled';
+    });
+    expect(undone).toEqual(['seat 3']);
+  });
+
+  it('expires, and stops; that an effect has happened is not taken back, for nobody said so', async () => {
+    const { clock, first, session, undone, aborted } = await atWork();
+    clock.move(10 * 60_000 + 1);
+    await first.sweep();
+    await expect(first.getState(session)).rejects.toMatchObject({ code: 'FLOW_SESSION_EXPIRED' });
+    expect({ undone, aborted: aborted() }).toEqual({ undone: [], aborted: 1 });
+  });
+});

@@ -1,0 +1,27 @@
+// A session as its owner finds it. Another's looks like none, one whose time is over is ended first, and one that is being cancelled is
+// cancelled already, though its effects are still being taken back.
+import { isEnded } from '../store/store.ts';
+import type { StoredSession } from '../store/store.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { SessionRequest } from './requests.ts';
+import { toOwner } from './setup.ts';
+import type { Setup } from './setup.ts';
+
+export async function loadOwn(
+  setup: Setup,
+  request: SessionRequest,
+  attend: (sessionId: string) => Promise<void>,
+): Promise<StoredSession> {
+  const { principal, sessionId } = request;
+  const stored = await setup.store.load(sessionId);
+  if (!stored || stored.header.principal !== toOwner(principal)) {
+    throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+  }
+  const { header, entries } = stored;
+  if (!isEnded(header) && header.expiresAt <= setup.clock.now()) {
+    await attend(sessionId);
+    return loadOwn(setup, request, attend);
+  }
+  if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
+  return header.pending?.kind === 'cancel' ? { header: { ...header, state: 'cancelled' }, entries } : stored;
+}

@@ -92,6 +92,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.ask(ask, signal);
   }
 
+  byPage(ask: Ask, by: Exchange): Promise<JsonObject> | undefined {
+    return this.inner.byPage?.(ask, by);
+  }
+
   releaseStream(retryMs: number): void {
     this.inner.releaseStream(retryMs);
   }

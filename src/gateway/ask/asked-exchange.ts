@@ -106,6 +106,10 @@ export class AskedExchange extends DelegatedExchange {
     return ask.human ? this.#askPerson(ask, put, signal) : put();
   }
 
+  override byPage(ask: Ask, by: Exchange): Promise<JsonObject> | undefined {
+    return this.#means.canOpenPage(this.inner) ? putByPage(ask, by, this.#means) : undefined;
+  }
+
   /** A request that is answered can be asked no more. */
   #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
     if (this.#carrier !== this.inner) return undefined;

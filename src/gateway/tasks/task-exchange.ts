@@ -47,8 +47,11 @@ export class TaskExchange extends DelegatedExchange {
     return ask.method !== 'ping' && this.inner.canAsk(ask);
   }
 
+  /** What is for a page alone must not wait in the task as a form: there its client would show it. */
   override ask(ask: Ask): Promise<JsonObject> {
-    if (this.canAsk(ask)) return this.#task.ask(ask);
+    const isForPage = ask.page === true && ask.params?.mode !== 'url';
+    const put = isForPage ? this.inner.byPage?.(ask, this) : this.canAsk(ask) ? this.#task.ask(ask) : undefined;
+    if (put) return put;
     const area = NEEDS[ask.method];
     const requiredCapabilities = area === undefined ? {} : { [area]: {} };
     return Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method, requiredCapabilities }));

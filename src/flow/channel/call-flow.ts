@@ -13,6 +13,9 @@ import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
 import { answerInTime } from './answer-in-time.ts';
+import { isRequired } from '../question/to-json-schema.ts';
+import type { Question } from '../question/question.ts';
+import { NobodyToAsk } from './nobody-to-ask.ts';
 import { fromAnswer, toAsk } from './round.ts';
 import { travel } from './travelling-call.ts';
 import type { Leg } from './travelling-call.ts';
@@ -66,25 +69,21 @@ async function played(first: Turn, exchange: Exchange, sessions: Sessions): Prom
   }
 }
 
-/** Where nobody can be asked, what is missing can still be given as arguments. */
 async function putTo(exchange: Exchange, { questions }: Turn): Promise<JsonObject> {
+  const ask = toAsk(questions);
+  if (!exchange.canAsk(ask)) return withoutAsking(questions);
   try {
-    return await exchange.ask(toAsk(questions));
+    return await exchange.ask(ask);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.code !== 'CLIENT_CANNOT_BE_ASKED') throw thrown;
-    throw new NobodyToAsk(questions.map(({ key, prompt }) => `- ${key}: ${prompt.message}`));
+    return withoutAsking(questions);
   }
 }
 
-class NobodyToAsk extends Error {
-  constructor(missing: string[]) {
-    super(
-      [
-        'This client cannot be asked. Ask the user, and call the tool again with these arguments as well:',
-        ...missing,
-      ].join('\n'),
-    );
-  }
+/** What need not be answered was left out of the arguments; the rest can still be given with another call. */
+function withoutAsking(questions: readonly Question[]): JsonObject {
+  if (questions.some((question) => question.complaint || isRequired(question))) throw new NobodyToAsk(questions);
+  return { action: 'accept', content: {} };
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {

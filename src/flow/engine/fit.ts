@@ -38,7 +38,8 @@ function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined
   if (run.input.isTrusting) return { value: entry.v };
   if (entry.ty !== spec.kind && entry.ty !== PREFILLED) return undefined;
   if (spec.options.by === 'human' && !isHuman(entry.src)) return undefined;
-  if (spec.options.secret && entry.ty === PREFILLED) return undefined;
+  // Neither was taken in: a secret that was an argument is none, and the bytes of a file are not in the store.
+  if ((spec.options.secret || spec.kind === 'file') && entry.ty === PREFILLED) return undefined;
   if (entry.f !== toConsent(spec) && entry.ty !== PREFILLED) return undefined;
   if (entry.no !== undefined) return toUnanswered(entry.no, spec);
   const stored = entry.ty === 'file' || spec.options.secret === true;

@@ -124,6 +124,16 @@ describe('exploring', () => {
     expect([...next.keys()]).toEqual(['e']);
   });
 
+  it('puts nothing ahead that depends on the time or on chance', async () => {
+    const timely = flow({ name: 'timely' }, async (ask) => {
+      await ask.text('a');
+      await ask.date('b', { min: ask.today() });
+      await ask.text('c', { message: `Ticket ${ask.uuid()}?` });
+      await ask.text('d');
+    });
+    expect([...(await explore(timely)).next.keys()]).toEqual(['c']);
+  });
+
   it.each([
     ['throws', () => Promise.reject(new Error('not with these'))],
     ['waits for ever', () => new Promise<never>(() => {})],

@@ -67,7 +67,7 @@ function valueOf(option: unknown): unknown {
   return isObject(option) ? option['value'] : option;
 }
 
-/** So many days after the time at which all exploring is done. */
+/** Of a time that is far enough. */
 function day(later: number): string {
   return new Date(Date.UTC(2030, 0, 2 + later)).toISOString().slice(0, 10);
 }

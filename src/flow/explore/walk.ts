@@ -6,13 +6,16 @@ import type { Spec } from '../engine/spec.ts';
 import type { StepWant } from '../engine/want.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, Entry } from '../journal.ts';
+import { systemClock } from '../../shared/clock.ts';
 import { createPoison } from './poison.ts';
 import { forksOf, inputProbe, probeOf } from './probe.ts';
 import type { Variant } from './probe.ts';
 
 const MAX_ROUNDS = 200;
-const SEED = 'AAAAAAAAAAAAAAAAAAAAAA';
-const TIME = Date.UTC(2030, 0, 1);
+const YEAR_MS = 365 * 24 * 3_600_000;
+/** What depends on the time or on chance comes out different for both, and is then nothing that could be asked ahead. */
+const SEEDS = { a: 'AAAAAAAAAAAAAAAAAAAAAA', b: 'BBBBBBBBBBBBBBBBBBBBBA' };
+const LATER = { a: 0, b: 2 * YEAR_MS };
 
 export interface Round {
   specs: Spec[];
@@ -33,19 +36,21 @@ export interface Walk {
 export async function walk(flow: AnyFlow, decisions: readonly unknown[], variant: Variant): Promise<Walk> {
   const way: Walk = { rounds: [], decisions: [...decisions], others: [], whole: false };
   const poison = createPoison();
-  const body = begin(flow);
+  const circumstances = { seed: SEEDS[variant], ts: systemClock.now() + LATER[variant] };
+  const { ts } = circumstances;
+  const body = begin(flow, circumstances);
   let [decided, steps] = [0, 0];
   for (let rest = await body.next(); rest && !poison.used && way.rounds.length < MAX_ROUNDS; rest = await body.next()) {
     if (rest.kind === 'steps') {
       steps += rest.steps.length;
-      for (const want of rest.steps) pretend(body.run, want, poison.value);
+      for (const want of rest.steps) pretend(body.run, want, { v: poison.value, ts });
     } else if (rest.kind === 'asks') {
       const specs = rest.asks.map(({ spec }) => spec);
       way.rounds.push({ specs, afterStep: steps > 0 });
       for (const spec of specs) {
         const forks = forksOf(spec);
         const value = forks ? decide(way, decided++, { forks, variant }) : probeOf(spec, variant);
-        body.run.telling.add(toEntry(spec, value));
+        body.run.telling.add(toEntry(spec, { value, ts }));
       }
     } else return { ...way, whole: rest.kind === 'ended' };
   }
@@ -53,11 +58,14 @@ export async function walk(flow: AnyFlow, decisions: readonly unknown[], variant
 }
 
 /** The run of a body, and where it comes to rest; undefined where it waits for something of its own. */
-function begin(flow: AnyFlow): { run: Run; next(): Promise<Rest | undefined> } {
-  const start: Entry = { t: 'start', input: inputProbe(flow.input?.json), seed: SEED, ts: TIME };
+function begin(
+  flow: AnyFlow,
+  { seed, ts }: { seed: string; ts: number },
+): { run: Run; next(): Promise<Rest | undefined> } {
+  const start: Entry = { t: 'start', input: inputProbe(flow.input?.json), seed, ts };
   let onStall = (): void => {};
   const run = new Run({
-    ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: TIME, isTrusting: true },
+    ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: ts, isTrusting: true },
     onStall: () => onStall(),
   });
   const next = () =>
@@ -68,9 +76,9 @@ function begin(flow: AnyFlow): { run: Run; next(): Promise<Rest | undefined> } {
   return { run, next };
 }
 
-function pretend(run: Run, want: StepWant, v: unknown): void {
+function pretend(run: Run, want: StepWant, { v, ts }: { v: unknown; ts: number }): void {
   run.stepStarted(want);
-  run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts: TIME });
+  run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts });
 }
 
 /** As was decided, else the first or the last of what can be answered. */
@@ -82,6 +90,6 @@ function decide(way: Walk, at: number, { forks, variant }: { forks: unknown[]; v
   return forks[own];
 }
 
-function toEntry({ key, kind }: Spec, value: unknown): AnswerEntry {
-  return { t: 'ans', k: key, a: 1, ty: kind, v: value, src: 'human', via: 'flow', ts: TIME };
+function toEntry({ key, kind }: Spec, { value, ts }: { value: unknown; ts: number }): AnswerEntry {
+  return { t: 'ans', k: key, a: 1, ty: kind, v: value, src: 'human', via: 'flow', ts };
 }

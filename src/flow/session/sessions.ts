@@ -27,7 +27,7 @@ import type {
 import { toOwner, toSetup } from './setup.ts';
 import type { SessionOptions, Setup } from './setup.ts';
 import type { SessionEvent } from './session-event.ts';
-import { startOf, withoutSecrets } from './starting.ts';
+import { startOf } from './starting.ts';
 import { react } from './states.ts';
 import { Sweeper } from './sweeper.ts';
 import { toDueAt, toExpiry } from './timing.ts';
@@ -65,8 +65,7 @@ export class Sessions {
     const flow = this.#flows.get(request.tool);
     if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: request.tool });
     const { questions } = await this.explored(flow);
-    const args = withoutSecrets(request.args, questions);
-    const { header, entries } = await startOf(this.setup, flow, { ...request, args });
+    const { header, entries } = await startOf(this.setup, flow, { request, questions });
     const turn = await this.drive({
       flow,
       header: { ...header, size: 0 },

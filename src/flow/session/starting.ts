@@ -2,10 +2,11 @@
 import type { AnyFlow } from '../define.ts';
 import { toMs } from '../authoring/span.ts';
 import type { FoundQuestion } from '../explore/explore.ts';
-import { PREFILLED } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
 import { toReason } from '../../protocol/json-schema-problem.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { toGivenArgs, toPrefilled } from './given-args.ts';
+import type { GivenArgs } from './given-args.ts';
 import { refuseMalice } from './malice.ts';
 import type { StartRequest } from './requests.ts';
 import { toOwner } from './setup.ts';
@@ -16,27 +17,34 @@ const MIN_TIMEOUT_MS = 50;
 export async function startOf(
   setup: Setup,
   flow: AnyFlow,
-  request: StartRequest,
+  { request, questions }: { request: StartRequest; questions: readonly FoundQuestion[] },
 ): Promise<{ header: Header; entries: Entry[] }> {
   const id = setup.newId();
-  const { args = {}, context, client } = request;
-  refuseMalice(args, id, setup.limits);
+  const { context, client } = request;
+  const given = await toGiven(setup, flow, { id, request, questions });
   refuseMalice(context, id, setup.limits);
-  const input = await toInput(flow, args);
+  const input = await toInput(flow, given.args);
   const now = setup.clock.now();
   const start: Entry = {
     ...{ t: 'start', input, seed: setup.newSeed(), ts: now },
     ...(context !== undefined && { context }),
     ...(client && { client }),
   };
-  return { header: toHeader(setup, flow, { id, now, request }), entries: [start, ...toPrefilled(args, now)] };
+  return { header: toHeader(setup, flow, { id, now, request }), entries: [start, ...toPrefilled(given, now)] };
 }
 
-/** A secret that was handed over as an argument has been in a model, and goes no further. */
-export function withoutSecrets(args: StartRequest['args'] = {}, questions: FoundQuestion[] = []): StartRequest['args'] {
-  const secrets = new Set(questions.flatMap(({ spec }) => (spec.options.secret ? [spec.key] : [])));
-  if (secrets.size === 0) return args;
-  return Object.fromEntries(Object.entries(args).filter(([key]) => !secrets.has(key)));
+/** Each by itself first: a file may be larger than all the rest. */
+async function toGiven(
+  setup: Setup,
+  flow: AnyFlow,
+  { id, request, questions }: { id: string; request: StartRequest; questions: readonly FoundQuestion[] },
+): Promise<GivenArgs> {
+  const { args = {}, locale } = request;
+  for (const value of Object.values(args)) refuseMalice(value, id, setup.limits);
+  const tongue = { catalogue: flow.options.messages, locale };
+  const given = await toGivenArgs(setup, args, { questions, tongue });
+  refuseMalice(given.args, id, setup.limits);
+  return given;
 }
 
 async function toInput(flow: AnyFlow, args: Record<string, unknown>): Promise<unknown> {
@@ -44,13 +52,6 @@ async function toInput(flow: AnyFlow, args: Record<string, unknown>): Promise<un
   if (!verdict?.problems) return verdict ? verdict.value : args;
   const [first] = verdict.problems;
   throw new GatewayError('FLOW_VALIDATION_FAILED', { parameter: first?.path, reason: toReason(verdict.problems) });
-}
-
-/** An argument that is named like a question answers it, when it comes. */
-function toPrefilled(args: Record<string, unknown>, ts: number): Entry[] {
-  return Object.entries(args)
-    .filter(([, v]) => v !== undefined && v !== null)
-    .map(([k, v]) => ({ t: 'ans', k, a: 0, ty: PREFILLED, v, src: 'args', via: 'args', ts }));
 }
 
 function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number; request: StartRequest }): Header {

@@ -1,8 +1,11 @@
 // For tests of your own steps, servers and gateways: everything within one process.
 export { testGateway } from '../testing/test-gateway.ts';
 export type { TestedGateway } from '../testing/test-gateway.ts';
-export { testFlow } from '../flow/testing/test-flow.ts';
-export type { FlowTest, Replayed } from '../flow/testing/test-flow.ts';
+export { testFlow } from '../testing/test-flow.ts';
+export type { FlowClientTest, FlowTest, Replayed } from '../testing/test-flow.ts';
+export type { AsClientOptions, PlayedAsClient } from '../testing/as-client/as-client.ts';
+export type { ClientKind } from '../testing/as-client/kinds.ts';
+export type { Way } from '../testing/as-client/person.ts';
 export { unanswered } from '../flow/testing/play.ts';
 export type { Answers, Played, Unanswered } from '../flow/testing/play.ts';
 export type { StepSeen } from '../flow/testing/observed.ts';

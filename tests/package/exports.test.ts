@@ -300,11 +300,15 @@ describe('the public surface', () => {
     expect(typesOf('src/_entries/testing.ts')).toMatchInlineSnapshot(`
       [
         "Answers",
+        "AsClientOptions",
+        "ClientKind",
         "Connectable",
+        "FlowClientTest",
         "FlowTest",
         "LogLine",
         "ManualClock",
         "Played",
+        "PlayedAsClient",
         "Reached",
         "Replayed",
         "StepSeen",
@@ -313,6 +317,7 @@ describe('the public surface', () => {
         "TestedServer",
         "TestedStep",
         "Unanswered",
+        "Way",
       ]
     `);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { flow } from '../define.ts';
-import { unanswered } from './play.ts';
+import { flow } from '../flow/define.ts';
+import { unanswered } from '../flow/testing/play.ts';
 import { testFlow } from './test-flow.ts';
 
 /** What takes bookings, each key once. */

@@ -1,12 +1,15 @@
-// Tests a flow without any client: answers by name, crashes everywhere, and journals of the past.
+// Tests a flow: answers by name, without any client or as one of a kind; crashes everywhere, and journals of the past.
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyFlow } from '../define.ts';
-import { Run } from '../engine/run.ts';
-import { fold } from '../fold.ts';
-import type { Entry } from '../journal.ts';
-import { Boundaries } from './crash-store.ts';
-import { play } from './play.ts';
-import type { Answers, Played } from './play.ts';
+import type { AnyFlow } from '../flow/define.ts';
+import { Run } from '../flow/engine/run.ts';
+import { fold } from '../flow/fold.ts';
+import type { Entry } from '../flow/journal.ts';
+import { Boundaries } from '../flow/testing/crash-store.ts';
+import { play } from '../flow/testing/play.ts';
+import type { Answers, Played } from '../flow/testing/play.ts';
+import { playAsClient } from './as-client/as-client.ts';
+import type { AsClientOptions, PlayedAsClient } from './as-client/as-client.ts';
+import type { ClientKind } from './as-client/kinds.ts';
 
 export interface FlowTest {
   /** Plays it with these answers, every turn in a process of its own, until it ends or a question has no answer. */
@@ -16,8 +19,15 @@ export interface FlowTest {
    * around every step. Throws unless it comes to the same result every time, and no effect has more than one key.
    */
   crashEverywhere(answers: Answers): Promise<{ crashes: string[]; result: unknown }>;
+  /** Serves it to a client of this kind, whose user gives the answers. */
+  asClient(kind: ClientKind, options?: AsClientOptions): FlowClientTest;
   /** Runs it over a journal, as it was written by this version or another. Nothing is asked and no step is run. */
   replay(journal: Entry[]): Promise<Replayed>;
+}
+
+export interface FlowClientTest {
+  /** By key, fields of a form in an object. Rejects where a question has no answer, or its answer is refused. */
+  answer(answers: Record<string, unknown>): Promise<PlayedAsClient>;
 }
 
 export interface Replayed {
@@ -37,6 +47,7 @@ export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}): Flo
   return {
     answer: (answers) => play({ flow, args, answers }),
     crashEverywhere: (answers) => crashEverywhere(flow, args, answers),
+    asClient: (kind, options) => ({ answer: (answers) => playAsClient({ flow, args, answers }, kind, options) }),
     replay: (journal) => replay(flow, journal),
   };
 }

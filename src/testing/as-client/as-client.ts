@@ -1,0 +1,109 @@
+// A flow as a client of one kind meets it: a server that serves it, a client that plays it, all of it real and within this process.
+import type { Client } from '../../client/client.ts';
+import { connect } from '../../client/connect.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { connectFlows } from '../../flow/client/flow-client.ts';
+import type { AnyFlow } from '../../flow/define.ts';
+import { memoryStore } from '../../flow/store/memory.ts';
+import { Boundaries } from '../../flow/testing/crash-store.ts';
+import { observed } from '../../flow/testing/observed.ts';
+import type { StepSeen } from '../../flow/testing/observed.ts';
+import { serveFlows } from '../../flow/wire/serve-flows.ts';
+import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
+import { createServer } from '../../server/create-server.ts';
+import type { ParleyServer } from '../../server/create-server.ts';
+import { collectLog } from '../collect-log.ts';
+import { memoryPair } from '../memory-pair.ts';
+import { Asked } from './asked.ts';
+import { KINDS } from './kinds.ts';
+import type { ClientKind, Kind } from './kinds.ts';
+import { Person } from './person.ts';
+import type { Way } from './person.ts';
+import { playNatively } from './play-natively.ts';
+import { watchStore } from './watched-store.ts';
+
+/** Where the flow is served, as for `serveFlows`. */
+export interface AsClientOptions extends ServeFlowsOptions {
+  /** Rounds of questions after which the client gives a call up. Default 10, as many clients do. */
+  maxRounds?: number | undefined;
+}
+
+export interface PlayedAsClient {
+  /** What the client was given: the structured content, else the text. */
+  result: unknown;
+  /** The tool has failed; then `result` says why. */
+  isError: boolean;
+  /** Names of all that was asked, in order; fields of forms count by themselves. */
+  asked: string[];
+  rounds: number;
+  /** By which ways it was asked. */
+  ways: Way[];
+  /** Steps that were run, each as often as it was. */
+  steps: StepSeen[];
+  /** Its session was kept in the store; otherwise the client has carried all of it. */
+  kept: boolean;
+}
+
+interface Wish {
+  flow: AnyFlow;
+  args: Record<string, unknown>;
+  answers: Record<string, unknown>;
+}
+
+const KEYS = ['a key of this test alone'];
+/** Nobody types here. */
+const UNHURRIED = { respondsPerSecond: 10_000 };
+
+export async function playAsClient(
+  { flow, args, answers }: Wish,
+  kind: ClientKind,
+  { maxRounds = 10, ...options }: AsClientOptions = {},
+): Promise<PlayedAsClient> {
+  if (!Object.hasOwn(KINDS, kind))
+    throw new GatewayError('BAD_OPTION', { option: 'kind of client', reason: `there is no ${kind}` });
+  const how: Kind = KINDS[kind];
+  const watched = watchStore(options.store ?? memoryStore());
+  const { flow: seenFlow, seen } = observed(flow, () => new Boundaries());
+  const served = how.plays === 'task' ? { ...seenFlow, options: { ...seenFlow.options, long: true } } : seenFlow;
+  const { log } = collectLog();
+  const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels: how.channels } });
+  const limits = { ...UNHURRIED, ...options.limits };
+  const sessions = serveFlows(server, [served], { log, keys: KEYS, ...options, limits, store: watched.store });
+  const person = new Person(answers);
+  // No timer of a server keeps a process from ending, and there is no socket here that would.
+  const alive = setInterval(() => {}, 60_000);
+  try {
+    await sessions.explored(served); // until then its arguments are not known
+    const tool = flow.name;
+    const outcome =
+      how.plays === 'flow'
+        ? await natively(server, person, { tool, args })
+        : await called(server, new Asked({ how, person, watched, maxRounds }), {
+            tool,
+            args: how.plays === 'arguments' ? { ...args, ...answers } : args,
+          });
+    const { asked, rounds, ways } = person;
+    return { ...outcome, asked, rounds, ways: [...ways], steps: seen.steps, kept: watched.made > 0 };
+  } catch (thrown) {
+    throw person.problem ?? thrown;
+  } finally {
+    await server.close();
+    clearInterval(alive);
+  }
+}
+
+type Call = { tool: string; args: Record<string, unknown> };
+
+async function natively(server: ParleyServer, person: Person, call: Call) {
+  const [ours, theirs] = memoryPair();
+  await server.connect(theirs);
+  await using client = await connectFlows(ours, { revision: KINDS.flow.revision, log: collectLog().log });
+  return await playNatively(client, person, call);
+}
+
+async function called(server: ParleyServer, asked: Asked, { tool, args }: Call) {
+  const [ours, theirs] = memoryPair();
+  await server.connect(theirs);
+  await using client: Client = await connect(ours, { ...asked.client, log: collectLog().log });
+  return await asked.call(client, tool, args);
+}

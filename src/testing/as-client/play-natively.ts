@@ -1,0 +1,24 @@
+// A flow played over MCP Flow.
+import type { FlowClient } from '../../flow/client/flow-client.ts';
+import { CANCEL } from '../../flow/client/playing.ts';
+import type { Prompt } from '../../flow/question/question.ts';
+import { Unanswered } from '../../flow/testing/play.ts';
+import type { Person } from './person.ts';
+
+type Call = { tool: string; args: Record<string, unknown> };
+
+export async function playNatively(client: FlowClient, person: Person, { tool, args }: Call) {
+  const onPrompt = (prompt: Prompt & { promptId?: string }): unknown => {
+    person.see('prompt');
+    const key = prompt.promptId?.replace(/~\d+$/, '') ?? '';
+    const value = person.say(key, prompt.message, { isNeeded: isNeeded(prompt) });
+    return value instanceof Unanswered ? CANCEL : (value ?? null);
+  };
+  const { result, success, summary } = await client.run(tool, args, { onPrompt });
+  return { result: success ? result : summary, isError: !success };
+}
+
+/** A confirmation always is, and so is a form, which has no rules of its own. */
+function isNeeded({ type, validation, choices }: Prompt): boolean {
+  return validation?.required === true || type === 'confirm' || (type === 'custom' && !choices);
+}

@@ -83,12 +83,17 @@ export function toProcessing(drive: Drive): Draft {
   const { header, setup, incoming = [], stored } = drive.input;
   const now = setup.clock.now();
   const patch: Partial<Header> = {
-    ...{ state: stored && header.state !== 'active' ? 'processing' : 'active', current: [], lastActivityAt: now },
+    ...{ state: stored && !isUnasked(header) ? 'processing' : 'active', current: [], lastActivityAt: now },
     ...{ burst: header.burst, reason: undefined, pending: undefined },
     // It is not the user who is idle now.
     expiresAt: header.deadline,
   };
   return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
+}
+
+/** It has not come to its first question. */
+function isUnasked({ state }: Header): boolean {
+  return state === 'idle' || state === 'active';
 }
 
 export function toVerdicts(incoming: Incoming[]): Pick<Turn, 'accepted' | 'verdicts'> {

@@ -1,4 +1,4 @@
-// Every state with every event: what the table says is what a real session does.
+// The table of states, and what the owner of a session may do for its tool. What real sessions do is in state-matrix.test.ts.
 import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
 import type { FlowState } from '../journal.ts';
@@ -50,32 +50,6 @@ const IN: Record<Exclude<FlowState, 'idle'> | 'expired', () => Promise<Subject>>
       await sessions.sweep();
     }),
 };
-
-const DO: Partial<Record<Event, (subject: Subject) => Promise<{ header: { state: FlowState } }>>> = {
-  respond: ({ sessions, session }) => answer(sessions, session, true),
-  reject: ({ sessions, session }) => answer(sessions, session, 'neither'),
-  cancel: ({ sessions, session }) => sessions.cancel(session),
-};
-
-describe.each(Object.keys(IN) as (keyof typeof IN)[])('a session that is %s', (state) => {
-  it.each(Object.keys(DO) as (keyof typeof DO)[])('reacts to %s as the table says', async (event) => {
-    const subject = await IN[state]();
-    const expected = state === 'expired' ? 'FLOW_SESSION_EXPIRED' : STATES[state][event];
-    const outcome = DO[event]!(subject).then(
-      ({ header }) => header.state,
-      (error: GatewayError) => error.code,
-    );
-    expect(await outcome).toBe(expected);
-  });
-
-  it('stays as it is when it refuses', async () => {
-    const subject = await IN[state]();
-    const before = await subject.sessions.setup.store.load(subject.session.sessionId);
-    if (before?.header.state === 'waiting_user') return;
-    await expect(DO.respond!(subject)).rejects.toThrow();
-    expect(await subject.sessions.setup.store.load(subject.session.sessionId)).toEqual(before);
-  });
-});
 
 describe('the table', () => {
   it.each(Object.keys(STATES) as FlowState[])(

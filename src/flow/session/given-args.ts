@@ -19,7 +19,7 @@ export interface GivenArgs {
 export async function toGivenArgs(
   setup: Setup,
   args: Record<string, unknown>,
-  { questions, tongue }: { questions: readonly FoundQuestion[]; tongue: Tongue },
+  { sessionId, questions, tongue }: { sessionId: string; questions: readonly FoundQuestion[]; tongue: Tongue },
 ): Promise<GivenArgs> {
   const given = { ...args };
   const files = new Set<string>();
@@ -31,7 +31,7 @@ export async function toGivenArgs(
     if (spec.kind !== 'file') continue;
     if (!isFileAnswer(value) || checkFile(value, toField(spec, tongue))) delete given[key];
     else {
-      given[key] = await keepFile(setup, value);
+      given[key] = await keepFile(setup, sessionId, value);
       files.add(key);
     }
   }

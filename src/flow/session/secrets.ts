@@ -66,7 +66,11 @@ export async function revealSecret(setup: Setup, sessionId: string, secret: Secr
   return text;
 }
 
-async function keepFile(setup: Setup, sessionId: string, { name, mimeType, data }: FileAnswer): Promise<FileRef> {
+export async function keepFile(
+  setup: Setup,
+  sessionId: string,
+  { name, mimeType, data }: FileAnswer,
+): Promise<FileRef> {
   const bytes = Buffer.from(data, 'base64');
   const { fileBytes } = setup.limits;
   if (bytes.length > fileBytes) {

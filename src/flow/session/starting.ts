@@ -42,7 +42,7 @@ async function toGiven(
   const { args = {}, locale } = request;
   for (const value of Object.values(args)) refuseMalice(value, id, setup.limits);
   const tongue = { catalogue: flow.options.messages, locale };
-  const given = await toGivenArgs(setup, args, { questions, tongue });
+  const given = await toGivenArgs(setup, args, { sessionId: id, questions, tongue });
   refuseMalice(given.args, id, setup.limits);
   return given;
 }

@@ -24,8 +24,8 @@ export type {
 } from '../flow/question/question.ts';
 export { FlowClient, connectFlows } from '../flow/client/flow-client.ts';
 export type { FlowClientOptions, FlowOutcome } from '../flow/client/flow-client.ts';
-export { CANCEL } from '../flow/client/playing.ts';
-export type { PlayOptions, PromptContext } from '../flow/client/playing.ts';
+export { CANCEL } from '../flow/client/play-options.ts';
+export type { PlayOptions, PromptContext } from '../flow/client/play-options.ts';
 export { serveFlows } from '../flow/wire/serve-flows.ts';
 export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
 export { Sessions } from '../flow/session/sessions.ts';

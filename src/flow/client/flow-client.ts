@@ -1,7 +1,7 @@
 // Plays interactive tools of a server for a person. It follows the advice of the Flow document: it asks first whether the server is
-// interactive, asks again after a refused answer, begins anew when a session has expired, tries again with growing pauses when the
-// server is busy, and tells what went wrong. Where the server is not interactive the tool is called with all that was given.
-import { setTimeout as sleep } from 'node:timers/promises';
+// interactive, asks again after a refused answer, begins anew when a session has expired or is gone, tries again with growing pauses when
+// the server is busy or away, and tells what went wrong. Where the server or the tool is not interactive, all that the tool needs is asked
+// first, and it is called with that.
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
@@ -10,8 +10,10 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import { Playing } from './playing.ts';
-import type { PlayOptions } from './playing.ts';
+import type { PlayOptions } from './play-options.ts';
 import { Prompts } from './prompts.ts';
+import { patiently } from './retrying.ts';
+import { collected } from './upfront.ts';
 
 export interface FlowClientOptions extends ConnectOptions {
   /** False: it is not asked first whether the server is interactive. */
@@ -32,8 +34,8 @@ export interface FlowOutcome {
   cancelled?: boolean | undefined;
 }
 
-const BUSY = -32000;
-const EXPIRED = -32002;
+const GONE = new Set([-32001, -32002]);
+const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
 
 export async function connectFlows(address: Address, options: FlowClientOptions = {}): Promise<FlowClient> {
@@ -60,25 +62,33 @@ export async function connectFlows(address: Address, options: FlowClientOptions 
       return { success: true, finalResult: isObject(result.data) ? result.data : {} };
     },
   };
-  const client = await connect(address, { ...options, requests: { ...options.requests, ...requests } });
-  return new FlowClient(client, options, { promptsOf, forget: (id) => void sessions.delete(id) });
+  const open = () => connect(address, { ...options, requests: { ...options.requests, ...requests } });
+  return new FlowClient(await open(), options, { open, promptsOf, forget: (id) => void sessions.delete(id) });
 }
 
 interface Told {
+  open(): Promise<Client>;
   promptsOf(params: { sessionId: string }): Prompts;
   forget(sessionId: string): void;
 }
 
 export class FlowClient {
-  readonly client: Client;
   readonly #options: FlowClientOptions;
   readonly #told: Told;
+  #client: Client;
+  #isGone = false;
+  #isClosed = false;
   #isInteractive: Promise<boolean> | undefined;
 
   constructor(client: Client, options: FlowClientOptions, told: Told) {
-    this.client = client;
     this.#options = options;
     this.#told = told;
+    this.#client = this.#followed(client);
+  }
+
+  /** The connection; another one after the server was away. */
+  get client(): Client {
+    return this.#client;
   }
 
   /** Whether the server plays tools over MCP Flow. */
@@ -96,19 +106,24 @@ export class FlowClient {
 
   /** Runs the tool; `onPrompt` answers its questions. */
   async run(tool: string, params: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
-    if (!(await this.isInteractive())) return this.#call(tool, params);
+    if (!(await this.isInteractive())) return this.#call(tool, params, options);
     for (let restarts = 0; ; restarts++) {
       try {
         return await this.#play(tool, params, options);
       } catch (thrown) {
-        const isExpired = thrown instanceof ProtocolError && thrown.code === EXPIRED;
-        if (!isExpired || restarts >= MAX_RESTARTS) throw thrown;
+        const code = thrown instanceof ProtocolError ? thrown.code : undefined;
+        if (code === NOT_INTERACTIVE) return this.#call(tool, params, options);
+        if (code === undefined || !GONE.has(code) || restarts >= MAX_RESTARTS) {
+          options.onFeedback?.(thrown instanceof Error ? thrown.message : String(thrown));
+          throw thrown;
+        }
         options.onFeedback?.('The session has expired; it begins anew.');
       }
     }
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.client.close();
   }
 
@@ -119,14 +134,17 @@ export class FlowClient {
   async #play(tool: string, initialParams: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
     const { context, timeout } = options;
     const about = { ...(context && { context }), ...(timeout !== undefined && { timeout }) };
-    const started = await this.#patiently(
-      () => this.client.request('interaction.start', { toolName: tool, initialParams, ...about }),
-      options,
-    );
+    const request = (method: string, more: JsonObject) =>
+      patiently(async () => (await this.#connected()).request(method, more), {
+        attempts: this.#options.attempts ?? 5,
+        backoffMs: this.#options.backoffMs ?? 250,
+        // An answer that names its question is taken once, however often it comes.
+        isRepeatable: method !== 'interaction.respond' || more.promptId !== undefined,
+        onFeedback: options.onFeedback,
+      });
+    const started = await request('interaction.start', { toolName: tool, initialParams, ...about });
     const sessionId = String(started.sessionId);
     const prompts = this.#told.promptsOf({ sessionId });
-    const request = (method: string, params: JsonObject) =>
-      this.#patiently(() => this.client.request(method, params), options);
     try {
       return await new Playing({ started, prompts, request }, options).play();
     } finally {
@@ -134,22 +152,24 @@ export class FlowClient {
     }
   }
 
-  async #call(tool: string, params: JsonObject): Promise<FlowOutcome> {
+  async #call(tool: string, given: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
+    const known = (await this.client.listTools()).find(({ name }) => name === tool);
+    const params = known ? await collected(known.inputSchema, given, options) : given;
+    if (!params) return { result: undefined, success: false, interactive: false, cancelled: true };
     const result = await this.client.callTool(tool, params);
     return { result: result.structuredContent ?? result.content, success: result.isError !== true, interactive: false };
   }
 
-  async #patiently(request: () => Promise<JsonObject>, { onFeedback }: PlayOptions): Promise<JsonObject> {
-    const { attempts = 5, backoffMs = 250 } = this.#options;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await request();
-      } catch (thrown) {
-        const isBusy = thrown instanceof ProtocolError && thrown.code === BUSY;
-        if (!isBusy || attempt >= attempts) throw thrown;
-        onFeedback?.(`${thrown.message}; it is tried again.`);
-        await sleep(Math.max(thrown.retryAfterMs ?? 0, backoffMs * 2 ** (attempt - 1)));
-      }
-    }
+  async #connected(): Promise<Client> {
+    if (this.#isGone && !this.#isClosed) this.#client = this.#followed(await this.#told.open());
+    return this.#client;
+  }
+
+  #followed(client: Client): Client {
+    this.#isGone = false;
+    void client.closed.then(() => {
+      if (this.#client === client) this.#isGone = true;
+    });
+    return client;
   }
 }

@@ -2,27 +2,12 @@
 // server mostly asks again itself; if it does not in time, the same question is asked here.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { Prompt, Step } from '../question/question.ts';
+import type { Prompt } from '../question/question.ts';
 import type { FlowOutcome } from './flow-client.ts';
+import { CANCEL } from './play-options.ts';
+import type { PlayOptions, PromptContext } from './play-options.ts';
+import { precheck, wordsOf } from './precheck.ts';
 import type { Prompts, Told } from './prompts.ts';
-
-/** What `onPrompt` gives when the person does not want to go on. */
-export const CANCEL: unique symbol = Symbol('cancel');
-
-export interface PromptContext {
-  progress?: Step | undefined;
-  /** What was wrong with the last answer. */
-  problem?: { error: string; suggestion?: string | undefined } | undefined;
-}
-
-export interface PlayOptions {
-  /** Answers a question; CANCEL ends the session. */
-  onPrompt(prompt: Prompt, context: PromptContext): unknown;
-  /** Tells the person what went wrong. */
-  onFeedback?: ((text: string) => void) | undefined;
-  context?: JsonObject | undefined;
-  timeout?: number | undefined;
-}
 
 interface Session {
   started: JsonObject;
@@ -31,6 +16,9 @@ interface Session {
 }
 
 const RETRY_PROMPT_MS = 500;
+const FIRST_LOOK_MS = 2000;
+const MAX_LOOK_MS = 10_000;
+const ENDS = new Set(['completed', 'cancelled', 'error']);
 
 export class Playing {
   readonly #session: Session;
@@ -46,17 +34,34 @@ export class Playing {
     const { started, prompts } = this.#session;
     this.#hear(started);
     if (isObject(started.initialPrompt)) prompts.tell({ kind: 'prompt', prompt: started.initialPrompt } as never);
-    let told = await prompts.next();
+    let told = await this.#next();
     let problem: PromptContext['problem'];
     while (told.kind === 'prompt') {
-      const value = await this.#options.onPrompt(told.prompt, { progress: told.progress, problem });
+      const { prompt, progress } = told;
+      const answer = (wrong: PromptContext['problem']) => this.#options.onPrompt(prompt, { progress, problem: wrong });
+      const value = await precheck(prompt, this.#options, answer, problem);
       if (value === CANCEL) return this.#cancel();
-      const answered = await this.#respond(told.prompt, value);
+      const answered = await this.#respond(prompt, value);
       problem = problemOf(answered);
       if (problem) this.#options.onFeedback?.(wordsOf(problem));
-      told = problem ? ((await prompts.within(RETRY_PROMPT_MS)) ?? told) : await prompts.next();
+      told = problem ? ((await prompts.within(RETRY_PROMPT_MS)) ?? told) : await this.#next(prompt.promptId);
     }
     return toOutcome(told);
+  }
+
+  /** What comes after an answer. A server that says nothing for a while is asked: it may have said so to nobody. */
+  async #next(answered?: string): Promise<Told> {
+    const { prompts } = this.#session;
+    let isOver = false;
+    for (let ms = FIRST_LOOK_MS; ; ms = Math.min(ms * 2, MAX_LOOK_MS)) {
+      const told = await prompts.within(ms);
+      if (told) return told;
+      const { state, currentPrompt: prompt } = await this.#session.request('interaction.getState', this.#reference());
+      if (isObject(prompt) && prompt.promptId !== answered) return { kind: 'prompt', prompt } as never;
+      if (isOver) return { kind: 'end', result: { success: state === 'completed' }, summary: undefined };
+      // How it ended is known to whoever is told; that may be under way.
+      isOver = ENDS.has(String(state));
+    }
   }
 
   async #respond({ promptId }: Prompt & { promptId?: string }, value: unknown): Promise<JsonObject> {
@@ -95,10 +100,6 @@ function problemOf({ accepted, validation }: JsonObject): PromptContext['problem
   if (accepted !== false) return undefined;
   const { error, suggestion } = isObject(validation) ? validation : {};
   return { error: String(error ?? 'Not accepted'), ...(typeof suggestion === 'string' && { suggestion }) };
-}
-
-function wordsOf({ error, suggestion }: NonNullable<PromptContext['problem']>): string {
-  return suggestion === undefined ? error : `${error}. ${suggestion}`;
 }
 
 function toOutcome({ result, summary }: Extract<Told, { kind: 'end' }>): FlowOutcome {

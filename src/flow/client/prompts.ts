@@ -33,6 +33,8 @@ export class Prompts {
     const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
     const told = await Promise.race([this.next(), late]);
     clearTimeout(timer);
+    // Whatever is told from now on is for whoever asks next.
+    if (!told) this.#waiting = undefined;
     return told;
   }
 }

@@ -1,6 +1,6 @@
 // A flow played over MCP Flow.
 import type { FlowClient } from '../../flow/client/flow-client.ts';
-import { CANCEL } from '../../flow/client/playing.ts';
+import { CANCEL } from '../../flow/client/play-options.ts';
 import type { Prompt } from '../../flow/question/question.ts';
 import { Unanswered } from '../../flow/testing/play.ts';
 import type { Person } from './person.ts';

@@ -1,0 +1,38 @@
+// Looks at an answer before it is sent, by the rules that its prompt brings along: whoever mistypes is told at once. The server has the
+// last word all the same, and what is wrong again and again is sent to it.
+import { checkAnswer } from '../question/check.ts';
+import type { Complaint, Prompt } from '../question/question.ts';
+import { CANCEL } from './play-options.ts';
+import type { PlayOptions } from './play-options.ts';
+
+const MAX_TRIES = 3;
+
+export async function precheck(
+  prompt: Prompt,
+  { onFeedback }: PlayOptions,
+  answer: (problem?: Complaint) => unknown,
+  first?: Complaint,
+): Promise<unknown> {
+  let value = await answer(first);
+  for (let tries = 1; tries < MAX_TRIES && value !== CANCEL; tries++) {
+    const problem = problemOf(prompt, value);
+    if (!problem) return value;
+    onFeedback?.(wordsOf(problem));
+    value = await answer(problem);
+  }
+  return value;
+}
+
+export function wordsOf({ error, suggestion }: Complaint): string {
+  return suggestion === undefined ? error : `${error}. ${suggestion}`;
+}
+
+/** A prompt that makes no sense here is the server's to judge. */
+function problemOf(prompt: Prompt, value: unknown): Complaint | undefined {
+  try {
+    const checked = checkAnswer(value, { kind: prompt.type, prompt });
+    return 'complaint' in checked ? checked.complaint : undefined;
+  } catch {
+    return undefined;
+  }
+}

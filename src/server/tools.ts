@@ -110,7 +110,9 @@ interface Run {
 }
 
 /** Whether the tool may run as a task and the client can follow it. */
-function mayBeTask(tool: ToolEntry, { task }: Exchange): boolean {
+function mayBeTask(tool: ToolEntry, { task, client }: Exchange): boolean {
+  // A flow asks. In a task only the client itself could be, and nobody in its place: then it is one only if it shall be.
+  if (tool.answer && task?.requested === false && client.assisted?.elicitation) return false;
   if (tool.task !== undefined && task !== undefined) return true;
   if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: 'tools/call as a task' });
   if (tool.task === 'required') throw new GatewayError('TASK_REQUIRED', { tool: tool.key });

@@ -44,16 +44,21 @@ export class TaskExchange extends DelegatedExchange {
 
   /** A ping is not a question that could wait. */
   override canAsk(ask: Ask): boolean {
-    return ask.method !== 'ping' && this.inner.canAsk(ask);
+    if (ask.method === 'ping') return false;
+    return this.inner.canAsk(isForPage(ask) ? { ...ask, params: { ...ask.params, mode: 'url' } } : ask);
   }
 
   /** What is for a page alone must not wait in the task as a form: there its client would show it. */
   override ask(ask: Ask): Promise<JsonObject> {
-    const isForPage = ask.page === true && ask.params?.mode !== 'url';
-    const put = isForPage ? this.inner.byPage?.(ask, this) : this.canAsk(ask) ? this.#task.ask(ask) : undefined;
+    const put = isForPage(ask) ? this.inner.byPage?.(ask, this) : this.canAsk(ask) && this.#task.ask(ask);
     if (put) return put;
     const area = NEEDS[ask.method];
     const requiredCapabilities = area === undefined ? {} : { [area]: {} };
     return Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method, requiredCapabilities }));
   }
+}
+
+/** By a link it can wait in the task like any other. */
+function isForPage({ page, params }: Ask): boolean {
+  return page === true && params?.mode !== 'url';
 }

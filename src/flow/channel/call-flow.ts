@@ -13,9 +13,7 @@ import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
 import { answerInTime } from './answer-in-time.ts';
-import { isRequired } from '../question/to-json-schema.ts';
-import type { Question } from '../question/question.ts';
-import { NobodyToAsk } from './nobody-to-ask.ts';
+import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
 import { fromAnswer, toAsk } from './round.ts';
 import { travel } from './travelling-call.ts';
 import type { Leg } from './travelling-call.ts';
@@ -78,12 +76,6 @@ async function putTo(exchange: Exchange, { questions }: Turn): Promise<JsonObjec
     if (!(thrown instanceof GatewayError) || thrown.code !== 'CLIENT_CANNOT_BE_ASKED') throw thrown;
     return withoutAsking(questions);
   }
-}
-
-/** What need not be answered was left out of the arguments; the rest can still be given with another call. */
-function withoutAsking(questions: readonly Question[]): JsonObject {
-  if (questions.some((question) => question.complaint || isRequired(question))) throw new NobodyToAsk(questions);
-  return { action: 'accept', content: {} };
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {

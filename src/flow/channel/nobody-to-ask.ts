@@ -1,6 +1,14 @@
 // There is no way to ask whoever calls: what a model is told then. What can be an argument it can give with another call; what only
 // the user can answer needs another client.
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Question } from '../question/question.ts';
+import { isRequired } from '../question/to-json-schema.ts';
+
+/** What need not be answered was left out of the arguments; the rest can still be given with another call. */
+export function withoutAsking(questions: readonly Question[]): JsonObject {
+  if (questions.some((question) => question.complaint || isRequired(question))) throw new NobodyToAsk(questions);
+  return { action: 'accept', content: {} };
+}
 
 export class NobodyToAsk extends Error {
   constructor(questions: readonly Question[]) {

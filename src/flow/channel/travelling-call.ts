@@ -12,6 +12,7 @@ import type { StartRequest } from '../session/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Turn } from '../session/turn.ts';
 import type { Bearer, Travelled, TravellingSessions } from '../token/travelling.ts';
+import { withoutAsking } from './nobody-to-ask.ts';
 import { fromAnswer, isForPage, keyOf, toAsk } from './round.ts';
 
 export interface Leg {
@@ -31,7 +32,10 @@ export async function travel(
       ? await goOn(exchange.resumed, bearer, travelling)
       : await travelling.start({ ...start, via: 'mrtr' }, bearer);
   if (!session) return { turn };
-  if (token === undefined || !maySuspend(exchange, turn)) return { turn: await keep(session, turn, sessions) };
+  if (token === undefined || !maySuspend(exchange, turn)) {
+    if (!exchange.canAsk(toAsk(turn.questions))) withoutAsking(turn.questions); // or there is nothing to keep it for
+    return { turn: await keep(session, turn, sessions) };
+  }
   const { method, params, key } = toAsk(turn.questions);
   return { turn, suspended: toSuspended({ questions: { [key!]: { method, params } }, state: token }) };
 }

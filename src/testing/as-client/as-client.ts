@@ -64,7 +64,8 @@ export async function playAsClient(
   const how: Kind = KINDS[kind];
   const watched = watchStore(options.store ?? memoryStore());
   const { flow: seenFlow, seen } = observed(flow, () => new Boundaries());
-  const served = how.plays === 'task' ? { ...seenFlow, options: { ...seenFlow.options, long: true } } : seenFlow;
+  // Left to itself, a flow that takes long becomes a task when it has taken so long: sooner or later.
+  const served = { ...seenFlow, options: { ...seenFlow.options, long: how.plays === 'task' } };
   const { log } = collectLog();
   const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels: how.channels } });
   const limits = { ...UNHURRIED, ...options.limits };

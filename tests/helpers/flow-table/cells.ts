@@ -1,0 +1,76 @@
+// The example flows, each as every kind of client meets it, in every store.
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyFlow } from 'mcp-parley/flow';
+import { testFlow } from 'mcp-parley/testing';
+import type { ClientKind, PlayedAsClient } from 'mcp-parley/testing';
+import { ROOT, read } from '../files.ts';
+import { STORES } from './stores.ts';
+import type { StoreName } from './stores.ts';
+
+/** As their files are called, and what they export. */
+const EXPORTS = { trip: 'trip', register: 'register', deploy: 'deploy', import: 'importTable', survey: 'survey' };
+export type FlowName = keyof typeof EXPORTS;
+export const FLOWS = Object.keys(EXPORTS) as FlowName[];
+
+export const KINDS: readonly ClientKind[] = [
+  ...(['flow', 'form', 'plain-form', 'input-required'] as const),
+  ...(['task', 'page', 'relay', 'arguments'] as const),
+];
+
+export interface Cell {
+  flow: FlowName;
+  kind: ClientKind;
+  store: StoreName;
+}
+
+export type Outcome = { played: PlayedAsClient; failure?: undefined } | { failure: string; played?: undefined };
+
+const AT_ONCE = 6;
+
+export const CELLS: readonly Cell[] = FLOWS.flatMap((flow) =>
+  KINDS.flatMap((kind) => (Object.keys(STORES) as StoreName[]).map((store) => ({ flow, kind, store }))),
+);
+
+export async function flowOf(name: FlowName): Promise<AnyFlow> {
+  const module = (await import(join(ROOT, `examples/flows/${name}.mjs`))) as Record<string, AnyFlow>;
+  return module[EXPORTS[name]]!;
+}
+
+export function answersOf(name: FlowName): Record<string, unknown> {
+  return JSON.parse(read(`examples/flows/answers/${name}.json`)) as Record<string, unknown>;
+}
+
+/** What it comes to without any client. */
+export async function resultOf(name: FlowName): Promise<unknown> {
+  const { result } = await testFlow(await flowOf(name)).answer(answersOf(name));
+  return JSON.parse(JSON.stringify(result));
+}
+
+export function isSame({ played }: Outcome, wanted: unknown): boolean {
+  return played !== undefined && !played.isError && isDeepStrictEqual(played.result, wanted);
+}
+
+export async function playAll(cells: readonly Cell[], redis: string): Promise<Map<Cell, Outcome>> {
+  const outcomes = new Map<Cell, Outcome>();
+  const left = [...cells];
+  const work = async (): Promise<void> => {
+    for (let cell = left.shift(); cell; cell = left.shift()) outcomes.set(cell, await play(cell, redis));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return outcomes;
+}
+
+async function play({ flow, kind, store }: Cell, redis: string): Promise<Outcome> {
+  const place = await STORES[store](redis);
+  const tokens = store === 'token' ? { tokens: 'signed' as const } : {};
+  try {
+    const tested = testFlow(await flowOf(flow)).asClient(kind, { store: place.store, ...tokens });
+    const played = await tested.answer(answersOf(flow));
+    return played.isError ? { failure: String(played.result) } : { played };
+  } catch (thrown) {
+    return { failure: (thrown as Error).message };
+  } finally {
+    await place.close();
+  }
+}

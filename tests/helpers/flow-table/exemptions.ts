@@ -1,0 +1,63 @@
+// Pairs that cannot exist, and why; the first that fits is what their client is told. Each is played all the same, and must fail for
+// the reason it has: one that works is no exemption.
+import type { ClientKind } from 'mcp-parley/testing';
+import type { FlowName } from './cells.ts';
+import type { StoreName } from './stores.ts';
+
+export interface Exemption {
+  mark: string;
+  flows?: readonly FlowName[];
+  kinds: readonly ClientKind[];
+  stores?: readonly StoreName[];
+  why: string;
+  /** What the client is told. */
+  told: RegExp;
+}
+
+export const EXEMPTIONS: readonly Exemption[] = [
+  {
+    mark: 'a',
+    kinds: ['form', 'plain-form', 'task', 'page', 'relay'],
+    stores: ['token'],
+    why: 'the call or its task waits at the server, so its session is kept there meanwhile',
+    told: /^Rate limit exceeded: (too many sessions|no more than \d+ sessions)/,
+  },
+  {
+    mark: 'b',
+    flows: ['register', 'import'],
+    kinds: ['input-required'],
+    stores: ['token'],
+    why: 'our page is where they are asked, and while it is open the session is kept',
+    told: /^Rate limit exceeded: (too many sessions|no more than \d+ sessions)/,
+  },
+  {
+    mark: 'c',
+    flows: ['register'],
+    kinds: ['relay', 'arguments'],
+    why: 'a password goes through no model, neither in words nor as an argument',
+    told: /^Only the user can answer this.*\n- password/,
+  },
+  {
+    mark: 'd',
+    flows: ['deploy'],
+    kinds: ['relay', 'arguments'],
+    why: 'the consent must be a person’s own word',
+    told: /^Only the user can answer this.*\n- agreed/,
+  },
+  {
+    mark: 'e',
+    flows: ['import'],
+    kinds: ['relay'],
+    why: 'a file cannot be said in words; it can be an argument',
+    told: /^This client cannot be asked.*\n- table/,
+  },
+];
+
+export function exemptionOf(cell: { flow: FlowName; kind: ClientKind; store: StoreName }): Exemption | undefined {
+  return EXEMPTIONS.find(
+    ({ flows, kinds, stores }) =>
+      kinds.includes(cell.kind) &&
+      (flows === undefined || flows.includes(cell.flow)) &&
+      (stores === undefined || stores.includes(cell.store)),
+  );
+}

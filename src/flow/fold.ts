@@ -32,8 +32,13 @@ export function fold(entries: readonly Entry[]): Folded {
     refusals: new Map(),
     epochs: new Map(),
   };
-  for (const entry of entries) apply(folded, entry);
+  extend(folded, entries);
   return folded;
+}
+
+/** What has been written since. */
+export function extend(folded: Folded, entries: readonly Entry[]): void {
+  for (const entry of entries) apply(folded, entry);
 }
 
 function apply(folded: Folded, entry: Entry): void {

@@ -1,5 +1,5 @@
-// Lives through a random program as a session would: every turn is a cold run over the journal, steps end in any order, answers come
-// alone or together, and now and then the process dies with what it had not written. After every turn it is compared with the turn
+// Lives through a random program as a session would: a turn is a cold run over the journal, or the body of the turn before that has
+// waited in memory; steps end in any order, answers come alone or together, and now and then the process dies with what it had not written. After every turn it is compared with the turn
 // before: what had happened then must happen again, in the same order, before anything new does.
 import { flow } from '../../src/flow/define.ts';
 import { Run } from '../../src/flow/engine/run.ts';
@@ -24,20 +24,17 @@ export async function replays(seed: number): Promise<string | undefined> {
   const journal: Entry[] = [{ t: 'start', input: {}, seed: 'AAAAAAAAAAAAAAAAAAAAAA', ts: 1_000_000 + (seed % 1000) }];
   let past: string[] = [];
   let open: string[] = [];
+  let waiting: { run: Run; log: string[] } | undefined;
   let now = 2_000_000;
   for (let turn = 0; turn < MAX_TURNS; turn++) {
-    log = [];
-    const mine = log;
     const dies = random() < 0.1;
-    const incoming = chosen(random, open);
-    const run = new Run({
-      flow: subject,
-      folded: fold(journal),
-      sessionId: 's',
-      checks: 'off',
-      incoming,
-      now: (now += 7),
-    });
+    const turnInput = { incoming: chosen(random, open), checks: 'off' as const, now: (now += 7) };
+    const isWarm = random() < 0.5 && waiting !== undefined;
+    log = isWarm ? waiting!.log : [];
+    const mine = log;
+    const run = isWarm ? waiting!.run : new Run({ flow: subject, folded: fold(journal), sessionId: 's', ...turnInput });
+    if (isWarm) run.resume(turnInput);
+    waiting = undefined;
     let rest = await run.next();
     for (; rest.kind === 'steps' || rest.kind === 'save'; rest = await run.next()) {
       if (dies && random() < 0.5) break;
@@ -53,6 +50,7 @@ export async function replays(seed: number): Promise<string | undefined> {
     if (rest.kind === 'ended' || rest.kind === 'failed')
       return checkWhole(seed, { subject, journal, past }, () => (log = []));
     if (rest.kind === 'asks') open = rest.asks.map(({ spec }) => `${spec.key} ${spec.kind}`);
+    if (run.canWait) waiting = { run, log: mine };
   }
   return undefined;
 }

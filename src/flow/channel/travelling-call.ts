@@ -9,6 +9,7 @@ import type { Resumed } from '../../protocol/suspended.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { StartRequest } from '../session/requests.ts';
+import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Turn } from '../session/turn.ts';
 import type { Bearer, Travelled, TravellingSessions } from '../token/travelling.ts';
@@ -48,8 +49,8 @@ function maySuspend(exchange: Exchange, { questions }: Turn): boolean {
 async function goOn({ state, answers }: Resumed, bearer: Bearer, travelling: TravellingSessions): Promise<Travelled> {
   const { sessions } = travelling;
   const { principal } = bearer;
-  return travelling.go(state!, bearer, async (sessionId) => {
-    const { header, questions } = await sessions.getState({ principal, sessionId });
+  return travelling.go(state!, bearer, async (sessionId, header) => {
+    const questions = header.current as Question[];
     const answer = answers[keyOf(questions)];
     if (!isObject(answer)) return { header, questions }; // nobody has answered: asked once more
     return sessions.answer({ principal, sessionId, answers: fromAnswer(questions, answer), via: 'mrtr' });

@@ -8,6 +8,9 @@ import type { Trespass } from './tracer.ts';
 /** What happens when a body reaches out by itself: it fails, it is told of in some of its runs, or nothing. */
 export type Checks = 'throw' | 'warn' | 'off';
 
+/** What is another in each turn of a body that was left waiting. */
+export type Resumption = Pick<RunInput, 'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall'>;
+
 export interface RunInput {
   flow: AnyFlow;
   folded: Folded;

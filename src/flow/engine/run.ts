@@ -16,29 +16,18 @@ import { isStepWant } from './want.ts';
 import type { AskWant, StepSpec, StepWant, Want } from './want.ts';
 import { Wants } from './wants.ts';
 import { frozen } from './plain.ts';
-import type { RunInput } from './run-input.ts';
+import type { Resumption, RunInput } from './run-input.ts';
 import type { Spec } from './spec.ts';
+import type { Outcome, Rest } from './rest.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Complaint } from '../question/question.ts';
 import { toThrown } from './thrown.ts';
 import { Telling } from './telling.ts';
 import { Ticks } from './ticks.ts';
-import { isWatched, watch } from './tracer.ts';
+import { watch } from './tracer.ts';
 import type { Trespass } from './tracer.ts';
 import { closeWindow, inside, openWindow } from './window.ts';
 import type { Inside } from './window.ts';
-
-/** Why a run came to rest. */
-export type Rest =
-  | { kind: 'ended'; value: unknown }
-  | { kind: 'failed'; error: unknown }
-  /** Steps that are to be started before it goes on. */
-  | { kind: 'steps'; steps: StepWant[] }
-  /** An effect is done while other steps still run: it should be written down now. */
-  | { kind: 'save' }
-  | { kind: 'asks'; asks: AskWant[] };
-
-type Outcome = Extract<Rest, { kind: 'ended' | 'failed' }>;
 
 export class Run implements Inside {
   readonly input: RunInput;
@@ -50,26 +39,26 @@ export class Run implements Inside {
   readonly notes: string[] = [];
   /** Answers of the journal that no longer fit, and why. */
   readonly refused = new Map<string, Complaint>();
-  /** Questions that were answered, with their answers. */
-  readonly answered: { spec: Spec; told: Told | Incoming }[] = [];
+  /** Questions that were answered. */
+  readonly answered: Spec[] = [];
   progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
   time: number;
   readonly #entropy: Entropy;
   readonly #wants = new Wants();
   readonly #finished: { want: StepWant; entry: Extract<Entry, { t: 'step' }> }[] = [];
   readonly #ticks = new Ticks((followed) => this.#onTick(followed));
-  #unwatch = (): void => {};
+  #unwatch: () => void;
   #inFlight = 0;
   #fresh: Entry[] = [];
   #unsaved = false;
   #begun = false;
+  #stalled = false;
   #outcome: Outcome | undefined;
   #rest: ((rest: Rest) => void) | undefined;
 
   constructor(input: RunInput) {
     if (input.virtual !== false) installVirtual();
     this.input = input;
-    if (isWatched(input.checks)) this.#unwatch = watch();
     this.time = input.folded.start.ts;
     this.#entropy = new Entropy(input.folded.start.seed);
     this.telling = new Telling([...input.folded.told, ...input.incoming], (incoming) => {
@@ -77,6 +66,14 @@ export class Run implements Inside {
       if (entry) this.#fresh.push(entry);
       return entry;
     });
+    this.#unwatch = watch(input);
+  }
+
+  /** The body waits where its last turn has left it, and is told what has come since. */
+  resume(given: Resumption): void {
+    Object.assign(this.input, given);
+    this.telling.add(...given.incoming);
+    this.#unwatch = watch(this.input);
   }
 
   /** Goes on until there is something to do that the run cannot do itself. */
@@ -94,6 +91,11 @@ export class Run implements Inside {
     onTrespass?.({ what, where });
     if (checks !== 'throw' || this.#outcome) return;
     this.#outcome = { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool: flow.name, what, where }) };
+  }
+
+  /** It waits for nothing but answers, and so can be left waiting and gone on with later. */
+  get canWait(): boolean {
+    return !this.#stalled && this.#outcome === undefined && this.#inFlight === 0;
   }
 
   /** Entries that this run has added since it was last asked. */
@@ -197,7 +199,7 @@ export class Run implements Inside {
     if (answer.entry) this.#fresh.push(answer.entry);
     this.time = answer.entry?.ts ?? (told as { ts: number }).ts;
     this.#wants.delete(told.k);
-    this.answered.push({ spec: (want as AskWant).spec, told: answer.entry ?? told });
+    this.answered.push((want as AskWant).spec);
     if ('error' in answer) want.reject(answer.error);
     else {
       const value = frozen(answer.value);
@@ -223,7 +225,9 @@ export class Run implements Inside {
   #quiet(): void {
     const rest = this.#toRest();
     if (!rest) {
-      if (this.#inFlight === 0) this.input.onStall?.();
+      if (this.#inFlight > 0) return;
+      this.#stalled = true;
+      this.input.onStall?.();
       return;
     }
     const resolve = this.#rest;

@@ -37,8 +37,11 @@ export class Telling {
     return undefined;
   }
 
-  add(told: Told): void {
-    this.#told.push(told);
+  add(...told: (Told | Incoming)[]): void {
+    // Of what was told nothing is needed any more.
+    this.#told.splice(0, this.#cursor);
+    this.#cursor = 0;
+    this.#told.push(...told);
   }
 
   hasMore(wanted: Wanted): boolean {

@@ -1,6 +1,6 @@
 // Catches a body that reaches out by itself: files, sockets, names, timers, child processes. It would do so again in every turn, and
 // get another answer each time. Node tells of everything asynchronous that begins; what begins while a window is open is the body's.
-// Costs every promise of the process a little, so in production only now and then a run is watched.
+// Costs every promise of the process while a run is watched, so in production that is one run in a second at most.
 import { createHook } from 'node:async_hooks';
 import { inside } from './window.ts';
 
@@ -11,10 +11,15 @@ export interface Trespass {
   where: string;
 }
 
+interface Watched {
+  checks?: 'throw' | 'warn' | 'off' | undefined;
+  now: number;
+}
+
 /** Promises and microtasks are what a body is made of. */
 const HARMLESS = new Set(['PROMISE', 'TickObject', 'Microtask']);
 const FRAMES = 50;
-const SAMPLE = 100;
+const SAMPLE_MS = 1000;
 const OWN = new URL('.', import.meta.url).href;
 
 const hook = createHook({
@@ -29,15 +34,11 @@ const hook = createHook({
 });
 
 let watching = 0;
-let runs = 0;
-
-/** In production one run of a hundred. */
-export function isWatched(checks: 'throw' | 'warn' | 'off' = 'throw'): boolean {
-  return checks === 'throw' || (checks === 'warn' && runs++ % SAMPLE === 0);
-}
+let lastSample = -Infinity;
 
 /** Until the returned function is called. */
-export function watch(): () => void {
+export function watch(run: Watched): () => void {
+  if (!isWatched(run)) return () => {};
   if (watching++ === 0) hook.enable();
   let done = false;
   return () => {
@@ -45,6 +46,15 @@ export function watch(): () => void {
     done = true;
     if (--watching === 0) hook.disable();
   };
+}
+
+/** In production a sample: by time, so that a busy process pays no more for it than an idle one. */
+function isWatched({ checks = 'throw', now }: Watched): boolean {
+  if (checks !== 'warn') return checks === 'throw';
+  // A clock that was set back must not end it.
+  if (Math.abs(now - lastSample) < SAMPLE_MS) return false;
+  lastSample = now;
+  return true;
 }
 
 function stack(): string[] {

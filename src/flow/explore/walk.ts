@@ -1,7 +1,7 @@
 // One way through a body with made-up answers, up to where the result of a step is looked into. Nothing is written, no step is run.
 import type { AnyFlow } from '../define.ts';
 import { Run } from '../engine/run.ts';
-import type { Rest } from '../engine/run.ts';
+import type { Rest } from '../engine/rest.ts';
 import type { Spec } from '../engine/spec.ts';
 import type { StepWant } from '../engine/want.ts';
 import { fold } from '../fold.ts';

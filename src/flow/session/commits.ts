@@ -21,6 +21,10 @@ const MAX_TRIES = 100;
 const nextDrive = createCounter('.');
 
 export class Commits {
+  /** All that was written here. */
+  readonly added: Entry[] = [];
+  /** Somebody else has written in between. */
+  mixed = false;
   readonly #setup: Setup;
   #header: Header;
   #stored: boolean;
@@ -51,13 +55,11 @@ export class Commits {
       const { id, rev } = this.#header;
       const dueAt = terms.dueAt ?? (this.#fence === undefined ? undefined : this.#leaseEnd());
       const done = await this.#setup.store.commit(id, rev, { ...terms, dueAt, patch, add, fence: this.#fence });
-      if (done.ok) {
-        this.#header = patched(this.#header, patch);
-        return { header: this.#header };
-      }
+      if (done.ok) return this.#written(patched(this.#header, patch), add);
       // Without the lease, or if it is lost or all is over, somebody else has the say.
       if (this.#fence === undefined || !done.header || this.#isOver(done.header) || done.header.rev === rev) break;
       this.#header = done.header;
+      this.mixed = true;
     }
     return { header: undefined };
   }
@@ -80,10 +82,9 @@ export class Commits {
       await store.release(this.#header.id, this.#owner);
       return { header: undefined };
     }
-    this.#header = patched(this.#header, whole);
     this.#fence = lease.fence;
     this.#renewLater();
-    return { header: this.#header };
+    return this.#written(patched(this.#header, whole), add);
   }
 
   /** After a renewal that is under way. A lease that cannot be let go runs out. */
@@ -117,8 +118,14 @@ export class Commits {
     const made = await store.create(first, add, most);
     if (made === 'limit') throw await this.#toLimit();
     this.#stored = true;
-    this.#header = first;
-    return isEnded(whole) ? this.write({ state: whole.state, reason: whole.reason }, [], terms) : { header: first };
+    const written = this.#written(first, add);
+    return isEnded(whole) ? this.write({ state: whole.state, reason: whole.reason }, [], terms) : written;
+  }
+
+  #written(header: Header, add: Entry[]): Written {
+    this.added.push(...add);
+    this.#header = header;
+    return { header };
   }
 
   #grown(add: Entry[]): Partial<Header> {

@@ -6,14 +6,16 @@
 import type { Spec } from '../engine/spec.ts';
 import type { Incoming } from '../engine/fit.ts';
 import { Run } from '../engine/run.ts';
-import type { Rest } from '../engine/run.ts';
+import type { Rest } from '../engine/rest.ts';
+import type { Trespass } from '../engine/tracer.ts';
 import { toMs } from '../authoring/span.ts';
 import type { AnyFlow } from '../define.ts';
-import { fold } from '../fold.ts';
+import { extend, fold } from '../fold.ts';
 import type { Folded } from '../fold.ts';
 import type { Entry, Header } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
 import { Commits } from './commits.ts';
+import { Frame } from './frame.ts';
 import { isUnknown, runStep, toIdempotencyKey } from './run-step.ts';
 import type { Setup } from './setup.ts';
 import { toAsked, toCompleted, toFailed, toProcessing } from './patches.ts';
@@ -33,6 +35,8 @@ export interface DriveInput {
   /** Entries to be written with the first commit, that the run already knows of. */
   prefix?: Entry[] | undefined;
   incoming?: Incoming[] | undefined;
+  /** Its body, where the entries end. */
+  frame?: Frame | undefined;
   /** Follows it on its way: for the turn it leads to, and to call it off. */
   onLive?: ((live: Live) => void) | undefined;
 }
@@ -49,27 +53,17 @@ export class Drive {
   readonly run: Run;
   readonly #folded: Folded;
   readonly #commits: Commits;
+  /** How many of the entries that are written the run has from the start. */
+  readonly #known: number;
   #controller: AbortController | undefined;
   #late: GatewayError | undefined;
 
   constructor(input: DriveInput) {
     this.input = input;
-    const { setup, flow, header } = input;
-    this.#folded = fold(input.prefix ? [...input.entries, ...input.prefix] : input.entries);
-    this.#commits = new Commits(setup, header, input.stored);
-    this.run = new Run({
-      flow,
-      folded: this.#folded,
-      sessionId: header.id,
-      locale: header.locale,
-      incoming: input.incoming ?? [],
-      now: setup.clock.now(),
-      next: input.next,
-      checks: setup.checks,
-      virtual: setup.virtual,
-      onTrespass: (trespass) => setup.log.warn({ tool: flow.name, ...trespass }, 'flow.unjournaled'),
-      onStall: () => this.#stalled(),
-    });
+    this.#commits = new Commits(input.setup, input.header, input.stored);
+    this.run = this.#toRun(input);
+    this.#folded = this.run.input.folded;
+    this.#known = input.prefix?.length ?? 0;
   }
 
   /** Undefined if somebody else was faster; then nothing was written. */
@@ -82,6 +76,20 @@ export class Drive {
       if (byItself && isLimit(error)) return this.#overgrown(error);
       throw error;
     }
+  }
+
+  #toRun({ setup, flow, header, prefix, entries, frame, next, incoming = [] }: DriveInput): Run {
+    const now = {
+      ...{ incoming, next, now: setup.clock.now(), checks: setup.checks, onStall: () => this.#stalled() },
+      onTrespass: (trespass: Trespass) => setup.log.warn({ tool: flow.name, ...trespass }, 'flow.unjournaled'),
+    };
+    const waiting = prefix ? undefined : frame?.take();
+    if (!waiting) {
+      const folded = fold(prefix ? [...entries, ...prefix] : entries);
+      return new Run({ ...now, flow, folded, sessionId: header.id, locale: header.locale, virtual: setup.virtual });
+    }
+    waiting.resume(now);
+    return waiting;
   }
 
   async #settle(rest: Rest): Promise<Turn | undefined> {
@@ -102,7 +110,19 @@ export class Drive {
       dueAt: draft.dueAt,
       tombstoneMs: setup.limits.tombstoneMs,
     });
+    if (header?.state === 'waiting_user') this.#park(header);
     return header && { header, ...draft.turn };
+  }
+
+  /** Its next answer may find it waiting. */
+  #park(header: Header): void {
+    const { frames } = this.input.setup;
+    if (!frames.any || !this.run.canWait || this.#commits.mixed) return;
+    extend(this.#folded, this.#commits.added.slice(this.#known));
+    // What was told is the body's, and not told again.
+    this.#folded.told = [];
+    Object.assign(this.run.input, { incoming: [], onStall: undefined, onTrespass: undefined });
+    frames.keep(new Frame(header, this.run));
   }
 
   #toDraft(rest: Rest): Draft | Promise<Draft> {

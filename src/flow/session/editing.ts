@@ -42,5 +42,5 @@ async function specOf(setup: Setup, { flow, stored, entry }: Editing): Promise<S
   const folded = fold(stored.entries);
   const run = new Run({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: setup.clock.now() });
   await run.next();
-  return run.answered.find(({ spec }) => spec.key === entry.k)?.spec;
+  return run.answered.find((spec) => spec.key === entry.k);
 }

@@ -8,6 +8,7 @@ import type { Question } from '../question/question.ts';
 import { NOTHING, explore } from '../explore/explore.ts';
 import type { Explored } from '../explore/explore.ts';
 import type { Incoming } from '../engine/fit.ts';
+import { answered, answeredWarm } from './answered.ts';
 import { isEnd, toIncoming } from './answering.ts';
 import { cancelled, leftToCancel } from './cancelling.ts';
 import { Drive } from './drive.ts';
@@ -77,7 +78,8 @@ export class Sessions {
   }
 
   async answer(request: AnswerRequest): Promise<Turn> {
-    return this.#attempt(request, (stored, flow) => this.answerTo(stored, flow, request));
+    const turn = await answeredWarm(this, request);
+    return turn ?? this.#attempt(request, (stored, flow) => this.answerTo(stored, flow, request));
   }
 
   /** Undefined if somebody else was faster. */
@@ -87,11 +89,7 @@ export class Sessions {
     if (taken.incoming.some(isEnd)) return this.#cancel(stored, flow, 'User cancelled');
     const [first] = taken.incoming;
     if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
-    const turn = await this.drive({ flow, ...stored, header: taken.header, incoming: taken.incoming, stored: true });
-    if (turn?.failure?.name === 'FLOW_VALIDATION_FAILED') {
-      throw new GatewayError('FLOW_VALIDATION_FAILED', turn.failure.data as Record<string, unknown>);
-    }
-    return turn;
+    return answered(this, { flow, stored, taken });
   }
 
   async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
@@ -164,6 +162,7 @@ export class Sessions {
 
   async close(): Promise<void> {
     this.#sweeper.stop();
+    this.setup.frames.clear();
     for (const live of this.#live.values()) live.abort();
     await Promise.all([...this.#live.values()].map(({ next }) => next));
   }
@@ -201,6 +200,7 @@ export class Sessions {
   ): Promise<Turn> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const stored = await this.#load(request);
+      this.setup.frames.drop(request.sessionId);
       const turn = await act(stored, this.flowOf(stored.header));
       if (turn) return turn;
     }

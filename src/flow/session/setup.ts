@@ -12,6 +12,7 @@ import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
 import type { FlowLimits } from './flow-limits.ts';
+import { Frames } from './frame.ts';
 
 export interface SessionOptions {
   /** Default: the memory of this process. */
@@ -25,6 +26,11 @@ export interface SessionOptions {
   explore?: boolean | undefined;
   /** What happens when a body reaches out by itself. Default: `throw`, in production `warn`. */
   checks?: Checks | undefined;
+  /**
+   * How many bodies may wait in memory for their next answer, which then needs no replay. Default: none, so that replay is what
+   * everybody sees and tests; in production 1000.
+   */
+  warm?: number | undefined;
   /** False: bodies see the time and randomness that everybody sees, and nothing global is replaced. */
   virtual?: boolean | undefined;
   /** Ids of sessions and seeds of their randomness; for tests. Default: random. */
@@ -44,6 +50,7 @@ export interface Setup {
   readonly sealer: Sealer;
   readonly explore: boolean;
   readonly checks: Checks;
+  readonly frames: Frames;
   readonly virtual: boolean;
   readonly newId: () => string;
   readonly newSeed: () => string;
@@ -53,8 +60,12 @@ export interface Setup {
   readonly owner: string;
 }
 
+/** Of some 5 KB each. */
+const WARM_BODIES = 1000;
+
 export function toSetup(options: SessionOptions, env: Record<string, string | undefined> = process.env): Setup {
   const clock = options.clock ?? systemClock;
+  const isProduction = env['NODE_ENV'] === 'production';
   return {
     store: options.store ?? memoryStore({ clock }),
     clock,
@@ -62,7 +73,8 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     limits: { ...DEFAULT_FLOW_LIMITS, ...options.limits },
     sealer: createSealer(options.keys),
     explore: options.explore ?? true,
-    checks: options.checks ?? (env['NODE_ENV'] === 'production' ? 'warn' : 'throw'),
+    checks: options.checks ?? (isProduction ? 'warn' : 'throw'),
+    frames: new Frames(options.warm ?? (isProduction ? WARM_BODIES : 0)),
     virtual: options.virtual ?? true,
     newId: options.newId ?? (() => randomId('session_')),
     newSeed: options.newSeed ?? (() => randomBytes(16).toString('base64url')),

@@ -44,7 +44,8 @@ export class Sweeper {
 
   /** Does what is due for one session. */
   async attend(id: string): Promise<void> {
-    const { store, clock } = this.#sessions.setup;
+    const { store, clock, frames } = this.#sessions.setup;
+    frames.drop(id);
     const stored = await store.load(id);
     if (!stored || isEnded(stored.header)) return;
     const { header } = stored;
@@ -55,7 +56,8 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { store, clock, log } = this.#sessions.setup;
+    const { store, clock, log, frames } = this.#sessions.setup;
+    frames.dropExpired(clock.now());
     const due = await store.due(clock.now(), BATCH).catch((error: unknown) => {
       // A store that is away is looked at again next time.
       log.error({ error }, 'flow.sweep-failed');

@@ -50,7 +50,7 @@ async function promptsOf(header: Header, flow: AnyFlow, folded: ReturnType<typeo
     stalled = resolve;
   });
   const tongue = { catalogue: flow.options.messages, locale: header.locale };
-  return new Map(run.answered.map(({ spec }) => [spec.key, toField(spec, tongue).prompt]));
+  return new Map(run.answered.map((spec) => [spec.key, toField(spec, tongue).prompt]));
 }
 
 function toResponse({ v, no, ts }: AnswerEntry): PastTurn['response'] {

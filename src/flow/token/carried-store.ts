@@ -4,17 +4,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Frame, Waiting } from '../session/frame.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 
 export interface CarriedStore extends FlowStore {
   /** Does the work with this session, or with none yet; gives its result, and the session as it is afterwards. */
-  carry<T>(session: StoredSession | undefined, work: () => Promise<T>): Promise<{ value: T; session?: StoredSession }>;
+  carry<T>(session: Waiting | undefined, work: () => Promise<T>): Promise<{ value: T; session?: StoredSession }>;
 }
 
 interface World {
   store: FlowStore;
   id: string | undefined;
+  frame: Frame | undefined;
 }
 
 const UNBOUNDED = { perPrincipal: Infinity, total: Infinity };
@@ -31,7 +33,7 @@ export function createCarriedStore(options: { shared?: FlowStore | undefined; cl
   return {
     durable: true,
     async carry(session, work) {
-      const world: World = { store: memoryStore(clock && { clock }), id: session?.header.id };
+      const world: World = { store: memoryStore(clock && { clock }), id: session?.header.id, frame: session?.frame };
       if (session) await world.store.create(session.header, session.entries, UNBOUNDED);
       const value = await worlds.run(world, work);
       const after = world.id === undefined ? undefined : await world.store.load(world.id);
@@ -43,7 +45,11 @@ export function createCarriedStore(options: { shared?: FlowStore | undefined; cl
       // How many others there are is not known.
       return world.store.create(header, entries, { ...UNBOUNDED, dueAt: limits.dueAt });
     },
-    load: async (id) => here().store.load(id),
+    async load(id): Promise<Waiting | undefined> {
+      const { store, frame } = here();
+      const stored = await store.load(id);
+      return frame && stored?.header.rev === frame.header.rev ? { ...stored, frame } : stored;
+    },
     commit: async (id, expectRev, change) => here().store.commit(id, expectRev, change),
     lease: async (id, owner, ms) => here().store.lease(id, owner, ms),
     release: async (id, owner) => here().store.release(id, owner),

@@ -3,7 +3,9 @@
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
+import type { Header } from '../journal.ts';
 import type { StartRequest } from '../session/requests.ts';
+import type { Waiting } from '../session/frame.ts';
 import { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/setup.ts';
 import type { SessionOptions } from '../session/setup.ts';
@@ -14,7 +16,7 @@ import type { FlowStore, StoredSession } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
 import { createCarriedStore } from './carried-store.ts';
 import type { Opened, Tokens } from './tokens.ts';
-import { questionsOf } from './waiting.ts';
+import { toWaiting } from './waiting.ts';
 
 export interface TravellingOptions extends Omit<SessionOptions, 'store'> {
   tokens: Tokens;
@@ -51,7 +53,8 @@ export class TravellingSessions {
     const clock: Clock | undefined = options.clock;
     this.#store = createCarriedStore({ shared, ...(clock && { clock }) });
     this.#tokens = tokens;
-    this.sessions = new Sessions(flows, { ...options, store: this.#store });
+    // Forks of one session have the same id: bodies are not kept by it.
+    this.sessions = new Sessions(flows, { ...options, store: this.#store, warm: 0 });
   }
 
   async start(request: StartRequest, bearer: Bearer): Promise<Travelled> {
@@ -59,9 +62,9 @@ export class TravellingSessions {
   }
 
   /** Goes on with the session of a token: `act` does with it what the request asks for. */
-  async go(token: string, bearer: Bearer, act: (sessionId: string) => Promise<Turn>): Promise<Travelled> {
+  async go(token: string, bearer: Bearer, act: (id: string, header: Header) => Promise<Turn>): Promise<Travelled> {
     const session = await this.#renewed(await this.#tokens.take(token, toBinding(bearer)));
-    return this.#carried(session, bearer, () => act(session.header.id));
+    return this.#carried(session, bearer, () => act(session.header.id, session.header));
   }
 
   async getState(token: string, bearer: Bearer): Promise<StateView> {
@@ -70,7 +73,7 @@ export class TravellingSessions {
     return (await this.#store.carry(session, () => this.sessions.getState(request))).value;
   }
 
-  async #carried(session: StoredSession | undefined, bearer: Bearer, act: () => Promise<Turn>): Promise<Travelled> {
+  async #carried(session: Waiting | undefined, bearer: Bearer, act: () => Promise<Turn>): Promise<Travelled> {
     const { value: turn, session: after } = await this.#store.carry(session, async () => settled(await act()));
     if (!after || isEnded(after.header)) return { turn };
     const token = await this.#sealed(after, bearer);
@@ -87,11 +90,10 @@ export class TravellingSessions {
     }
   }
 
-  async #renewed(opened: Opened): Promise<StoredSession> {
+  async #renewed(opened: Opened): Promise<Waiting> {
     if (!opened.ok) throw refusal(opened.why);
-    const { header, entries } = opened.session;
-    if (header.current.length > 0) return opened.session;
-    return { header: { ...header, current: await questionsOf(this.sessions, opened.session) }, entries };
+    const { session } = opened;
+    return session.header.current.length > 0 ? session : toWaiting(this.sessions, session);
   }
 }
 

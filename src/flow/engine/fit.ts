@@ -52,13 +52,12 @@ function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined
 function fitIncoming(incoming: Incoming, spec: Spec, run: Run): Fitting | undefined {
   const { a, src, via, no } = incoming;
   const consent = toConsent(spec);
-  const entry: AnswerEntry = {
-    ...{ t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now },
-    ...(consent !== undefined && { f: consent }),
-  };
+  const entry: AnswerEntry = { t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now };
+  if (consent !== undefined) entry.f = consent;
   if (no !== undefined) {
     incoming.verdict = 'accepted';
-    return { ...toUnanswered(no, spec), entry: { ...entry, no } };
+    entry.no = no;
+    return { ...toUnanswered(no, spec), entry };
   }
   const accepted = check(incoming, spec, run);
   if ('complaint' in accepted) {
@@ -67,10 +66,9 @@ function fitIncoming(incoming: Incoming, spec: Spec, run: Run): Fitting | undefi
   }
   incoming.verdict = 'accepted';
   const { raw, from } = accepted;
-  return {
-    value: accepted.value,
-    entry: { ...entry, ...(raw !== undefined && { v: raw }), ...(from === 'default' && { src: 'default' as const }) },
-  };
+  if (raw !== undefined) entry.v = raw;
+  if (from === 'default') entry.src = 'default';
+  return { value: accepted.value, entry };
 }
 
 function check({ v, src, stored = false }: Incoming, spec: Spec, run: Run) {
@@ -93,11 +91,11 @@ export function toKept(incoming: Incoming, ts: number): AnswerEntry | undefined 
     return undefined;
   }
   incoming.verdict = 'accepted';
-  return {
-    ...{ t: 'ans', k, a, ty: question.kind, src, via, ts },
-    ...(no === undefined ? checked.value !== undefined && { v: checked.value } : { no }),
-    ...(question.consent !== undefined && { f: question.consent }),
-  };
+  const entry: AnswerEntry = { t: 'ans', k, a, ty: question.kind, src, via, ts };
+  if (no !== undefined) entry.no = no;
+  else if (checked.value !== undefined) entry.v = checked.value;
+  if (question.consent !== undefined) entry.f = question.consent;
+  return entry;
 }
 
 /** A question without an answer: declined is no, an optional one is left out, the rest is an error of the body's. */

@@ -1,6 +1,7 @@
 // A date is a day of the calendar, YYYY-MM-DD, that exists.
 import type { Complaint, Field } from './question.ts';
 
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
 export function checkDate(value: unknown, { prompt }: Field): Complaint | undefined {
@@ -12,7 +13,12 @@ export function checkDate(value: unknown, { prompt }: Field): Complaint | undefi
 }
 
 export function isDay(text: string): boolean {
-  const [, year, month, day] = (SHAPE.exec(text) ?? []).map(Number) as [number, number, number, number];
-  if (year === undefined || month < 1 || month > 12) return false;
-  return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const parts = SHAPE.exec(text);
+  if (!parts) return false;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  return day >= 1 && day <= (month === 2 && isLeap(year) ? 29 : (DAYS[month - 1] ?? 0));
+}
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }

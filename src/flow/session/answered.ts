@@ -19,7 +19,8 @@ export interface Answering {
 /** Undefined if somebody else was faster. */
 export async function answered(sessions: Sessions, { flow, stored, taken }: Answering): Promise<Turn | undefined> {
   const { header, incoming } = taken;
-  const turn = await sessions.drive({ flow, ...stored, header, incoming, stored: true });
+  const { entries, frame } = stored;
+  const turn = await sessions.drive({ flow, header, entries, frame, incoming, stored: true });
   if (turn?.failure?.name === 'FLOW_VALIDATION_FAILED') {
     throw new GatewayError('FLOW_VALIDATION_FAILED', turn.failure.data as Record<string, unknown>);
   }

@@ -90,14 +90,16 @@ interface Taking {
 
 async function take(setup: Setup, { header, question, answer, request }: Taking): Promise<Incoming> {
   const { key: k, attempt: a } = question;
-  const incoming: Incoming = { t: 'in', k, a, src: request.src ?? 'human', via: request.via ?? header.via };
-  if (answer.no !== undefined) return { ...incoming, no: answer.no, question };
-  const checked = checkAnswer(answer.value, question);
-  if ('complaint' in checked) return { ...incoming, v: answer.value, question };
+  const { no, value: v } = answer;
+  const via = request.via ?? header.via;
+  const incoming: Incoming = { t: 'in', k, a, v, no, src: request.src ?? 'human', via, question };
   const { secret: isSecret = false, kind } = question;
+  // Everything else is checked where its question arises.
+  if (no !== undefined || (!isSecret && kind !== 'file')) return incoming;
+  const checked = checkAnswer(v, question);
   const apart =
-    isSecret || kind === 'file' ? await keepApart(setup, header.id, { isSecret, value: checked.value }) : undefined;
-  return apart ? { ...incoming, v: apart.ref, stored: true, question } : { ...incoming, v: answer.value, question };
+    'complaint' in checked ? undefined : await keepApart(setup, header.id, { isSecret, value: checked.value });
+  return apart ? { ...incoming, v: apart.ref, stored: true } : incoming;
 }
 
 /** So many in a second; whoever sends more is told when he may go on. */

@@ -43,7 +43,7 @@ export class Commits {
   }
 
   write(patch: Partial<Header>, add: Entry[], terms: Terms = {}): Promise<Written> {
-    const whole = { ...patch, ...this.#grown(add) };
+    const whole = this.#grown(patch, add);
     if (!this.#stored) return this.#create(whole, add, terms);
     return this.#fence === undefined
       ? this.#write(whole, add, terms)
@@ -75,7 +75,7 @@ export class Commits {
     const lease = await store.lease(this.#header.id, this.#owner, leaseMs);
     if (!lease) return { header: undefined };
     // The first write with the lease still counts only if nobody was faster.
-    const whole = { ...patch, ...this.#grown(add) };
+    const whole = this.#grown(patch, add);
     const change = { patch: whole, add, fence: lease.fence, dueAt: this.#leaseEnd() };
     const done = await store.commit(this.#header.id, this.#header.rev, change);
     if (!done.ok) {
@@ -128,8 +128,8 @@ export class Commits {
     return { header };
   }
 
-  #grown(add: Entry[]): Partial<Header> {
-    if (add.length === 0) return {};
+  #grown(patch: Partial<Header>, add: Entry[]): Partial<Header> {
+    if (add.length === 0) return patch;
     const size = (this.#header.size ?? 0) + sizeOf(add);
     const { journalBytes } = this.#setup.limits;
     // That something is about to begin, or was taken back, is always written down.
@@ -137,7 +137,7 @@ export class Commits {
       const what = `no more than ${journalBytes} bytes in a journal`;
       throw new GatewayError('FLOW_LIMIT', { sessionId: this.#header.id, what, limit: 'journalBytes' });
     }
-    return { size };
+    return { ...patch, size };
   }
 
   /** Somebody who cancels does not need the lease for it, and what is to be undone is left to whoever has it next. */

@@ -3,7 +3,7 @@ import type { Incoming } from '../engine/fit.ts';
 import type { AskWant } from '../engine/want.ts';
 import { toWritten } from '../engine/thrown.ts';
 import type { Entry, Header } from '../journal.ts';
-import type { Complaint } from '../question/question.ts';
+import type { Complaint, Question } from '../question/question.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toReason } from '../../protocol/json-schema-problem.ts';
 import { toPromptId } from '../question/question.ts';
@@ -24,27 +24,34 @@ export function toAsked(drive: Drive, asks: AskWant[]): Draft {
   const { folded } = drive.run.input;
   const now = setup.clock.now();
   const refused = incoming.filter(({ verdict }) => isComplaint(verdict));
-  const add: Entry[] = refused.map(({ k, a, verdict }) => ({
-    t: 'rej',
-    k,
-    a,
-    why: (verdict as Complaint).error,
-    ts: now,
-  }));
-  for (const { k, a } of refused) folded.attempts.set(k, a);
-  const complaints = new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
+  const add: Entry[] = [];
+  const complaints = new Map<string, Complaint>();
+  for (const { k, a, verdict } of refused) {
+    folded.attempts.set(k, a);
+    complaints.set(k, verdict as Complaint);
+    add.push({ t: 'rej', k, a, why: (verdict as Complaint).error, ts: now });
+  }
   const questions = toQuestions(drive.run, asks, complaints);
-  const known = new Set((header.current as { promptId: string }[]).map(({ promptId }) => promptId));
-  const fresh = questions.filter(({ promptId, attempt }) => attempt === 1 && !known.has(promptId)).length;
+  const before = header.current as Question[];
+  const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
+  const fresh = questions.filter(isNew).length;
   const over = toOver(drive, { fresh, refused });
   if (over) return toFailed(drive, over);
   const patch: Partial<Header> = {
-    ...{ state: 'waiting_user', current: questions, reason: undefined, pending: undefined, burst: header.burst },
-    ...{ rounds: header.rounds + 1, prompts: header.prompts + fresh, attempts: header.attempts + refused.length },
-    ...toExpiry({ ...header, lastActivityAt: now }, now),
+    ...toExpiry(header, now),
+    state: 'waiting_user',
+    current: questions,
+    reason: undefined,
+    pending: undefined,
+    burst: header.burst,
+    rounds: header.rounds + 1,
+    prompts: header.prompts + fresh,
+    attempts: header.attempts + refused.length,
   };
-  const turn = { questions, ...(drive.run.progress && { progress: drive.run.progress }), ...toVerdicts(incoming) };
-  return { patch, add, turn, dueAt: toDueAt({ ...header, ...patch, current: questions }) };
+  const turn: Draft['turn'] = { ...toVerdicts(incoming), questions };
+  if (drive.run.progress) turn.progress = drive.run.progress;
+  const { timeoutMs } = header;
+  return { patch, add, turn, dueAt: toDueAt({ expiresAt: patch.expiresAt!, timeoutMs, current: questions }) };
 }
 
 export async function toCompleted(drive: Drive, value: unknown): Promise<Draft> {
@@ -97,13 +104,14 @@ function isUnasked({ state }: Header): boolean {
 }
 
 export function toVerdicts(incoming: Incoming[]): Pick<Turn, 'accepted' | 'verdicts'> {
-  const given = incoming.filter(({ a }) => a > 0);
-  if (given.length === 0) return {};
+  let accepted: boolean | undefined;
   const verdicts: Record<string, Verdict> = {};
-  for (const { k, a, verdict } of given) {
+  for (const { k, a, verdict } of incoming) {
+    if (a === 0) continue;
+    accepted = accepted !== false && !isComplaint(verdict);
     verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
   }
-  return { accepted: given.every(({ verdict }) => !isComplaint(verdict)), verdicts };
+  return accepted === undefined ? {} : { accepted, verdicts };
 }
 
 const REASONS: Record<string, string> = {

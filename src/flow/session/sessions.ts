@@ -67,14 +67,7 @@ export class Sessions {
     if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: request.tool });
     const { questions } = await this.explored(flow);
     const { header, entries } = await startOf(this.setup, flow, { request, questions });
-    const turn = await this.drive({
-      flow,
-      header: { ...header, size: 0 },
-      entries: [],
-      prefix: entries,
-      stored: false,
-    });
-    return turn as Turn;
+    return (await this.drive({ flow, header, entries: [], prefix: entries, stored: false })) as Turn;
   }
 
   async answer(request: AnswerRequest): Promise<Turn> {
@@ -174,7 +167,7 @@ export class Sessions {
 
   async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = await this.explored(input.flow);
-    const turn = await new Drive({ ...input, next, setup: this.setup, onLive: (live) => this.#follow(live) }).turn();
+    const turn = await new Drive({ ...input, next, setup: this.setup, onLive: this.#follow }).turn();
     if (turn) this.#sweeper.expect(turn.header);
     return turn;
   }
@@ -185,13 +178,13 @@ export class Sessions {
     return flow;
   }
 
-  #follow(live: Live): void {
+  readonly #follow = (live: Live): void => {
     this.#live.set(live.id, live);
     void live.next.then((turn) => {
       if (this.#live.get(live.id) === live) this.#live.delete(live.id);
       this.#sweeper.expect(turn.header);
     });
-  }
+  };
 
   /** Somebody else may write between reading and writing: then all of it is looked at again. */
   async #attempt(

@@ -1,5 +1,5 @@
 // What everything about sessions has in common: where they are kept, what time it is, what may grow how far.
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { randomId } from '../../shared/ids.ts';
@@ -77,7 +77,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     frames: new Frames(options.warm ?? (isProduction ? WARM_BODIES : 0)),
     virtual: options.virtual ?? true,
     newId: options.newId ?? (() => randomId('session_')),
-    newSeed: options.newSeed ?? (() => randomBytes(16).toString('base64url')),
+    newSeed: options.newSeed ?? randomId,
     graceMs: options.graceMs ?? 20,
     leaseMs: options.leaseMs ?? 30_000,
     owner: randomId('node_'),

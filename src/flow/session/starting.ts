@@ -61,10 +61,25 @@ function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number;
   const timeoutMs = Math.min(Math.max(wanted, MIN_TIMEOUT_MS), limits.maxTimeoutMs);
   const own = flow.options.limits?.duration;
   const deadline = now + (own === undefined ? limits.durationMs : toMs(own, 'limits.duration'));
-  return {
-    ...{ id, tool: flow.name, version: flow.version, principal: toOwner(request.principal), state: 'active', rev: 0 },
-    ...{ createdAt: now, lastActivityAt: now, expiresAt: Math.min(now + timeoutMs, deadline), timeoutMs, deadline },
-    ...{ rounds: 0, prompts: 0, attempts: 0, via: request.via ?? 'flow', current: [] },
-    ...(request.locale !== undefined && { locale: request.locale }),
+  const header: Header = {
+    id,
+    tool: flow.name,
+    version: flow.version,
+    principal: toOwner(request.principal),
+    state: 'active',
+    rev: 0,
+    createdAt: now,
+    lastActivityAt: now,
+    expiresAt: Math.min(now + timeoutMs, deadline),
+    timeoutMs,
+    deadline,
+    rounds: 0,
+    prompts: 0,
+    attempts: 0,
+    via: request.via ?? 'flow',
+    current: [],
+    size: 0,
   };
+  if (request.locale !== undefined) header.locale = request.locale;
+  return header;
 }

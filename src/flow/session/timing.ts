@@ -14,7 +14,8 @@ export function toWarningAt({ expiresAt, timeoutMs }: Pick<Header, 'expiresAt' |
   return expiresAt - Math.min(timeoutMs / 5, MAX_NOTICE_MS);
 }
 
-export function toDueAt(header: Header): number {
-  const moments = (header.current as Question[]).flatMap(({ until }) => until ?? []);
-  return Math.min(header.expiresAt, header.warned ? Infinity : toWarningAt(header), ...moments);
+export function toDueAt(header: Pick<Header, 'expiresAt' | 'timeoutMs' | 'current' | 'warned'>): number {
+  let at = Math.min(header.expiresAt, header.warned ? Infinity : toWarningAt(header));
+  for (const { until } of header.current as Question[]) if (until !== undefined && until < at) at = until;
+  return at;
 }

@@ -13,12 +13,8 @@ const MAX_TOGETHER = 12;
 
 export function toQuestions(run: Run, asks: AskWant[], complaints: ReadonlyMap<string, Complaint>): Question[] {
   const alone = asks.find(({ spec }) => spec.options.alone);
-  const specs = alone
-    ? [alone.spec]
-    : ahead(
-        run,
-        asks.map(({ spec }) => spec),
-      );
+  const asked = asks.map(({ spec }) => spec);
+  const specs = alone ? [alone.spec] : ahead(run, asked);
   return specs.map((spec) => toQuestion(run, spec, complaints.get(spec.key)));
 }
 
@@ -26,10 +22,12 @@ export function toQuestions(run: Run, asks: AskWant[], complaints: ReadonlyMap<s
 function ahead(run: Run, asked: Spec[]): Spec[] {
   const { next } = run.input;
   if (!next || next.size === 0) return asked;
+  const first = next.get(toRoundKey(asked));
+  if (!first) return asked;
   const specs = [...asked];
   const known = new Set([...run.telling.unasked, ...specs.map(({ key }) => key)]);
   for (
-    let round = next.get(toRoundKey(asked));
+    let round: Spec[] | undefined = first;
     round && specs.length < MAX_TOGETHER;
     round = next.get(toRoundKey(round))
   ) {

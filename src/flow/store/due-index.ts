@@ -1,43 +1,74 @@
-// When each of many sessions wants to be looked at. A heap of moments: setting one again leaves the old one in the heap, where it
-// is passed over when its turn comes.
+// When each of many sessions wants to be looked at. A heap of moments. A moment that is put off, as most are with every answer, stays
+// where it is in the heap and is put in its place when its turn comes; one that comes sooner leaves the old one behind, to be passed over.
+interface Moment {
+  readonly id: string;
+  at: number;
+  /** By which it lies in the heap: never later than `at`. */
+  placed: number;
+}
+
+const NONE: string[] = [];
+
 export class DueIndex {
-  readonly #at = new Map<string, number>();
-  #heap: { id: string; at: number }[] = [];
+  readonly #moments = new Map<string, Moment>();
+  #heap: Moment[] = [];
+
+  get size(): number {
+    return this.#moments.size;
+  }
 
   set(id: string, at: number): void {
-    if (this.#at.get(id) === at) return;
-    this.#at.set(id, at);
-    // Too many old moments: what a session that lives for long has left behind.
-    if (this.#heap.length > 64 && this.#heap.length > 4 * this.#at.size) this.#rebuild();
-    else this.#push({ id, at });
+    const known = this.#moments.get(id);
+    if (known && at >= known.placed) {
+      known.at = at;
+      return;
+    }
+    const moment = { id, at, placed: at };
+    this.#moments.set(id, moment);
+    // Too many that are passed over.
+    if (this.#heap.length > 64 && this.#heap.length > 2 * this.#moments.size) this.#rebuild();
+    else this.#push(moment);
   }
 
   delete(id: string): void {
-    this.#at.delete(id);
+    this.#moments.delete(id);
   }
 
   /** Those that are due, soonest first. They stay until they are set anew or deleted. */
-  before(now: number, max: number): string[] {
-    const due: { id: string; at: number }[] = [];
-    for (let first = this.#heap[0]; first && first.at <= now && due.length < max; first = this.#heap[0]) {
+  before(now: number, max: number): readonly string[] {
+    const due: Moment[] = [];
+    for (let first = this.#heap[0]; first && first.placed <= now && due.length < max; first = this.#heap[0]) {
       this.#pop();
-      if (this.#at.get(first.id) === first.at) due.push(first);
+      if (this.#moments.get(first.id) !== first) continue;
+      if (first.at === first.placed) due.push(first);
+      else this.#place(first);
     }
+    if (due.length === 0) return NONE;
     for (const one of due) this.#push(one);
     return due.map(({ id }) => id);
   }
 
-  #rebuild(): void {
+  clear(): void {
+    this.#moments.clear();
     this.#heap = [];
-    for (const [id, at] of this.#at) this.#push({ id, at });
   }
 
-  #push(one: { id: string; at: number }): void {
+  #rebuild(): void {
+    this.#heap = [];
+    for (const moment of this.#moments.values()) this.#place(moment);
+  }
+
+  #place(moment: Moment): void {
+    moment.placed = moment.at;
+    this.#push(moment);
+  }
+
+  #push(one: Moment): void {
     const heap = this.#heap;
     let at = heap.length;
     for (; at > 0;) {
       const parent = (at - 1) >> 1;
-      if (heap[parent]!.at <= one.at) break;
+      if (heap[parent]!.placed <= one.placed) break;
       heap[at] = heap[parent]!;
       at = parent;
     }
@@ -52,8 +83,8 @@ export class DueIndex {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child++;
-      if (heap[child]!.at >= last.at) break;
+      if (child + 1 < heap.length && heap[child + 1]!.placed < heap[child]!.placed) child++;
+      if (heap[child]!.placed >= last.placed) break;
       heap[at] = heap[child]!;
       at = child;
     }

@@ -1,23 +1,22 @@
 // Sessions in the memory of this process. Nothing survives it. Everything happens in one step, so nothing can come in between.
-// A session is kept as text: it is a copy of what it was made of, and idle ones are many.
+// A session is kept as text: it is a copy of what it was made of, and idle ones are many. That one was there is remembered of the
+// last so many that have ended.
 import type { Entry, Header } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DueIndex } from './due-index.ts';
-import { patched } from './patched.ts';
+import { SessionPacking } from './packed-session.ts';
+import type { Packed } from './packed-session.ts';
 import { TOMBSTONE_MS, isEnded } from './store.ts';
 import type { Change, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
 
-interface Kept {
-  /** What is neither list nor object; those stand in `nested`, as text. */
-  flat: Header;
-  nested: string;
-  ended: boolean;
-  /** Entries, with commas between them. */
-  entries: string;
-  lease?: { owner: string; until: number } | undefined;
+interface Lease {
+  owner: string | undefined;
+  until: number;
   fence: number;
 }
+
+const MAX_TOMBSTONES = 10_000;
 
 export function memoryStore(options: { clock?: Clock } = {}): FlowStore {
   return new MemoryStore(options.clock ?? systemClock);
@@ -26,7 +25,9 @@ export function memoryStore(options: { clock?: Clock } = {}): FlowStore {
 class MemoryStore implements FlowStore {
   readonly durable = false;
   readonly #clock: Clock;
-  readonly #sessions = new Map<string, Kept>();
+  readonly #sessions = new Map<string, Packed>();
+  readonly #leases = new Map<string, Lease>();
+  readonly #packing = new SessionPacking();
   readonly #open = new Map<string, Set<string>>();
   readonly #due = new DueIndex();
   readonly #tombstones = new DueIndex();
@@ -45,7 +46,7 @@ class MemoryStore implements FlowStore {
     if (this.#sessions.has(id)) return 'exists';
     const mine = this.#open.get(principal);
     if (this.#openCount >= limits.total || (mine?.size ?? 0) >= limits.perPrincipal) return 'limit';
-    this.#sessions.set(id, { ...split(header), ended: false, entries: joined('', entries), fence: 0 });
+    this.#sessions.set(id, this.#packing.pack(header, entries));
     if (mine) mine.add(id);
     else this.#open.set(principal, new Set([id]));
     this.#openCount++;
@@ -56,41 +57,44 @@ class MemoryStore implements FlowStore {
   async load(id: string): Promise<StoredSession | undefined> {
     this.#tidy();
     const kept = this.#sessions.get(id);
-    return kept && { header: headerOf(kept), entries: JSON.parse(`[${kept.entries}]`) as Entry[] };
+    return kept && { header: this.#packing.headerOf(id, kept), entries: this.#packing.entriesOf(kept) };
   }
 
   async commit(id: string, expectRev: number, change: Change): Promise<Committed> {
     this.#tidy();
     const { patch, add = [], fence } = change;
     const kept = this.#sessions.get(id);
-    if (!kept || kept.ended || kept.flat.rev !== expectRev || (fence !== undefined && fence < kept.fence)) {
-      return { ok: false, header: kept && headerOf(kept) };
+    const isOld = fence !== undefined && fence < (this.#leases.get(id)?.fence ?? 0);
+    if (kept?.entries === undefined || kept.rev !== expectRev || isOld) {
+      return { ok: false, header: kept && this.#packing.headerOf(id, kept) };
     }
-    const header = patched(headerOf(kept), patch);
-    Object.assign(kept, split(header));
+    const header = this.#packing.patch(id, kept, patch);
     if (isEnded(header)) this.#end(id, kept, change.tombstoneMs);
     else {
-      if (add.length > 0) kept.entries = joined(kept.entries, add);
+      if (add.length > 0) this.#packing.add(kept, add);
       this.#due.set(id, change.dueAt ?? header.expiresAt);
     }
     return { ok: true, rev: header.rev };
   }
 
   async lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined> {
-    const kept = this.#sessions.get(id);
     const now = this.#clock.now();
-    if (!kept || kept.ended || (kept.lease && kept.lease.owner !== owner && kept.lease.until > now)) return undefined;
-    kept.lease = { owner, until: now + ms };
-    return { fence: ++kept.fence };
+    const held = this.#leases.get(id);
+    if (this.#sessions.get(id)?.entries === undefined || (held?.owner !== owner && (held?.until ?? 0) > now)) {
+      return undefined;
+    }
+    const fence = (held?.fence ?? 0) + 1;
+    this.#leases.set(id, { owner, until: now + ms, fence });
+    return { fence };
   }
 
   async release(id: string, owner: string): Promise<void> {
-    const kept = this.#sessions.get(id);
-    if (kept?.lease?.owner === owner) kept.lease = undefined;
+    const held = this.#leases.get(id);
+    if (held?.owner === owner) this.#leases.set(id, { owner: undefined, until: 0, fence: held.fence });
   }
 
   async due(now: number, max: number): Promise<string[]> {
-    return this.#due.before(now, max).filter((id) => (this.#sessions.get(id)?.lease?.until ?? 0) <= now);
+    return this.#due.before(now, max).filter((id) => (this.#leases.get(id)?.until ?? 0) <= now);
   }
 
   async spend(id: string, rev: number, ttlMs: number): Promise<boolean> {
@@ -117,33 +121,38 @@ class MemoryStore implements FlowStore {
   }
 
   async list(principal: string): Promise<Header[]> {
-    const mine = [...(this.#open.get(principal) ?? [])].map((id) => headerOf(this.#sessions.get(id) as Kept));
+    const mine = [...(this.#open.get(principal) ?? [])].map((id) =>
+      this.#packing.headerOf(id, this.#sessions.get(id) as Packed),
+    );
     return mine.sort((a, b) => a.createdAt - b.createdAt);
   }
 
   async drop(id: string): Promise<void> {
     const kept = this.#sessions.get(id);
     if (!kept) return;
-    if (!kept.ended) this.#close(id, kept);
+    if (kept.entries !== undefined) this.#close(id, kept);
     this.#sessions.delete(id);
     this.#tombstones.delete(id);
   }
 
   async close(): Promise<void> {
-    for (const map of [this.#sessions, this.#open, this.#blobs, this.#spent]) map.clear();
+    const maps = [this.#sessions, this.#leases, this.#open, this.#blobs, this.#spent];
+    for (const map of [...maps, this.#due, this.#tombstones, this.#oldBlobs]) map.clear();
     this.#openCount = 0;
   }
 
-  #end(id: string, kept: Kept, tombstoneMs = TOMBSTONE_MS): void {
-    kept.ended = true;
-    kept.entries = '';
-    kept.lease = undefined;
+  #end(id: string, kept: Packed, tombstoneMs = TOMBSTONE_MS): void {
+    kept.entries = undefined;
     this.#close(id, kept);
     this.#tombstones.set(id, this.#clock.now() + tombstoneMs);
+    if (this.#tombstones.size > MAX_TOMBSTONES) this.#bury(this.#tombstones.before(Infinity, 1));
   }
 
-  #close(id: string, { flat: { principal } }: Kept): void {
+  #close(id: string, kept: Packed): void {
+    const { principal } = kept;
+    this.#packing.release(kept);
     this.#due.delete(id);
+    this.#leases.delete(id);
     const mine = this.#open.get(principal);
     mine?.delete(id);
     if (mine?.size === 0) this.#open.delete(principal);
@@ -153,27 +162,17 @@ class MemoryStore implements FlowStore {
   /** Tombstones and blobs whose time is over. */
   #tidy(): void {
     const now = this.#clock.now();
-    for (const id of this.#tombstones.before(now, 100)) {
-      this.#tombstones.delete(id);
-      this.#sessions.delete(id);
-    }
+    this.#bury(this.#tombstones.before(now, 100));
     for (const sha256 of this.#oldBlobs.before(now, 100)) {
       this.#oldBlobs.delete(sha256);
       this.#blobs.delete(sha256);
     }
   }
-}
 
-function headerOf({ flat, nested }: Kept): Header {
-  return { ...flat, ...(JSON.parse(nested) as Partial<Header>) };
-}
-
-function split(header: Header): Pick<Kept, 'flat' | 'nested'> {
-  const { current, burst, pending, ...flat } = header;
-  return { flat: flat as Header, nested: JSON.stringify({ current, burst, pending }) };
-}
-
-function joined(text: string, entries: Entry[]): string {
-  const added = entries.map((entry) => JSON.stringify(entry)).join(',');
-  return text === '' || added === '' ? text + added : `${text},${added}`;
+  #bury(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#tombstones.delete(id);
+      this.#sessions.delete(id);
+    }
+  }
 }

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { seeded } from '../../../tests/helpers/flow-programs.ts';
+import { DueIndex } from './due-index.ts';
+
+it('gives what is due, soonest first, however moments are moved', () => {
+  const random = seeded(7);
+  const [index, plain] = [new DueIndex(), new Map<string, number>()];
+  for (let turn = 0; turn < 20_000; turn++) {
+    const id = `s${Math.floor(random() * 50)}`;
+    const at = Math.floor(random() * 1000);
+    if (random() < 0.2) {
+      index.delete(id);
+      plain.delete(id);
+    } else {
+      index.set(id, at);
+      plain.set(id, at);
+    }
+    if (turn % 20 > 0) continue;
+    const now = Math.floor(random() * 1000);
+    const due = [...plain].filter(([, when]) => when <= now).map(([, when]) => when);
+    const told = index.before(now, 1000);
+    expect(told.map((one) => plain.get(one))).toEqual(due.toSorted((a, b) => a - b));
+    expect(index.size).toBe(plain.size);
+  }
+});

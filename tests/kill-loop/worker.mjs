@@ -16,6 +16,8 @@ const flows = createFlows({ effects, fault, vary: sabotage === 'vary' });
 const sessions = new Sessions(flows, {
   store,
   leaseMs: finish ? 30_000 : 250,
+  // Some sessions go on with the body that waits, the others are replayed.
+  warm: 20,
   // Nothing may expire or be forgotten while the loop runs, however slow the machine.
   limits: { sessionsPerPrincipal: 1000, respondsPerSecond: 1000, timeoutMs: DAY, durationMs: DAY, tombstoneMs: DAY },
 });

@@ -56,6 +56,8 @@ export type Pending =
 export interface StartEntry {
   t: 'start';
   input: unknown;
+  /** Arguments that are sealed when this is written down. Never in a store. */
+  held?: string[] | undefined;
   /** What the client said beside the input. */
   context?: unknown;
   client?: { name?: string | undefined; version?: string | undefined } | undefined;

@@ -6,6 +6,7 @@ import type { Change } from '../store/store.ts';
 import { patched } from '../store/patched.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createCounter } from '../../shared/ids.ts';
+import { heldBack } from './held-args.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
 import type { Question } from '../question/question.ts';
@@ -115,7 +116,7 @@ export class Commits {
     // What ends at once was there all the same: it is made first, so that its end is kept like every other.
     const first: Header = isEnded(whole) ? { ...whole, state: 'active', current: [] } : whole;
     const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
-    const made = await store.create(first, add, most);
+    const made = await store.create(first, heldBack(this.#setup, first.id, add), most);
     if (made === 'limit') throw await this.#toLimit();
     this.#stored = true;
     const written = this.#written(first, add);
@@ -197,4 +198,9 @@ function sizeOf(entries: Entry[]): number {
     const value: unknown = 'v' in entry ? entry.v : 'input' in entry ? entry.input : undefined;
     return sum + 100 + (typeof value === 'object' ? JSON.stringify(value).length : String(value ?? '').length);
   }, 0);
+}
+
+/** A journal, or a principal, that may not grow further. */
+export function isLimit(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === 'FLOW_LIMIT';
 }

@@ -14,7 +14,8 @@ import { extend, fold } from '../fold.ts';
 import type { Folded } from '../fold.ts';
 import type { Entry, Header } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
-import { Commits } from './commits.ts';
+import { Commits, isLimit } from './commits.ts';
+import { orAborted } from './or-aborted.ts';
 import { Frame } from './frame.ts';
 import { isUnknown, runStep, toIdempotencyKey } from './run-step.ts';
 import type { Setup } from './setup.ts';
@@ -165,7 +166,8 @@ export class Drive {
   async #goOn(running: Promise<Rest>, onTime: () => void): Promise<Turn> {
     const { log } = this.input.setup;
     try {
-      for (let rest = await this.#orAborted(running); ; rest = await this.#orAborted(this.run.next())) {
+      const { signal } = this.#aborting();
+      for (let rest = await orAborted(running, signal); ; rest = await orAborted(this.run.next(), signal)) {
         if (rest === undefined) return await this.#calledOff();
         if (rest.kind !== 'steps' && rest.kind !== 'save')
           return (await this.#finish(rest)) ?? (await this.#commits.current());
@@ -236,25 +238,11 @@ export class Drive {
     return new Promise((resolve) => void this.input.setup.clock.after(ms, () => resolve(undefined)));
   }
 
-  /** Undefined if it was called off. */
-  #orAborted(rest: Promise<Rest>): Promise<Rest | undefined> {
-    const { signal } = this.#aborting();
-    return new Promise((resolve) => {
-      if (signal.aborted) return resolve(undefined);
-      signal.addEventListener('abort', () => resolve(undefined), { once: true });
-      void rest.then(resolve);
-    });
-  }
-
   /** The body waits for something of its own. It may come; if it does not, the session must not hang for ever. */
   #stalled(): void {
     const { clock, limits } = this.input.setup;
     clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
   }
-}
-
-function isLimit(error: unknown): error is GatewayError {
-  return error instanceof GatewayError && error.code === 'FLOW_LIMIT';
 }
 
 function toUnknown(step: string): GatewayError {

@@ -1,11 +1,11 @@
 // Arguments as a session may keep them. They come from a model: secrets among them go no further, and the bytes of files lie beside the
 // journal, like those of files that were asked for.
+import type { AnyFlow } from '../define.ts';
 import type { FoundQuestion } from '../explore/explore.ts';
 import { toField } from '../engine/spec.ts';
 import type { Tongue } from '../engine/spec.ts';
-import { PREFILLED } from '../journal.ts';
-import type { AnswerEntry } from '../journal.ts';
 import { checkFile, isFileAnswer } from '../question/check-file.ts';
+import { isObject } from '../../protocol/message.ts';
 import { keepFile } from './secrets.ts';
 import type { Setup } from './setup.ts';
 
@@ -38,9 +38,9 @@ export async function toGivenArgs(
   return { args: given, files };
 }
 
-/** An argument that is named like a question answers it, when it comes. */
-export function toPrefilled({ args, files }: GivenArgs, ts: number): AnswerEntry[] {
-  return Object.entries(args)
-    .filter(([, v]) => v !== undefined && v !== null)
-    .map(([k, v]) => ({ t: 'ans', k, a: 0, ty: files.has(k) ? 'file' : PREFILLED, v, src: 'args', via: 'args', ts }));
+/** Those of which nothing is known: neither declared by the author nor found as a question that may be read. */
+export function toUnknown(flow: AnyFlow, { args }: GivenArgs, questions: readonly FoundQuestion[]): string[] {
+  const declared = isObject(flow.input?.json['properties']) ? flow.input.json['properties'] : {};
+  const known = new Set([...Object.keys(declared), ...questions.map(({ spec }) => spec.key)]);
+  return Object.keys(args).filter((name) => !known.has(name));
 }

@@ -3,6 +3,7 @@
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { withHeld } from './held-args.ts';
 import type { SessionRequest } from './requests.ts';
 import { toOwner } from './setup.ts';
 import type { Setup } from './setup.ts';
@@ -17,11 +18,12 @@ export async function loadOwn(
   if (!stored || stored.header.principal !== toOwner(principal)) {
     throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
   }
-  const { header, entries } = stored;
+  const whole = withHeld(setup, stored);
+  const { header } = whole;
   if (!isEnded(header) && header.expiresAt <= setup.clock.now()) {
     await attend(sessionId);
     return loadOwn(setup, request, attend);
   }
   if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
-  return header.pending?.kind === 'cancel' ? { header: { ...header, state: 'cancelled' }, entries } : stored;
+  return header.pending?.kind === 'cancel' ? { ...whole, header: { ...header, state: 'cancelled' } } : whole;
 }

@@ -15,6 +15,7 @@ import { effectsOf, undoAll } from './undoing.ts';
 import type { Effect } from './undoing.ts';
 import type { Complaint, Question } from '../question/question.ts';
 import { takeEdit } from './editing.ts';
+import { withHeld } from './held-args.ts';
 
 type Change = Extract<Entry, { t: 'cut' | 'edit' }>;
 
@@ -49,7 +50,7 @@ export async function undone(sessions: Sessions, { flow, stored, entry }: Rewind
   if (!commits) return undefined;
   await commits.letGo();
   const after = await setup.store.load(stored.header.id);
-  return after && sessions.drive({ flow, ...after, prefix: [...gone, entry], stored: true });
+  return after && sessions.drive({ flow, ...withHeld(setup, after), prefix: [...gone, entry], stored: true });
 }
 
 /** The questions that wait now may come again in other words: then under another number. */

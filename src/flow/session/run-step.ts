@@ -61,10 +61,15 @@ export function isUnknown({ key, options }: StepSpec, { intents }: Folded): bool
   return options.effect === 'once' && options.check === undefined && intents.has(key);
 }
 
-function work({ spec }: StepRun, attempt: number): (step: StepContext) => unknown {
+function work({ setup, spec }: StepRun, attempt: number): (step: StepContext) => unknown {
   const { check, effect } = spec.options;
-  if (effect !== 'once' || attempt === 1 || !check) return spec.work;
-  return async (step) => (await check(step)) ?? spec.work(step);
+  if (effect !== 'once') return spec.work;
+  return async (step) => {
+    const isFirst = attempt === 1 && ((await setup.claimOnce?.(step.idempotencyKey)) ?? true);
+    if (isFirst) return spec.work(step);
+    if (!check) throw new GatewayError('FLOW_EFFECT_UNKNOWN', { step: spec.key });
+    return (await check(step)) ?? spec.work(step);
+  };
 }
 
 async function within(run: StepRun, attempt: number, work: (step: StepContext) => unknown): Promise<unknown> {

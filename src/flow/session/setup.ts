@@ -40,6 +40,8 @@ export interface SessionOptions {
   graceMs?: number | undefined;
   /** How long this process may be silent before another one takes over what it was doing. */
   leaseMs?: number | undefined;
+  /** Whether this is the first who begins the effect of this key; where the journal cannot tell. */
+  claimOnce?: ((idempotencyKey: string) => Promise<boolean>) | undefined;
 }
 
 export interface Setup {
@@ -56,6 +58,7 @@ export interface Setup {
   readonly newSeed: () => string;
   readonly graceMs: number;
   readonly leaseMs: number;
+  readonly claimOnce: ((idempotencyKey: string) => Promise<boolean>) | undefined;
   /** This process, among those that share the store. */
   readonly owner: string;
 }
@@ -80,6 +83,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     newSeed: options.newSeed ?? randomId,
     graceMs: options.graceMs ?? 20,
     leaseMs: options.leaseMs ?? 30_000,
+    claimOnce: options.claimOnce,
     owner: randomId('node_'),
   };
 }

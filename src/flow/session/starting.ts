@@ -5,8 +5,9 @@ import type { FoundQuestion } from '../explore/explore.ts';
 import type { Entry, Header } from '../journal.ts';
 import { toReason } from '../../protocol/json-schema-problem.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toGivenArgs, toPrefilled } from './given-args.ts';
+import { toGivenArgs, toUnknown } from './given-args.ts';
 import type { GivenArgs } from './given-args.ts';
+import { toPrefilled } from './held-args.ts';
 import { refuseMalice } from './malice.ts';
 import type { StartRequest } from './requests.ts';
 import { toOwner } from './setup.ts';
@@ -25,12 +26,17 @@ export async function startOf(
   refuseMalice(context, id, setup.limits);
   const input = await toInput(flow, given.args);
   const now = setup.clock.now();
+  const held = toUnknown(flow, given, questions);
   const start: Entry = {
     ...{ t: 'start', input, seed: setup.newSeed(), ts: now },
+    ...(held.length > 0 && { held }),
     ...(context !== undefined && { context }),
     ...(client && { client }),
   };
-  return { header: toHeader(setup, flow, { id, now, request }), entries: [start, ...toPrefilled(given, now)] };
+  // In the order in which they will be read back: it is part of the truth.
+  const named = Object.entries(given.args).sort(([a], [b]) => Number(held.includes(b)) - Number(held.includes(a)));
+  const prefilled = toPrefilled(Object.fromEntries(named), now, given.files);
+  return { header: toHeader(setup, flow, { id, now, request }), entries: [start, ...prefilled] };
 }
 
 /** Each by itself first: a file may be larger than all the rest. */

@@ -5,6 +5,7 @@ import type { Question } from '../question/question.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { cancelled } from './cancelling.ts';
+import { withHeld } from './held-args.ts';
 import { undone } from './rewinding.ts';
 import type { Sessions } from './sessions.ts';
 import { toDueAt, toWarningAt } from './timing.ts';
@@ -46,8 +47,9 @@ export class Sweeper {
   async attend(id: string): Promise<void> {
     const { store, clock, frames } = this.#sessions.setup;
     frames.drop(id);
-    const stored = await store.load(id);
-    if (!stored || isEnded(stored.header)) return;
+    const found = await store.load(id);
+    if (!found || isEnded(found.header)) return;
+    const stored = withHeld(this.#sessions.setup, found);
     const { header } = stored;
     const now = clock.now();
     if (header.expiresAt <= now) return this.#expire(header);

@@ -5,6 +5,8 @@ import type { Spec } from '../engine/spec.ts';
 import type { AskWant } from '../engine/want.ts';
 import { toRoundKey } from '../explore/explore.ts';
 import { toMs } from '../authoring/span.ts';
+import { isObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Complaint, Question } from '../question/question.ts';
 
@@ -37,6 +39,15 @@ function ahead(run: Run, asked: Spec[]): Spec[] {
   return specs;
 }
 
+/** What the author declares as an argument is written down before anybody asks. */
+function notDeclared({ input: { flow } }: Run, key: string): true {
+  const declared = flow.input?.json['properties'];
+  if (!isObject(declared) || !Object.hasOwn(declared, key)) return true;
+  throw new GatewayError('FLOW_MISUSED', {
+    reason: `the secret ${key} as an argument of its input; leave it out there`,
+  });
+}
+
 export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Question {
   const { key, options } = spec;
   const { folded, flow, locale, now } = run.input;
@@ -45,7 +56,7 @@ export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Questio
   const question: Question = { promptId: toPromptId(key, attempt), key, attempt, ...toField(spec, tongue) };
   if (spec.fields) question.fields = toFields(spec.fields, tongue);
   if (options.by) question.by = options.by;
-  if (options.secret) question.secret = true;
+  if (options.secret) question.secret = notDeclared(run, key);
   if (options.alone) question.alone = true;
   if (options.onCancel) question.onCancel = options.onCancel;
   if (options.onTimeout) question.onTimeout = options.onTimeout;

@@ -36,7 +36,12 @@ export async function toView({ header, entries }: StoredSession, flow: AnyFlow |
     ...{ turnId, timestamp: entry.ts, response: toResponse(entry) },
     prompt: prompts.get(entry.k) ?? { type: (entry.ty || 'text') as PromptType, message: entry.k },
   }));
-  return { header, history, questions: header.current as Question[], data: toData(folded) };
+  return {
+    header,
+    history,
+    questions: header.current as Question[],
+    data: toData(folded, header.current as Question[]),
+  };
 }
 
 /** The words of questions are not written down: the body is asked for them. */
@@ -57,10 +62,14 @@ function toResponse({ v, no, ts }: AnswerEntry): PastTurn['response'] {
   return { ...(no === undefined ? !isSecretRef(v) && v !== undefined && { value: v } : { action: no }), timestamp: ts };
 }
 
-function toData({ start, told }: ReturnType<typeof fold>): Record<string, unknown> {
-  const given = isObject(start.input) ? start.input : {};
+function toData({ start, told }: ReturnType<typeof fold>, current: Question[]): Record<string, unknown> {
+  const given = isObject(start.input) ? Object.entries(start.input) : [];
   const answered = told.flatMap((entry) =>
-    entry.t === 'ans' && entry.v !== undefined && !isSecretRef(entry.v) ? [[entry.k, entry.v] as const] : [],
+    entry.t === 'ans' && entry.v !== undefined ? [[entry.k, entry.v] as const] : [],
   );
-  return { ...given, ...Object.fromEntries(answered) };
+  const secrets = new Set([
+    ...answered.flatMap(([key, value]) => (isSecretRef(value) ? [key] : [])),
+    ...current.flatMap(({ key, secret }) => (secret ? [key] : [])),
+  ]);
+  return Object.fromEntries([...given, ...answered].filter(([key]) => !secrets.has(key)));
 }

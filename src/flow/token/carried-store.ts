@@ -10,13 +10,19 @@ import type { FlowStore, StoredSession } from '../store/store.ts';
 
 export interface CarriedStore extends FlowStore {
   /** Does the work with this session, or with none yet; gives its result, and the session as it is afterwards. */
-  carry<T>(session: Waiting | undefined, work: () => Promise<T>): Promise<{ value: T; session?: StoredSession }>;
+  carry<T>(
+    session: Waiting | undefined,
+    work: () => Promise<T>,
+    /** Called before it has any effect; what it throws stops it. */
+    onEffect?: () => Promise<void>,
+  ): Promise<{ value: T; session?: StoredSession }>;
 }
 
 interface World {
   store: FlowStore;
   id: string | undefined;
   frame: Frame | undefined;
+  onEffect: (() => Promise<void>) | undefined;
 }
 
 const UNBOUNDED = { perPrincipal: Infinity, total: Infinity };
@@ -32,8 +38,9 @@ export function createCarriedStore(options: { shared?: FlowStore | undefined; cl
   const beside = (): FlowStore => shared ?? here().store;
   return {
     durable: true,
-    async carry(session, work) {
-      const world: World = { store: memoryStore(clock && { clock }), id: session?.header.id, frame: session?.frame };
+    async carry(session, work, onEffect) {
+      const { header, frame } = session ?? {};
+      const world: World = { store: memoryStore(clock && { clock }), id: header?.id, frame, onEffect };
       if (session) await world.store.create(session.header, session.entries, UNBOUNDED);
       const value = await worlds.run(world, work);
       const after = world.id === undefined ? undefined : await world.store.load(world.id);
@@ -51,7 +58,11 @@ export function createCarriedStore(options: { shared?: FlowStore | undefined; cl
       return frame && stored?.header.rev === frame.header.rev ? { ...stored, frame } : stored;
     },
     commit: async (id, expectRev, change) => here().store.commit(id, expectRev, change),
-    lease: async (id, owner, ms) => here().store.lease(id, owner, ms),
+    async lease(id, owner, ms) {
+      const { store, onEffect } = here();
+      await onEffect?.();
+      return store.lease(id, owner, ms);
+    },
     release: async (id, owner) => here().store.release(id, owner),
     due: async () => [],
     spend: async (id, rev, ttlMs) => beside().spend(id, rev, ttlMs),

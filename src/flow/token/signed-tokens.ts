@@ -47,12 +47,9 @@ export function createSignedTokens(options: TokenOptions): Tokens {
     return { ok: true, session: { header, entries } };
   }
 
-  async function take(token: string, binding: Binding): Promise<Opened> {
-    const opened = await open(token, binding);
-    if (!opened.ok || !store) return opened;
-    const { id, rev } = opened.session.header;
-    return (await store.spend(id, rev, ttlMs)) ? opened : { ok: false, why: 'spent' };
+  async function spend({ header: { id, rev } }: StoredSession): Promise<boolean> {
+    return store === undefined || store.spend(id, rev, ttlMs);
   }
 
-  return { seal, open, take };
+  return { seal, open, spend };
 }

@@ -1,7 +1,7 @@
 // Sessions that are kept nowhere: each turn hands the client a token with all of the session in it, and the next turn opens it, on
 // any machine that has the keys. What it cannot do is forget: an old token, shown again within its time, is a fork of the
 // session. A step's idempotency key is the same on every fork, so a sink that looks at it takes one; where that does not do,
-// `take` with a store lets each turn of a token be used once.
+// `spend` with a store lets each turn of a token be used once.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -33,14 +33,14 @@ export interface TokenOptions {
 }
 
 /** Why a token did not open is for the log and the code of an error; whoever showed it learns no more. */
-export type Opened = { ok: true; session: StoredSession } | { ok: false; why: 'invalid' | 'expired' | 'spent' };
+export type Opened = { ok: true; session: StoredSession } | { ok: false; why: 'invalid' | 'expired' };
 
 export interface Tokens {
   seal(session: StoredSession, binding: Binding): Promise<string>;
   /** To look at it. The questions that wait are not in it: a replay finds them. */
   open(token: string, binding: Binding): Promise<Opened>;
-  /** To go on with it: with a store, each turn of a token can be taken once. */
-  take(token: string, binding: Binding): Promise<Opened>;
+  /** Whether this is the first who goes on from this turn; without a store everybody is. */
+  spend(session: StoredSession): Promise<boolean>;
 }
 
 const TTL_MS = 600_000;
@@ -82,16 +82,12 @@ export function createTokens(options: TokenOptions): Tokens {
     return { ok: true, session };
   }
 
-  async function take(token: string, binding: Binding): Promise<Opened> {
-    const opened = await open(token, binding);
-    if (!opened.ok || !store) return opened;
-    const { id, rev, deadline } = opened.session.header;
-    // Remembered for as long as the token could be shown again.
-    const first = await store.spend(id, rev, Math.min(ttlMs, deadline - clock.now()));
-    return first ? opened : SPENT;
+  /** Remembered for as long as the token could be shown again. */
+  async function spend({ header: { id, rev, deadline } }: StoredSession): Promise<boolean> {
+    return store === undefined || store.spend(id, rev, Math.min(ttlMs, deadline - clock.now()));
   }
 
-  return { seal, open, take };
+  return { seal, open, spend };
 }
 
 export function isSealed(token: string): boolean {
@@ -100,7 +96,6 @@ export function isSealed(token: string): boolean {
 
 const INVALID = { ok: false, why: 'invalid' } as const;
 const EXPIRED = { ok: false, why: 'expired' } as const;
-const SPENT = { ok: false, why: 'spent' } as const;
 
 type Blobs = Pick<FlowStore, 'putBlob' | 'getBlob'>;
 

@@ -9,6 +9,7 @@ import type { Waiting } from '../session/frame.ts';
 import { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/setup.ts';
 import type { SessionOptions } from '../session/setup.ts';
+import { DEFAULT_FLOW_LIMITS } from '../session/flow-limits.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
@@ -53,8 +54,9 @@ export class TravellingSessions {
     const clock: Clock | undefined = options.clock;
     this.#store = createCarriedStore({ shared, ...(clock && { clock }) });
     this.#tokens = tokens;
+    const claimOnce = toClaim(shared, options.limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs);
     // Forks of one session have the same id: bodies are not kept by it.
-    this.sessions = new Sessions(flows, { ...options, store: this.#store, warm: 0 });
+    this.sessions = new Sessions(flows, { ...options, store: this.#store, warm: 0, claimOnce });
   }
 
   async start(request: StartRequest, bearer: Bearer): Promise<Travelled> {
@@ -63,7 +65,7 @@ export class TravellingSessions {
 
   /** Goes on with the session of a token: `act` does with it what the request asks for. */
   async go(token: string, bearer: Bearer, act: (id: string, header: Header) => Promise<Turn>): Promise<Travelled> {
-    const session = await this.#renewed(await this.#tokens.take(token, toBinding(bearer)));
+    const session = await this.#renewed(await this.#tokens.open(token, toBinding(bearer)));
     return this.#carried(session, bearer, () => act(session.header.id, session.header));
   }
 
@@ -74,10 +76,22 @@ export class TravellingSessions {
   }
 
   async #carried(session: Waiting | undefined, bearer: Bearer, act: () => Promise<Turn>): Promise<Travelled> {
-    const { value: turn, session: after } = await this.#store.carry(session, async () => settled(await act()));
+    const spend = session && this.#spending(session);
+    const { value: turn, session: after } = await this.#store.carry(session, async () => settled(await act()), spend);
+    // Whoever is refused, or only looks, can come again with the same token.
+    if (session && after?.header.rev !== session.header.rev) await spend?.();
     if (!after || isEnded(after.header)) return { turn };
     const token = await this.#sealed(after, bearer);
     return { turn, session: after, ...(token !== undefined && { token }) };
+  }
+
+  /** Once for all that follows from one token. */
+  #spending(session: StoredSession): () => Promise<void> {
+    let spent: Promise<boolean> | undefined;
+    return async () => {
+      spent ??= this.#tokens.spend(session);
+      if (!(await spent)) throw refusal('spent');
+    };
   }
 
   async #sealed(session: StoredSession, bearer: Bearer): Promise<string | undefined> {
@@ -95,6 +109,15 @@ export class TravellingSessions {
     const { session } = opened;
     return session.header.current.length > 0 ? session : toWaiting(this.sessions, session);
   }
+}
+
+/** A journal that travels can be brought again as it was before: that something has begun must be known elsewhere. */
+function toClaim(shared: FlowStore | undefined, ms: number): (key: string) => Promise<boolean> {
+  return async (key) => {
+    if (shared) return shared.spend(`once_${key}`, 0, ms);
+    const reason = 'an effect that must happen once, in tokens, where nothing remembers it; give it a store';
+    throw new GatewayError('FLOW_MISUSED', { reason });
+  };
 }
 
 function toBinding({ principal, ...rest }: Bearer): Bearer {

@@ -5,13 +5,14 @@ import type { Rest } from '../engine/rest.ts';
 import { fold } from '../fold.ts';
 import { Frame } from '../session/frame.ts';
 import type { Waiting } from '../session/frame.ts';
+import { withHeld } from '../session/held-args.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toQuestions } from '../session/to-questions.ts';
 import type { StoredSession } from '../store/store.ts';
 
 /** Together with those that were put ahead, as they are when the session is driven. */
 export async function toWaiting(sessions: Sessions, session: StoredSession): Promise<Waiting> {
-  const { header, entries } = session;
+  const { header, entries } = withHeld(sessions.setup, session);
   if (header.state !== 'waiting_user') return session;
   const flow = sessions.flowOf(header);
   const { next } = await sessions.explored(flow);
@@ -27,5 +28,5 @@ export async function toWaiting(sessions: Sessions, session: StoredSession): Pro
   // Anything else: the body is another one than it was. The turn that follows finds that out, and says so.
   if (rest?.kind !== 'asks') return session;
   const waiting = { ...header, current: toQuestions(run, rest.asks, new Map()) };
-  return { header: waiting, entries, ...(run.canWait && { frame: new Frame(waiting, run) }) };
+  return { ...session, header: waiting, ...(run.canWait && { frame: new Frame(waiting, run) }) };
 }

@@ -57,10 +57,22 @@ export function tokenDesk(travelling: TravellingSessions): Desk {
     keeps: false,
     start: (request) => travelling.start(request, bearerOf(request.principal, request.tool)),
     go: (reference, act) =>
-      opened(reference, (tool) => travelling.go(reference.token!, bearerOf(reference.principal, tool), act)),
+      opened(reference, (tool) =>
+        travelling.go(reference.token!, bearerOf(reference.principal, tool), (id) => act(meant(reference, id))),
+      ),
     getState: (reference) =>
-      opened(reference, (tool) => travelling.getState(reference.token!, bearerOf(reference.principal, tool))),
+      opened(reference, async (tool) => {
+        const view = await travelling.getState(reference.token!, bearerOf(reference.principal, tool));
+        meant(reference, view.header.id);
+        return view;
+      }),
   };
+}
+
+/** A token of one session is none for another, whosever both are. */
+function meant({ sessionId }: Reference, id: string): string {
+  if (sessionId === id) return id;
+  throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
 }
 
 /** A session in a token is told of by the id that the client knows. */

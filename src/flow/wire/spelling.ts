@@ -4,9 +4,9 @@ import type { Question, Step } from '../question/question.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 
-/** A question as `prompt`, with its id; after a refused answer it says why. */
-export function toPrompt({ prompt, promptId, complaint }: Question): JsonObject {
-  return { ...prompt, promptId, ...(complaint && { error: complaint.error }) };
+/** A question as `prompt`, with its id; after a refused answer it says why, and of a secret that it is one. */
+export function toPrompt({ prompt, promptId, complaint, secret }: Question): JsonObject {
+  return { ...prompt, promptId, ...(secret && { secret }), ...(complaint && { error: complaint.error }) };
 }
 
 /** How the next question, or the end, is told: the method and its params. Undefined while there is nothing to tell. */

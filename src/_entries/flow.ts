@@ -11,21 +11,15 @@ export type { Answered, Ask, Key, SchemaOutput, ValueOf } from '../flow/authorin
 export type * from '../flow/authoring/options.ts';
 export type { Span } from '../flow/authoring/span.ts';
 export type { Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
+export type { ToolAnswer, ToolCaller, ToolCallerOption, ToolCallerOptions } from '../flow/authoring/tool-caller.ts';
 export type { FileAnswer, FileRef } from '../flow/question/check-file.ts';
-export type {
-  Choice,
-  Complaint,
-  Field,
-  Kind,
-  Prompt,
-  PromptType,
-  Question,
-  Validation,
-} from '../flow/question/question.ts';
+export type { Choice, Prompt, PromptType, Validation } from '../protocol/prompt.ts';
+export type { Complaint, Field, Kind, Question } from '../flow/question/question.ts';
 export { FlowClient, connectFlows } from '../flow/client/flow-client.ts';
-export type { FlowClientOptions, FlowOutcome } from '../flow/client/flow-client.ts';
-export { CANCEL } from '../flow/client/play-options.ts';
-export type { PlayOptions, PromptContext } from '../flow/client/play-options.ts';
+export type { FlowClientOptions } from '../flow/client/flow-client.ts';
+export type { PlayOptions } from '../flow/client/play-options.ts';
+export { CANCEL } from '../gateway/flow/playing.ts';
+export type { FlowOutcome, PromptContext } from '../gateway/flow/playing.ts';
 export { serveFlows } from '../flow/wire/serve-flows.ts';
 export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
 export { Sessions } from '../flow/session/sessions.ts';

@@ -4,6 +4,7 @@ export type { ParleyServer } from '../server/create-server.ts';
 export type * from '../server/types.ts';
 export { createGateway } from '../gateway/gateway.ts';
 export type { Gateway, GatewayOptions, ServerEntry, ServerSettings } from '../gateway/gateway.ts';
+export type { GatewayCallOptions } from '../gateway/own-call.ts';
 export type { RootOption } from '../gateway/ask/configured-roots.ts';
 export type { AskOptions, Channel } from '../gateway/ask/means.ts';
 export type { SamplerOptions } from '../gateway/ask/sample.ts';

@@ -2,7 +2,7 @@
 // handle them.
 import type { Request } from '@modelcontextprotocol/client';
 import type { FlowState } from './journal.ts';
-import type { Prompt, Step } from './question/question.ts';
+import type { Prompt, Step } from '../protocol/prompt.ts';
 
 export type SessionId = string;
 export type InteractionState = FlowState;

@@ -1,10 +1,13 @@
 // The gateway: any clients in front, any servers behind, your steps between. It knows the servers and opens the doors; the
 // journey of a message is told in view.ts.
-import type { Implementation, Transport } from '@modelcontextprotocol/client';
+import type { CallToolResult, Implementation, Transport } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../protocol/message.ts';
+import { toPlain } from '../protocol/raw-object.ts';
 import type { Step, StepFunction } from '../protocol/step.ts';
 import type { Target } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
 import { Doors } from './accept/doors.ts';
@@ -18,12 +21,15 @@ import type { AskingOptions } from './asking.ts';
 import type { RootOption } from './ask/configured-roots.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
+import { FlowTarget } from './flow/flow-target.ts';
 import { toStep } from './middleware/to-step.ts';
 import { Observer } from './observe/observer.ts';
 import type { Observed, ObserveOptions } from './observe/observer.ts';
+import { OwnCall } from './own-call.ts';
+import type { GatewayCallOptions } from './own-call.ts';
 import type { Member } from './router/member.ts';
 import { NameBook } from './router/name-book.ts';
-import { TaskIds } from './router/task-ids.ts';
+import { PublicIds } from './router/public-ids.ts';
 import type { Naming } from './router/names.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
@@ -65,7 +71,7 @@ export class Gateway {
   readonly #front: Front;
   readonly #doors: Doors;
   readonly #names: NameBook;
-  readonly #taskIds: TaskIds;
+  readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: View;
   readonly #parts = new Map<string, { view: View; front: Front }>();
   #steps: Step[];
@@ -79,7 +85,7 @@ export class Gateway {
     this.#asking = new Asking(options, { log, clock, sealer });
     this.#steps = (options.steps ?? []).map(toStep);
     this.#names = new NameBook(options.names);
-    this.#taskIds = new TaskIds(sealer);
+    this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
     this.#whole = this.#viewOf(this.#members, true);
@@ -115,6 +121,12 @@ export class Gateway {
   /** What is behind it: by name, with the state of each connection. */
   get servers(): { name: string; target: Target }[] {
     return [...this.#members];
+  }
+
+  /** Calls a tool by its public name, through the steps, as a client would that cannot be asked. For flows whose steps need one. */
+  async callTool(name: string, args: JsonObject = {}, options: GatewayCallOptions = {}): Promise<CallToolResult> {
+    const call = new OwnCall(name, args, this.#info, options);
+    return toPlain(await this.#whole.handle(call)) as CallToolResult;
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
@@ -186,7 +198,9 @@ export class Gateway {
   }
 
   #frontOf(view: View): Front {
-    return createFront(this.#observer.front(this.#asking.before(view)), this.#options);
+    const { clock, log, limits } = this.#options;
+    const options = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits } };
+    return createFront(this.#observer.front(new FlowTarget(this.#asking.before(view), options)), this.#options);
   }
 
   #membersOf(part: string): Member[] {
@@ -198,7 +212,7 @@ export class Gateway {
   #viewOf(members: Member[], isSet: boolean): View {
     const { log, clock, sealer, instructions, startMs, name } = this.#options;
     const who = { info: this.#info, isNamed: name !== undefined, isSet, instructions };
-    const routing = { ...who, names: this.#names, taskIds: this.#taskIds, log, clock, sealer, startMs };
+    const routing = { ...who, names: this.#names, ...this.#ids, log, clock, sealer, startMs };
     return new View(this.#seen(members), this.#steps, routing);
   }
 

@@ -64,6 +64,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.task;
   }
 
+  get awaitsTask(): boolean | undefined {
+    return this.inner.awaitsTask;
+  }
+
   get maySuspend(): boolean | undefined {
     return this.inner.maySuspend;
   }

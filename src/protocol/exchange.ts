@@ -70,6 +70,8 @@ export interface Exchange {
   readonly logLevel?: LoggingLevel | undefined;
   /** The client asked for this call to run as a task (`ttl` in ms), or allows it (`{}`). */
   readonly task?: { ttl?: number | undefined; requested: boolean } | undefined;
+  /** Whoever made it knows no tasks: a tool that runs as one is awaited to its end. */
+  readonly awaitsTask?: boolean | undefined;
   /** The call may be ended with questions (suspended.ts) instead of asking them. */
   readonly maySuspend?: boolean | undefined;
   /** It was answered so before, and this is what has come of it. */

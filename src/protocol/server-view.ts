@@ -58,4 +58,6 @@ export interface OutgoingCall extends CallOptions {
 export interface ServerEvents {
   onAsk(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
   onChange(change: Change): void;
+  /** Something that it says of one of its interactive sessions. */
+  onNotice?(notification: NotificationMessage): void;
 }

@@ -76,6 +76,7 @@ describe('the public surface', () => {
         "Exchange",
         "Fault",
         "Gateway",
+        "GatewayCallOptions",
         "GatewayOptions",
         "Hooks",
         "JsonObject",
@@ -139,7 +140,6 @@ describe('the public surface', () => {
   it('exports these types from "./flow"', () => {
     expect(typesOf('src/_entries/flow.ts')).toMatchInlineSnapshot(`
       [
-        "",
         "* from ../flow/authoring/options.ts",
         "* from ../flow/interaction.ts",
         "* from ../flow/journal.ts",
@@ -197,6 +197,10 @@ describe('the public surface', () => {
         "StepOptions",
         "TokenOptions",
         "Tokens",
+        "ToolAnswer",
+        "ToolCaller",
+        "ToolCallerOption",
+        "ToolCallerOptions",
         "Travelled",
         "TravellingOptions",
         "Turn",

@@ -5,8 +5,13 @@ import { read } from '../helpers/files.ts';
 const BLOCK = /<!-- file: (.+?) -->\n```js\n([\s\S]*?)```/g;
 const blocks = [...read('docs/flows.md').matchAll(BLOCK)].map(([, file, text]) => ({ file: file!, text: text! }));
 
-it('shows the first flow in ten lines, and its server', () => {
-  expect(blocks.map(({ file }) => file)).toEqual(['examples/flow/trip.mjs', 'examples/flow/server.mjs']);
+it('shows the first flow in ten lines, its server, and one whose steps call tools', () => {
+  expect(blocks.map(({ file }) => file)).toEqual([
+    'examples/flow/trip.mjs',
+    'examples/flow/server.mjs',
+    'examples/flow-on-gateway/book.mjs',
+    'examples/flow-on-gateway/gateway.mjs',
+  ]);
   expect(blocks[0]!.text.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
 });
 

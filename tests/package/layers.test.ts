@@ -24,11 +24,12 @@ const STAGES: Record<string, string[]> = {
   ask: [],
   codec: [],
   dialect: [],
+  flow: ['ask'],
   middleware: [],
   observe: [],
   router: [],
   tasks: [],
-  upstream: ['codec', 'dialect', 'tasks'],
+  upstream: ['codec', 'dialect', 'flow', 'tasks'],
 };
 
 const REVISION = /\b20\d\d-\d\d-\d\d\b|DRAFT-2025/;

@@ -1,6 +1,8 @@
 // What the author of a step writes and is given.
+import type { JsonObject } from '../../protocol/message.ts';
 import type { FileRef } from '../question/check-file.ts';
 import type { Span } from './span.ts';
+import type { ToolAnswer } from './tool-caller.ts';
 
 declare const secret: unique symbol;
 
@@ -16,6 +18,11 @@ export interface StepContext {
   readonly attempt: number;
   /** Aborted when the session ends or the step takes too long. */
   readonly signal: AbortSignal;
+  /**
+   * Calls a tool of the gateway, or of the client, that the flows were served with (`tools`). Rejects where the tool says that it
+   * failed. Nobody can be asked from here: whatever the tool would ask has to be in its arguments.
+   */
+  readonly call: <T = JsonObject>(tool: string, args?: JsonObject) => Promise<ToolAnswer<T>>;
   bytes(file: FileRef): Promise<Uint8Array>;
   reveal(secret: Secret): Promise<string>;
 }

@@ -5,13 +5,14 @@
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
+import { Playing } from '../../gateway/flow/playing.ts';
+import type { FlowOutcome } from '../../gateway/flow/playing.ts';
+import { Prompts } from '../../gateway/flow/prompts.ts';
 import type { Address } from '../../gateway/upstream/address.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import { Playing } from './playing.ts';
 import type { PlayOptions } from './play-options.ts';
-import { Prompts } from './prompts.ts';
+import { precheck } from './precheck.ts';
 import { patiently } from './retrying.ts';
 import { collected } from './upfront.ts';
 
@@ -23,17 +24,8 @@ export interface FlowClientOptions extends ConnectOptions {
   backoffMs?: number;
 }
 
-export interface FlowOutcome {
-  /** The tool's own result. */
-  result: unknown;
-  success: boolean;
-  summary?: string | undefined;
-  /** False where the server is not interactive and the tool was just called. */
-  interactive: boolean;
-  /** True when the person did not want to go on. */
-  cancelled?: boolean | undefined;
-}
-
+/** What a server says of a session. */
+const TOLD = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
 const GONE = new Set([-32001, -32002]);
 const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
@@ -46,22 +38,9 @@ export async function connectFlows(address: Address, options: FlowClientOptions 
     if (!prompts) sessions.set(id, (prompts = new Prompts()));
     return prompts;
   };
-  const requests = {
-    'interaction.prompt': (params: JsonObject) => {
-      promptsOf(params).tell({ kind: 'prompt', prompt: params.prompt, progress: params.progress } as never);
-      return { acknowledged: true };
-    },
-    'interaction.continue': (params: JsonObject) => {
-      const { nextPrompt: prompt, progress } = params;
-      if (isObject(prompt)) promptsOf(params).tell({ kind: 'prompt', prompt, progress } as never);
-      return { acknowledged: true };
-    },
-    'interaction.complete': (params: JsonObject) => {
-      const result = isObject(params.result) ? params.result : {};
-      promptsOf(params).tell({ kind: 'end', result, summary: params.summary as string | undefined });
-      return { success: true, finalResult: isObject(result.data) ? result.data : {} };
-    },
-  };
+  const requests = Object.fromEntries(
+    TOLD.map((method) => [method, (params: JsonObject) => promptsOf(params).hear(method, params)]),
+  );
   const open = () => connect(address, { ...options, requests: { ...options.requests, ...requests } });
   return new FlowClient(await open(), options, { open, promptsOf, forget: (id) => void sessions.delete(id) });
 }
@@ -146,7 +125,7 @@ export class FlowClient {
     const sessionId = String(started.sessionId);
     const prompts = this.#told.promptsOf({ sessionId });
     try {
-      return await new Playing({ started, prompts, request }, options).play();
+      return await new Playing({ started, prompts, request }, checking(options)).play();
     } finally {
       this.#told.forget(sessionId);
     }
@@ -172,4 +151,13 @@ export class FlowClient {
     });
     return client;
   }
+}
+
+/** Answers are looked at before they are sent. */
+function checking(options: PlayOptions): PlayOptions {
+  return {
+    ...options,
+    onPrompt: (prompt, context) =>
+      precheck(prompt, options, (problem) => options.onPrompt(prompt, { ...context, problem }), context.problem),
+  };
 }

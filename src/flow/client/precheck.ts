@@ -1,15 +1,16 @@
 // Looks at an answer before it is sent, by the rules that its prompt brings along: whoever mistypes is told at once. The server has the
 // last word all the same, and what is wrong again and again is sent to it.
 import { checkAnswer } from '../question/check.ts';
-import type { Complaint, Prompt } from '../question/question.ts';
-import { CANCEL } from './play-options.ts';
-import type { PlayOptions } from './play-options.ts';
+import type { Complaint } from '../question/question.ts';
+import { CANCEL, wordsOf } from '../../gateway/flow/playing.ts';
+import type { Person } from '../../gateway/flow/playing.ts';
+import type { Prompt } from '../../protocol/prompt.ts';
 
 const MAX_TRIES = 3;
 
 export async function precheck(
   prompt: Prompt,
-  { onFeedback }: PlayOptions,
+  { onFeedback }: Pick<Person, 'onFeedback'>,
   answer: (problem?: Complaint) => unknown,
   first?: Complaint,
 ): Promise<unknown> {
@@ -21,10 +22,6 @@ export async function precheck(
     value = await answer(problem);
   }
   return value;
-}
-
-export function wordsOf({ error, suggestion }: Complaint): string {
-  return suggestion === undefined ? error : `${error}. ${suggestion}`;
 }
 
 /** A prompt that makes no sense here is the server's to judge. */

@@ -6,7 +6,8 @@ import type { FormFields } from '../authoring/fields.ts';
 import { fingerprint, toText } from '../authoring/words.ts';
 import type { Catalogue, Words } from '../authoring/words.ts';
 import { toCompiled } from '../question/pattern.ts';
-import type { Choice, Field, Kind, Prompt, PromptType, Validation } from '../question/question.ts';
+import type { Choice, Prompt, PromptType, Validation } from '../../protocol/prompt.ts';
+import type { Field, Kind } from '../question/question.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 
 /** All that an author can say, of whatever kind the question is. */

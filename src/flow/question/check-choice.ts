@@ -1,6 +1,7 @@
 // One of the choices, or some of them; compared by what they are, so a choice may be an object.
 import { isDeepStrictEqual } from 'node:util';
-import type { Choice, Complaint, Field } from './question.ts';
+import type { Choice } from '../../protocol/prompt.ts';
+import type { Complaint, Field } from './question.ts';
 
 const MAX_TOLD = 10;
 

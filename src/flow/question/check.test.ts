@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkAnswer } from './check.ts';
 import { matches } from './pattern.ts';
-import type { Field, Kind, Prompt, Validation } from './question.ts';
+import type { Prompt, Validation } from '../../protocol/prompt.ts';
+import type { Field, Kind } from './question.ts';
 
 function asked(kind: Kind, validation: Validation = {}, more: Partial<Prompt> = {}): Field {
   return { kind, prompt: { type: 'text', message: '?', validation, ...more } };

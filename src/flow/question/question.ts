@@ -1,48 +1,9 @@
 // A question as it is put: plain JSON, the same for every channel. It lies in the header of its session while it waits, so that
 // it can be shown again, and an answer checked, without running the body.
-import type { JsonObject } from '../../protocol/message.ts';
-
-/** The seed's seven types. */
-export type PromptType = 'text' | 'choice' | 'confirm' | 'number' | 'date' | 'file' | 'custom';
+import type { Prompt, PromptType, Step } from '../../protocol/prompt.ts';
 
 /** What an author can ask for. On the wire `choices` and `form` are `custom`. */
 export type Kind = PromptType | 'choices' | 'form';
-
-export interface Choice {
-  value: unknown;
-  label: string;
-  hint?: string | undefined;
-}
-
-/** The rules of a question that a client can check beforehand. `min` and `max` are lengths, values, counts or dates. */
-export interface Validation {
-  required?: boolean | undefined;
-  pattern?: string | undefined;
-  min?: number | string | undefined;
-  max?: number | string | undefined;
-  format?: 'email' | 'uri' | undefined;
-  integer?: boolean | undefined;
-  maxBytes?: number | undefined;
-  accept?: string[] | undefined;
-}
-
-/** The seed's prompt object, with nothing in it that the seed does not know but `schema`. */
-export interface Prompt {
-  type: PromptType;
-  message: string;
-  placeholder?: string | undefined;
-  defaultValue?: unknown;
-  choices?: Choice[] | undefined;
-  validation?: Validation | undefined;
-  /** JSON Schema of a custom answer. */
-  schema?: JsonObject | undefined;
-}
-
-export interface Step {
-  current: number;
-  total?: number | undefined;
-  message?: string | undefined;
-}
 
 /** Why an answer was refused. */
 export interface Complaint {

@@ -1,6 +1,7 @@
 // The JSON Schema of an answer, for whoever is given a schema instead of a question: arguments of a tool, forms, model relay.
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Choice, Field } from './question.ts';
+import type { Choice } from '../../protocol/prompt.ts';
+import type { Field } from './question.ts';
 
 type Asked = Field & { fields?: Record<string, Field> | undefined };
 

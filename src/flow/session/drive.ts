@@ -207,9 +207,9 @@ export class Drive {
     for (const want of rest.steps) {
       this.run.stepStarted(want);
       const signal = () => this.#aborting().signal;
-      void runStep({ setup, sessionId: header.id, spec: want.spec, folded: this.#folded, signal }).then((entry) =>
-        this.run.stepFinished(want, entry),
-      );
+      const { id: sessionId, principal } = header;
+      const step = { setup, sessionId, principal, spec: want.spec, folded: this.#folded, signal };
+      void runStep(step).then((entry) => this.run.stepFinished(want, entry));
     }
   }
 

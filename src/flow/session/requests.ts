@@ -1,7 +1,7 @@
 // What can be asked of a session. Who asks is always said: a session belongs to one principal, and looks unknown to all others.
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import type { Source, Via } from '../journal.ts';
-import type { Prompt, Step } from '../question/question.ts';
+import type { Prompt, Step } from '../../protocol/prompt.ts';
 
 export interface StartRequest {
   principal: string;

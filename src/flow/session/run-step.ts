@@ -8,12 +8,15 @@ import type { StepSpec } from '../engine/want.ts';
 import type { Folded } from '../fold.ts';
 import type { StepEntry } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { callTool } from './call-tool.ts';
 import { readFile, revealSecret } from './secrets.ts';
 import type { Setup } from './setup.ts';
 
 export interface StepRun {
   setup: Setup;
   sessionId: string;
+  /** Whose the session is, as a hash. */
+  principal: string;
   spec: StepSpec;
   folded: Folded;
   signal: () => AbortSignal;
@@ -42,7 +45,8 @@ export async function runStep(run: StepRun): Promise<StepEntry> {
 }
 
 /** Most steps look at neither the key nor the signal: both are made when they are asked for. */
-export function toContext({ setup, sessionId, spec, folded, signal }: StepRun, attempt: number): StepContext {
+export function toContext(run: StepRun, attempt: number): StepContext {
+  const { setup, sessionId, principal, spec, folded, signal } = run;
   return {
     get idempotencyKey() {
       return toIdempotencyKey(sessionId, spec.key, folded);
@@ -51,6 +55,7 @@ export function toContext({ setup, sessionId, spec, folded, signal }: StepRun, a
     get signal() {
       return signal();
     },
+    call: (tool, args = {}) => callTool(tool, args, { tools: setup.tools, principal, signal: signal() }),
     bytes: (file) => readFile(setup, file),
     reveal: (secret) => revealSecret(setup, sessionId, secret),
   };

@@ -7,6 +7,7 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { createSealer } from '../../shared/seal.ts';
 import type { Sealer } from '../../shared/seal.ts';
+import type { ToolCallerOption } from '../authoring/tool-caller.ts';
 import type { Checks } from '../engine/run-input.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
@@ -22,6 +23,8 @@ export interface SessionOptions {
   limits?: Partial<FlowLimits> | undefined;
   /** Seal secrets in the store, newest first. Default: random per process. */
   keys?: string[] | undefined;
+  /** Who calls tools for steps (`step.call`): a gateway, or a client. */
+  tools?: ToolCallerOption | undefined;
   /** False: no flow is run with made-up answers to find its questions. */
   explore?: boolean | undefined;
   /** What happens when a body reaches out by itself. Default: `throw`, in production `warn`. */
@@ -50,6 +53,7 @@ export interface Setup {
   readonly log: Log;
   readonly limits: FlowLimits;
   readonly sealer: Sealer;
+  readonly tools: ToolCallerOption | undefined;
   readonly explore: boolean;
   readonly checks: Checks;
   readonly frames: Frames;
@@ -75,6 +79,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     log: options.log ?? createLog(),
     limits: { ...DEFAULT_FLOW_LIMITS, ...options.limits },
     sealer: createSealer(options.keys),
+    tools: options.tools,
     explore: options.explore ?? true,
     checks: options.checks ?? (isProduction ? 'warn' : 'throw'),
     frames: new Frames(options.warm ?? (isProduction ? WARM_BODIES : 0)),

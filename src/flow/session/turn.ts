@@ -1,6 +1,7 @@
 // What a session answers to whatever is done with it: where it stands now, what it asks, how it ended.
 import type { Header } from '../journal.ts';
-import type { Complaint, Question, Step } from '../question/question.ts';
+import type { Step } from '../../protocol/prompt.ts';
+import type { Complaint, Question } from '../question/question.ts';
 
 export type Verdict = { valid: true } | ({ valid: false } & Complaint);
 

@@ -58,7 +58,8 @@ export async function undoAll(
 
 async function undo({ setup, stored, flow }: Undoing, { spec, result }: Effect, folded: Folded): Promise<void> {
   const signal = () => new AbortController().signal;
-  const context = toContext({ setup, sessionId: stored.header.id, spec, folded, signal }, 1);
+  const { id: sessionId, principal } = stored.header;
+  const context = toContext({ setup, sessionId, principal, spec, folded, signal }, 1);
   try {
     await spec.options.undo?.(result, context);
   } catch (error) {

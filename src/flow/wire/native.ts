@@ -9,7 +9,7 @@ import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
 import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Prompt, Step } from '../question/question.ts';
+import type { Prompt, Step } from '../../protocol/prompt.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { Travelled } from '../token/travelling.ts';

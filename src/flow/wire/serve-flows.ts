@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
+import { FLOW_VERSION, withCalls } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
@@ -27,8 +28,6 @@ export interface ServeFlowsOptions extends SessionOptions {
   tokens?: 'signed' | undefined;
 }
 
-const VERSION = '0.1.0';
-
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
   const { log = server.options.log, clock = server.options.clock } = options;
   const { keys = server.options.keys ?? [randomBytes(32).toString('base64')] } = options;
@@ -52,7 +51,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   server.extend({
     asks: true,
     methods: { ...native, capabilities: () => declaration },
-    capabilities: () => ({ experimental: { mcpFlow: declaration } }) as ServerCapabilities,
+    capabilities: () => withCalls(declaration) as ServerCapabilities,
     attend(watcher) {
       const leave = pushes.attend(watcher);
       return () => {
@@ -117,7 +116,7 @@ function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }:
     multiplePromptTypes: true,
     sessionPersistence: keeps && sessions.setup.store.durable,
   };
-  return { interactive: true, version: VERSION, features };
+  return { interactive: true, version: FLOW_VERSION, features };
 }
 
 /** Whoever is known by his connection alone can never come back for his sessions; of others they stay until they expire. */

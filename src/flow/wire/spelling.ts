@@ -1,6 +1,7 @@
 // Sessions, turns and questions in the words of MCP Flow 0.1.0. What is beyond the document is added, never put in place of it.
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Question, Step } from '../question/question.ts';
+import type { Step } from '../../protocol/prompt.ts';
+import type { Question } from '../question/question.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 

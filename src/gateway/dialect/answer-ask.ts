@@ -1,5 +1,6 @@
 // Answers a request that a server put to us: hands it to whoever answers questions, and spells what comes back.
 import type { Ask } from '../../protocol/exchange.ts';
+import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
@@ -17,7 +18,7 @@ export async function answerAsk(
   if (request.method === 'ping') return toResult(request.id, {});
   try {
     const custom = !ASKABLE.has(request.method);
-    if (custom && !request.method.startsWith('interaction.')) {
+    if (custom && !isInteraction(request.method)) {
       throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
     }
     return toResult(request.id, await events.onAsk(toAsk(request.method, request.params), signal));

@@ -1,11 +1,13 @@
 // Asks a server whether it is of the stateless era, and judges the answer. What is no evidence must not be taken for any: an
 // outage or a refused login says nothing about eras, and a success that names no common version is no success (matrix §2.14).
-import type { Implementation } from '@modelcontextprotocol/client';
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import { flowOf } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { META } from './meta.ts';
+import { FLOW_EXTENSION } from './stateless/flow-wording.ts';
 import { STATELESS, isHandshake } from './revisions.ts';
 import type { Speaker, Wire } from './speaker.ts';
 import { toHeaders } from './stateless/outgoing-headers.ts';
@@ -75,7 +77,14 @@ function toView(result: JsonObject): ServerView {
     dialect: 'stateless',
     revision: STATELESS,
     info: (isObject(info) ? info : { name: 'unknown', version: '0' }) as Implementation,
-    capabilities: isObject(result.capabilities) ? result.capabilities : {},
+    capabilities: toNeutral(isObject(result.capabilities) ? result.capabilities : {}),
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
   };
+}
+
+/** A server may declare MCP Flow as an extension alone. */
+function toNeutral(capabilities: ServerCapabilities): ServerCapabilities {
+  const flow = capabilities.extensions?.[FLOW_EXTENSION];
+  if (!isObject(flow) || flowOf(capabilities)) return capabilities;
+  return { ...capabilities, experimental: { ...capabilities.experimental, mcpFlow: flow } };
 }

@@ -2,6 +2,7 @@
 // the yes. Whatever else comes back, silence included, is a no, told to the model as a result that it can read.
 // Nobody is asked twice for one call, however often a step further out tries it.
 import type { JsonObject } from '../../protocol/message.ts';
+import { readString } from '../../protocol/params.ts';
 import type { Step } from '../../protocol/step.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -43,7 +44,7 @@ export function approve(options: ApproveOptions = {}): Step {
   const tools = new KnownTools();
   return {
     name: 'approve',
-    methods: rule.byAnnotations ? ['tools/list', 'tools/call'] : ['tools/call'],
+    methods: [...(rule.byAnnotations ? ['tools/list'] : []), 'tools/call', 'interaction.start'],
     onChange: (change) => tools.hear(change),
     handle: async function approve(exchange, next, lookUp) {
       if (exchange.method === 'tools/list') {
@@ -51,20 +52,17 @@ export function approve(options: ApproveOptions = {}): Step {
         tools.learn(exchange, outcome.result);
         return outcome;
       }
-      const tool = toolOf(exchange.params);
-      const judgement = await rule.judge(tool, () => tools.annotations(exchange, lookUp));
+      const isCall = exchange.method === 'tools/call';
+      const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
+      const judgement = await rule.judge(tool, () => tools.annotations(tool, exchange, lookUp));
       if (judgement === 'allow') return next();
+      // Before a session is begun there is nobody to ask in it: it is played as a call, and asked about as one.
+      if (!isCall) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
       if (exchange.owner === undefined) await listAll(lookUp, 'tools').catch(() => {}); // it is asked without a server's name
       const refusal = judgement === 'deny' ? 'a rule of the gateway forbids it' : await approvals.ask(tool, exchange);
       return refusal === undefined ? next() : respond(notApproved(tool, refusal));
     },
   } satisfies Step;
-}
-
-/** A name that is none might still be one to the server. */
-function toolOf({ name }: JsonObject): string {
-  if (typeof name === 'string') return name;
-  throw new GatewayError('INVALID_PARAMS', { parameter: 'name', error: 'must be a text' });
 }
 
 function notApproved(tool: string, reason: string): JsonObject {

@@ -3,20 +3,16 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/step.ts';
 import { toListed } from './list-all.ts';
-import { editArguments, editSchema, readArguments } from './tool-arguments.ts';
+import { RUNNING, editArguments, editSchema, readArguments } from './tool-arguments.ts';
 import type { ToolArguments } from './tool-arguments.ts';
 
 export function defaults(byTool: ToolArguments): Step {
   const argumentsOf = readArguments('defaults', byTool);
   return {
     name: 'defaults',
-    methods: ['tools/list', 'tools/call'],
+    methods: ['tools/list', ...Object.keys(RUNNING)],
     handle: async function defaults(exchange, next) {
-      if (exchange.method === 'tools/call') {
-        const values = argumentsOf(exchange.params.name);
-        if (values) editArguments(exchange, (given) => ({ ...values, ...given }));
-        return next();
-      }
+      if (editArguments(exchange, argumentsOf, (given, set) => ({ ...set, ...given }))) return next();
       const outcome = await next();
       const tools = toListed(outcome.result.tools).map((tool) => {
         const values = argumentsOf(tool.name);

@@ -85,7 +85,12 @@ describe('filter', () => {
   });
 
   it('does not touch kinds that no rule is about', () => {
-    expect(filter({ tools: { deny: ['x'] } }).methods).toEqual(['tools/list', 'tools/call']);
+    expect(filter({ tools: { deny: ['x'] } }).methods).toEqual([
+      'tools/list',
+      'tools/call',
+      'interaction.start',
+      'interaction.getState',
+    ]);
     expect(filter().methods).toEqual([]);
   });
 

@@ -1,20 +1,16 @@
 // Arguments that clients cannot set: they are not in the listed schema, and whatever a call has in their place is replaced.
 import type { Step } from '../../protocol/step.ts';
 import { toListed } from './list-all.ts';
-import { editArguments, editSchema, readArguments } from './tool-arguments.ts';
+import { RUNNING, editArguments, editSchema, readArguments } from './tool-arguments.ts';
 import type { ToolArguments } from './tool-arguments.ts';
 
 export function fixed(byTool: ToolArguments): Step {
   const argumentsOf = readArguments('fixed', byTool);
   return {
     name: 'fixed',
-    methods: ['tools/list', 'tools/call'],
+    methods: ['tools/list', ...Object.keys(RUNNING)],
     handle: async function fixed(exchange, next) {
-      if (exchange.method === 'tools/call') {
-        const values = argumentsOf(exchange.params.name);
-        if (values) editArguments(exchange, (given) => ({ ...given, ...values }));
-        return next();
-      }
+      if (editArguments(exchange, argumentsOf, (given, set) => ({ ...given, ...set }))) return next();
       const outcome = await next();
       const tools = toListed(outcome.result.tools).map((tool) => {
         const values = argumentsOf(tool.name);

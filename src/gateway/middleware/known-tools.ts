@@ -18,9 +18,9 @@ export class KnownTools {
     this.#keep(exchange, toListed(result.tools));
   }
 
-  /** Of the tool that is called; empty where there are none, or nobody can tell. */
-  async annotations(exchange: StepExchange, lookUp: LookUp): Promise<JsonObject> {
-    const key = keyOf(exchange, String(exchange.params.name));
+  /** Of the tool that is to be run; empty where there are none, or nobody can tell. */
+  async annotations(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<JsonObject> {
+    const key = keyOf(exchange, tool);
     const known = this.#annotations.get(key);
     if (known) return known;
     try {

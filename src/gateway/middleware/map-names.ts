@@ -25,11 +25,13 @@ export function mapNames({ name, tools, prompts, strict = false }: Mapping): Ste
   const handlers: Record<string, StepFunction> = {};
   if (toolNames) {
     handlers['tools/list'] = showing(toolNames, 'tools');
-    handlers['tools/call'] = resolving(toolNames, 'TOOL_NOT_FOUND', strict);
+    handlers['tools/call'] = resolving(toolNames, { key: 'name', unknown: 'TOOL_NOT_FOUND', strict });
+    handlers['interaction.start'] = resolving(toolNames, { key: 'toolName', unknown: 'INVALID_PARAMS', strict });
+    handlers['interaction.getState'] = telling(toolNames);
   }
   if (promptNames) {
     handlers['prompts/list'] = showing(promptNames, 'prompts');
-    handlers['prompts/get'] = resolving(promptNames, 'PROMPT_NOT_FOUND', strict);
+    handlers['prompts/get'] = resolving(promptNames, { key: 'name', unknown: 'PROMPT_NOT_FOUND', strict });
     handlers['completion/complete'] = completing(promptNames, strict);
   }
   return {
@@ -65,25 +67,39 @@ function showing(names: MappedArea, area: 'tools' | 'prompts'): StepFunction {
   };
 }
 
-function resolving(names: MappedArea, unknown: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND', strict: boolean): StepFunction {
+interface Resolving {
+  /** The parameter with the name. */
+  key: 'name' | 'toolName';
+  /** What a name is answered with that there is not. */
+  unknown: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND' | 'INVALID_PARAMS';
+  strict: boolean;
+}
+
+function resolving(names: MappedArea, how: Resolving): StepFunction {
+  const { key, unknown, strict } = how;
   const find = async (name: string, exchange: StepExchange, next: Next, lookUp: LookUp): Promise<Outcome> => {
     const found = await names.resolve(name, exchange, lookUp);
     if (found === 'unlisted' && !strict) return next();
-    if (typeof found === 'string') throw new GatewayError(unknown, { name });
-    return nextAs(found.own, exchange, next);
+    if (typeof found === 'string') throw toUnknown(unknown, name);
+    return nextAs(found.own, key, exchange, next);
   };
   return (exchange, next, lookUp) => {
-    const { name } = exchange.params;
+    const name = exchange.params[key];
     if (typeof name !== 'string') return next();
     const own = names.known(name, exchange);
-    return own === undefined ? find(name, exchange, next, lookUp) : nextAs(own, exchange, next);
+    return own === undefined ? find(name, exchange, next, lookUp) : nextAs(own, key, exchange, next);
   };
 }
 
-function nextAs(own: string, exchange: StepExchange, next: Next): Promise<Outcome> {
-  const { name } = exchange.params;
+function toUnknown(code: Resolving['unknown'], name: string): GatewayError {
+  if (code !== 'INVALID_PARAMS') return new GatewayError(code, { name });
+  return new GatewayError(code, { data: { toolName: name, error: 'There is no such tool' } });
+}
+
+function nextAs(own: string, key: Resolving['key'], exchange: StepExchange, next: Next): Promise<Outcome> {
+  const name = exchange.params[key];
   if (own === name) return next();
-  exchange.params = { ...exchange.params, name: own };
+  exchange.params = { ...exchange.params, [key]: own };
   return nextByName(next, own, name as string);
 }
 
@@ -92,10 +108,24 @@ async function nextByName(next: Next, own: string, shown: string): Promise<Outco
   try {
     return await next();
   } catch (thrown) {
-    if (!(thrown instanceof GatewayError) || thrown.details.name !== own) throw thrown;
+    const detail =
+      thrown instanceof GatewayError && (['name', 'tool'] as const).find((one) => thrown.details[one] === own);
+    if (!detail) throw thrown;
     const { origin: _, ...details } = thrown.details; // the words of the server, which has the other name
-    throw new GatewayError(thrown.code, { ...details, name: shown }, { cause: thrown });
+    throw new GatewayError(thrown.code, { ...details, [detail]: shown }, { cause: thrown });
   }
+}
+
+/** The state of an interactive session says which tool it is of. */
+function telling(names: MappedArea): StepFunction {
+  return async (_exchange, next) => {
+    const outcome = await next();
+    const { metadata } = outcome.result;
+    if (!isObject(metadata) || typeof metadata.toolName !== 'string') return outcome;
+    const toolName = names.shownName(metadata.toolName) ?? metadata.toolName;
+    outcome.result = { ...outcome.result, metadata: { ...metadata, toolName } };
+    return outcome;
+  };
 }
 
 /** Clients ask on every key stroke: for something unknown nothing is suggested, and nothing is an error. */

@@ -74,7 +74,7 @@ export class MappedArea {
   toldOf(change: ToolsChange): ToolsChange | undefined {
     this.changed();
     const added = change.added?.flatMap((tool) => this.#shownTool(tool) ?? []);
-    const removed = change.removed?.flatMap((name) => this.#shownName(name) ?? []);
+    const removed = change.removed?.flatMap((name) => this.shownName(name) ?? []);
     const told = (change.added?.length ?? 0) + (change.removed?.length ?? 0);
     if (told > 0 && (added?.length ?? 0) + (removed?.length ?? 0) === 0) return undefined;
     return { ...change, ...(added && { added }), ...(removed && { removed }) };
@@ -87,7 +87,8 @@ export class MappedArea {
     return { name, ...(typeof description === 'string' && { description }) };
   }
 
-  #shownName(own: string): string | undefined {
+  /** The name it is shown by, so far as that is known. */
+  shownName(own: string): string | undefined {
     const table = this.#tables.entries().find(([, table]) => table.has(own))?.[1] ?? new NameTable(this.#map);
     return table.shownName(own);
   }

@@ -25,7 +25,12 @@ about('rename', () => {
   });
 
   it('does not touch what it has no names for', () => {
-    expect(rename({ tools: { a: 'b' } }).methods).toEqual(['tools/list', 'tools/call']);
+    expect(rename({ tools: { a: 'b' } }).methods).toEqual([
+      'tools/list',
+      'tools/call',
+      'interaction.start',
+      'interaction.getState',
+    ]);
   });
 
   it('refuses options that make no sense', () => {

@@ -61,6 +61,6 @@ function watchQuestions(exchange: StepExchange): () => boolean {
 
 async function mayRepeat(tools: KnownTools, exchange: StepExchange, lookUp: LookUp): Promise<boolean> {
   if (exchange.method !== 'tools/call') return true;
-  const { readOnlyHint, idempotentHint } = await tools.annotations(exchange, lookUp);
+  const { readOnlyHint, idempotentHint } = await tools.annotations(String(exchange.params.name), exchange, lookUp);
   return readOnlyHint === true || idempotentHint === true;
 }

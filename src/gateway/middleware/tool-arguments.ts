@@ -22,11 +22,25 @@ export function readArguments(step: string, given: ToolArguments): (tool: unknow
   };
 }
 
-/** Changes the arguments of a call. */
-export function editArguments(exchange: StepExchange, edit: (given: JsonObject) => JsonObject): void {
-  const { arguments: given } = exchange.params;
-  if (given !== undefined && !isObject(given)) return; // the server will say what is wrong with it
-  exchange.params = { ...exchange.params, arguments: edit(given ?? {}) };
+/** The requests that run a tool with arguments, and where these and its name stand in them. */
+export const RUNNING: Readonly<Record<string, { name: string; args: string }>> = {
+  'tools/call': { name: 'name', args: 'arguments' },
+  'interaction.start': { name: 'toolName', args: 'initialParams' },
+};
+
+/** Changes the arguments of a tool that is to be run; false where the request is another one. */
+export function editArguments(
+  exchange: StepExchange,
+  argumentsOf: (tool: unknown) => JsonObject | undefined,
+  edit: (given: JsonObject, set: JsonObject) => JsonObject,
+): boolean {
+  const places = RUNNING[exchange.method];
+  if (!places) return false;
+  const set = argumentsOf(exchange.params[places.name]);
+  const given = exchange.params[places.args] ?? {};
+  // Of what is no object the server will say what is wrong with it.
+  if (set && isObject(given)) exchange.params = { ...exchange.params, [places.args]: edit(given, set) };
+  return true;
 }
 
 /** Changes the properties of the input schema, and takes those that are set here from the required ones. */

@@ -11,11 +11,11 @@ import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import { routeResource } from './route-resource.ts';
 import { publishTask, routeTask } from './route-task.ts';
-import type { TaskIds } from './task-ids.ts';
+import type { PublicIds } from './public-ids.ts';
 
 const AREA_OF = new Map(Object.entries(LIST_METHODS).map(([area, method]) => [method, area as Area]));
 
-export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: TaskIds): Promise<ResultObject> {
+export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: PublicIds): Promise<ResultObject> {
   const { method, params, client } = exchange;
   const area = AREA_OF.get(method);
   if (area) return listPage(exchange, catalogs, area);

@@ -8,7 +8,7 @@ import { createSealer } from '../../shared/seal.ts';
 import { FakeTarget } from '../dialect/fake-front.contract.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';
-import { TaskIds } from './task-ids.ts';
+import { PublicIds } from './public-ids.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 const state = (taskId: string): TaskState => ({
@@ -20,7 +20,7 @@ const state = (taskId: string): TaskState => ({
 });
 
 function setUp(handle: (exchange: Exchange) => JsonObject | Promise<JsonObject> = () => ({})) {
-  const ids = new TaskIds(createSealer());
+  const ids = new PublicIds(createSealer(), 'task');
   const target = new FakeTarget(handle);
   target.offered = { tasks: {} };
   const member = { name: 'srv', target };
@@ -35,7 +35,7 @@ describe('a task', () => {
   it('is known to its client by an id of ours, always the same', () => {
     const { ids, member, taskId } = setUp();
     expect(taskId).not.toContain('"t"');
-    expect(ids.open(taskId, 'alice')).toEqual({ server: 'srv', taskId: 't' });
+    expect(ids.open(taskId, 'alice')).toEqual({ server: 'srv', id: 't' });
     expect(ids.publish('srv', 't', 'alice')).toBe(taskId);
     const result = { content: [] };
     expect(publishTask(new FakeExchange('tools/call'), member, ids, result)).toBe(result);

@@ -9,7 +9,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import { TaskExchange } from './task-exchange.ts';
-import type { TaskIds } from './task-ids.ts';
+import type { PublicIds } from './public-ids.ts';
 
 const TASK_METHODS = new Set(['tasks/get', 'tasks/result', 'tasks/update', 'tasks/cancel', 'tasks/list']);
 
@@ -18,20 +18,20 @@ export function isTaskMethod(method: string): boolean {
 }
 
 /** The answer of a tool call, which may be a task. */
-export function publishTask({ client }: Exchange, member: Member, ids: TaskIds, result: ResultObject): ResultObject {
+export function publishTask({ client }: Exchange, member: Member, ids: PublicIds, result: ResultObject): ResultObject {
   const task = fieldOf(result, 'task');
   if (!isObject(task)) return result;
   const taskId = ids.publish(member.name, task.taskId, client.principal);
   return { ...toPlain(result), task: { ...task, taskId } };
 }
 
-export async function routeTask(exchange: Exchange, members: readonly Member[], ids: TaskIds): Promise<JsonObject> {
+export async function routeTask(exchange: Exchange, members: readonly Member[], ids: PublicIds): Promise<JsonObject> {
   if (exchange.method === 'tasks/list') return listTasks(exchange, members, ids);
   const { taskId } = exchange.params;
   const opened = ids.open(taskId, exchange.client.principal);
   const member = opened && members.find(({ name }) => name === opened.server);
   if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
-  const own = new TaskExchange(exchange, opened.taskId);
+  const own = new TaskExchange(exchange, opened.id);
   try {
     return own.published(toPlain(await handTo(member, own)));
   } catch (thrown) {
@@ -44,7 +44,7 @@ export async function routeTask(exchange: Exchange, members: readonly Member[], 
 export function publishChange(
   change: Extract<Change, { kind: 'task' }>,
   member: Member,
-  ids: TaskIds,
+  ids: PublicIds,
 ): Change | undefined {
   const known = ids.known(member.name, change.task.taskId);
   if (known?.principal !== change.principal) return undefined;
@@ -52,7 +52,7 @@ export function publishChange(
 }
 
 /** A server that many share knows tasks of all of them: only those that were issued to this client are listed. */
-async function listTasks(exchange: Exchange, members: readonly Member[], ids: TaskIds): Promise<JsonObject> {
+async function listTasks(exchange: Exchange, members: readonly Member[], ids: PublicIds): Promise<JsonObject> {
   const able = members.filter(({ target }) => target.capabilities(exchange.client).tasks);
   if (able.length === 0) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
   const lists = await Promise.all(

@@ -2,6 +2,7 @@
 // the one target that owns what it names. With a single target behind it everything passes as it is, cursors too.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
@@ -15,9 +16,13 @@ import type { NameBook } from './name-book.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
+import { FlowDeclarations } from './flow-declarations.ts';
+import { publishTo } from './flow-exchange.ts';
 import { routeByMethod } from './route-by-method.ts';
+import { publisherOf, routeFlow } from './route-flow.ts';
+import type { FlowRouting } from './route-flow.ts';
 import { isTaskMethod, publishChange, publishTask, routeTask } from './route-task.ts';
-import { TaskIds } from './task-ids.ts';
+import { PublicIds } from './public-ids.ts';
 
 export interface RouterOptions {
   /** Who the router is; default: the only server behind it. */
@@ -32,7 +37,8 @@ export interface RouterOptions {
   log: Log;
   sealer: Sealer;
   /** Kept where routers come and go. */
-  taskIds?: TaskIds | undefined;
+  taskIds?: PublicIds | undefined;
+  sessionIds?: PublicIds | undefined;
   /** How long the first client may be kept waiting for servers that start. */
   startMs?: number | undefined;
 }
@@ -41,7 +47,8 @@ export class Router implements Target {
   readonly #options: RouterOptions;
   readonly #members: readonly Member[];
   readonly #catalogs: Catalogs;
-  readonly #taskIds: TaskIds;
+  readonly #taskIds: PublicIds;
+  readonly #flow: FlowRouting;
   /** The same change, for all who watch. */
   readonly #published = new MadeOnce<Change, Change | undefined>();
   /** Whether names are those of the book, also of a server that is alone by now. */
@@ -54,7 +61,14 @@ export class Router implements Target {
     const isPrefixed = options.isSet === true && options.names.naming === 'always';
     this.#isJoined = members.length > 1 || isPrefixed || (previous !== undefined && previous.#isJoined);
     this.#catalogs = new Catalogs(members, options, previous && previous.#catalogs);
-    this.#taskIds = options.taskIds ?? new TaskIds(options.sealer);
+    this.#taskIds = options.taskIds ?? new PublicIds(options.sealer, 'task');
+    this.#flow = {
+      members,
+      ids: options.sessionIds ?? new PublicIds(options.sealer, 'session'),
+      declarations: (previous && previous.#flow.declarations) ?? new FlowDeclarations(options.clock),
+      ownerOf: (tool, { client }) => this.#toolOwner(tool, client),
+      nameOf: ({ name: server }, name) => (this.#isJoined && options.names.tools.known({ server, name })) || name,
+    };
   }
 
   get info(): Implementation {
@@ -84,14 +98,24 @@ export class Router implements Target {
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     const stops = this.#members.map((member) =>
-      member.target.watch((change) => {
-        if (watcher && this.#isUndeclared(change, watcher.client)) return;
-        const told = this.#published.from(change, () => this.#publish(member, change));
-        if (told) listener(told);
-      }, watcher),
+      member.target.watch(
+        (change) => {
+          if (watcher && this.#isUndeclared(change, watcher.client)) return;
+          const told = this.#published.from(change, () => this.#publish(member, change));
+          if (told) listener(told);
+        },
+        watcher && publishTo(watcher, publisherOf(member, this.#flow.ids, watcher.client.principal)),
+      ),
     );
     stops.push(this.#catalogs.watchLate(listener));
     return () => stops.forEach((stop) => stop());
+  }
+
+  async #toolOwner(tool: string, client: ClientView): Promise<{ member: Member; name: string } | undefined> {
+    if (!this.#isJoined) return { member: this.#members[0]!, name: tool };
+    const owner = await this.#catalogs.owner('tools', tool, client);
+    const member = owner && this.#catalogs.member(owner.server);
+    return member && { member, name: owner.name };
   }
 
   #publish(member: Member, change: Change): Change | undefined {
@@ -109,7 +133,7 @@ export class Router implements Target {
     const opened = this.#taskIds.open(publicId, client.principal);
     const member = opened && this.#members.find(({ name }) => name === opened.server);
     if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId: publicId });
-    await member.target.followTask?.(opened.taskId, client);
+    await member.target.followTask?.(opened.id, client);
   }
 
   notify(notification: NotificationMessage, client: ClientView): void {
@@ -123,12 +147,16 @@ export class Router implements Target {
   /** Who would answer, without asking anybody. */
   ownerOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string | undefined {
     if (this.#members.length === 1) return this.#members[0]!.name;
-    return method === 'tools/call' ? this.#catalogs.knownOwner('tools', String(params.name)) : undefined;
+    const tool = method === 'interaction.start' ? params.toolName : method === 'tools/call' ? params.name : undefined;
+    return tool === undefined ? undefined : this.#catalogs.knownOwner('tools', String(tool));
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
     const [only] = this.#members;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
+    if (isInteraction(exchange.method)) return routeFlow(exchange, this.#flow);
+    if (exchange.method === 'capabilities')
+      return this.#flow.declarations.merged(this.#members, exchange.client, this.#options.sealer.durable);
     if (this.#isJoined) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
     if (isTaskMethod(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
     const result = handTo(only, exchange);

@@ -37,8 +37,8 @@ export class Lender {
     this.#options = options;
   }
 
-  async send(exchange: Exchange): Promise<ResultObject> {
-    const { send, end } = await this.lend(exchange);
+  async send(exchange: Exchange, put?: Put): Promise<ResultObject> {
+    const { send, end } = await this.lend(exchange, put);
     try {
       return await send();
     } finally {

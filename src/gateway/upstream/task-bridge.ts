@@ -53,6 +53,7 @@ export class TaskBridge {
 
   async callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     const { client, task } = exchange;
+    if (exchange.awaitsTask && runsTasks(server)) return this.#toEnd(exchange, server);
     if (server.dialect === 'stateless' && client.dialect !== 'stateless') return this.#toStateless(exchange, server);
     if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange);
     if (client.dialect !== 'stateless') return this.#toHandshake(exchange);
@@ -146,7 +147,15 @@ export class TaskBridge {
   #toHandshake(exchange: Exchange): Promise<ResultObject> {
     const isRequired = this.#options.tools.taskSupport(String(exchange.params.name)) === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
-    if (!isRequired || knowsTasks) return this.#send(exchange);
+    return !isRequired || knowsTasks ? this.#send(exchange) : this.#await(exchange);
+  }
+
+  async #toEnd(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    if (server.dialect === 'stateless') return this.#follow(exchange, server, () => {});
+    return (await this.#supportOf(exchange)) === 'required' ? this.#await(exchange) : this.#send(exchange);
+  }
+
+  #await(exchange: Exchange): Promise<ResultObject> {
     const waiting = this.#awaited(exchange, () => {});
     return this.#with(
       exchange,

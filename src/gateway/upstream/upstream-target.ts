@@ -2,6 +2,7 @@
 // last words while it is away.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
+import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import { toPlain, type ResultObject } from '../../protocol/raw-object.ts';
@@ -16,12 +17,14 @@ import type { Log } from '../../shared/log.ts';
 import { Audience } from './audience.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
+import { FlowBridge } from './flow-bridge.ts';
+import { LISTS, catchUp, hear } from './heard.ts';
+import type { Concerned } from './heard.ts';
 import { Lender } from './lender.ts';
 import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
 import { toTargetError } from './target-errors.ts';
 import { TaskBridge, runsTasks } from './task-bridge.ts';
-import { hasEnded } from '../../protocol/target.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './task-owners.ts';
 import { checkCapability } from './to-call.ts';
@@ -30,7 +33,6 @@ import type { Upstream } from './upstream.ts';
 import { withUrlsAsked } from './url-elicitation.ts';
 
 const WAIT_MS = 60_000;
-const LISTS = ['tools', 'prompts', 'resources'] as const;
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 
 export class UpstreamTarget implements Target {
@@ -43,6 +45,7 @@ export class UpstreamTarget implements Target {
   readonly #audience: Audience;
   readonly #tools = new ToolBook();
   readonly #tasks: TaskBridge;
+  readonly #flow: FlowBridge;
   readonly #taskOwners = new TaskOwners();
   /** What was last known, also while the server is away. */
   #server: ServerView | undefined;
@@ -61,6 +64,7 @@ export class UpstreamTarget implements Target {
     });
     this.#audience = new Audience((client) => this.#connections.known(client));
     this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs });
+    this.#flow = new FlowBridge(this.#lender, clock);
     this.#tasks = new TaskBridge({
       tools: this.#tools,
       clock,
@@ -110,11 +114,13 @@ export class UpstreamTarget implements Target {
     const home = watcher ? this.#connections.home(watcher.client) : this.#connections.prepare(undefined);
     const release = home.isShared ? () => {} : home.supervised.hold();
     if (watcher?.ask) home.asks.attend((ask, signal) => watcher.ask!(ask, signal));
+    const leaveFlow = watcher && this.#flow.attend(watcher, home);
     if (home.supervised.current) home.supervised.current.watch();
     else if (watcher?.client.dialect === 'stateless') void home.supervised.get().catch(() => {}); // as for `ready`
     return () => {
       stop();
       release();
+      leaveFlow?.();
       if (watcher && !this.#audience.has(watcher.client)) this.#leave(watcher.client, home);
     };
   }
@@ -179,11 +185,14 @@ export class UpstreamTarget implements Target {
       case 'tasks/result':
         return this.#tasks.handle(exchange, server);
       default:
+        if (isInteraction(method)) return this.#flow.handle(exchange);
         return withUrlsAsked(exchange, () => this.#lender.send(exchange));
     }
   }
 
   async #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    const played = this.#flow.plays(exchange, server) ? await this.#flow.callTool(exchange) : undefined;
+    if (played) return played;
     const result = await withUrlsAsked(exchange, () => this.#tasks.callTool(exchange, server));
     return checkCapability(result, exchange);
   }
@@ -201,10 +210,15 @@ export class UpstreamTarget implements Target {
     void own?.supervised.retire();
   }
 
+  get #concerned(): Concerned {
+    return { tools: this.#tools, tasks: this.#tasks, taskOwners: this.#taskOwners, audience: this.#audience };
+  }
+
   #supervise(connection: Connection): Supervised {
     const events = {
       onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
-      onChange: (change: Change) => this.#onChange(connection, change),
+      onChange: (change: Change) => hear(change, connection, this.#concerned),
+      onNotice: (notification: NotificationMessage) => this.#flow.notice(notification),
     };
     const onOpen = (upstream: Upstream, isAgain: boolean): void => this.#onOpen(connection, upstream, isAgain);
     const onIdle = (): void => this.#connections.forget(connection);
@@ -213,6 +227,7 @@ export class UpstreamTarget implements Target {
 
   /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */
   #onAsk(connection: Connection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    if (isInteraction(ask.method)) return this.#flow.put(ask, signal);
     const { roots } = this.#options;
     const isOurs = ask.method === 'roots/list' && connection.hasOurRoots;
     return isOurs && roots ? roots() : connection.asks.put(ask, signal);
@@ -223,27 +238,8 @@ export class UpstreamTarget implements Target {
     this.#server = upstream.server;
     this.#connections.learn(connection, upstream.server.dialect !== 'handshake');
     if (!this.#audience.isEmpty) upstream.watch();
-    if (isAgain) this.#catchUp(connection, upstream);
+    if (isAgain) catchUp(upstream, connection, this.#concerned);
     // Whoever is here already has been told nothing of what it offers.
     else if (isNews) LISTS.forEach((kind) => upstream.server.capabilities[kind] && this.#audience.tellAll({ kind }));
-  }
-
-  /** What changed while the server was away was told to nobody. */
-  #catchUp(connection: Connection, upstream: Upstream): void {
-    void connection.repeatTo(upstream);
-    for (const kind of LISTS) if (upstream.server.capabilities[kind]) this.#onChange(connection, { kind });
-    for (const uri of connection.uris) this.#onChange(connection, { kind: 'resource', uri });
-  }
-
-  #onChange(connection: Connection, change: Change): void {
-    if (change.kind === 'tools') this.#tools.outdate();
-    if (change.kind === 'task') {
-      if (hasEnded(change.task)) connection.forgetTask(change.task.taskId);
-      const owned = this.#tasks.onTask(change.task) ? undefined : this.#taskOwners.address(change);
-      if (owned) this.#audience.tellAll(owned);
-      return;
-    }
-    const isProcess = connection.supervised.current?.transport === 'stdio';
-    this.#audience.tell(connection, change, isProcess);
   }
 }

@@ -1,7 +1,7 @@
 // A flow played over MCP Flow.
 import type { FlowClient } from '../../flow/client/flow-client.ts';
-import { CANCEL } from '../../flow/client/play-options.ts';
-import type { Prompt } from '../../flow/question/question.ts';
+import { CANCEL } from '../../gateway/flow/playing.ts';
+import type { Prompt } from '../../protocol/prompt.ts';
 import { Unanswered } from '../../flow/testing/play.ts';
 import type { Person } from './person.ts';
 

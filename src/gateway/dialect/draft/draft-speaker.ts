@@ -2,12 +2,15 @@
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { answerAsk } from '../answer-ask.ts';
 import { plainError } from '../plain-error.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { fromInvocation } from './invocation.ts';
 
 const LISTS: Record<string, string> = { 'tools/list': 'tools', 'resources/list': 'resources' };
+const PASSED = new Set(['tools/invoke', 'ping', 'capabilities']);
 
 export class DraftSpeaker implements Speaker {
   readonly server: ServerView;
@@ -23,7 +26,7 @@ export class DraftSpeaker implements Speaker {
   async call(call: OutgoingCall): Promise<JsonObject> {
     const { method } = call;
     const spelled = method === 'tools/call' ? 'tools/invoke' : method;
-    if (!LISTS[method] && spelled !== 'tools/invoke' && method !== 'ping' && !method.startsWith('interaction.')) {
+    if (!LISTS[method] && !PASSED.has(spelled) && !isInteraction(method)) {
       throw new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: method });
     }
     const result = await this.#wire.call({
@@ -37,8 +40,9 @@ export class DraftSpeaker implements Speaker {
     return isObject(result) ? result : {};
   }
 
-  /** The dialect knows no questions; a ping is answered in all of them. */
+  /** The dialect knows no questions but those of interactive tools; a ping is answered in all of them. */
   onRequest(request: RequestMessage): void {
+    if (isInteraction(request.method)) return this.#interact(request);
     const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
     const ping = request.method === 'ping';
     const response = ping ? toResult(request.id, {}) : toErrorMessage(request.id, plainError(unknown));
@@ -53,7 +57,15 @@ export class DraftSpeaker implements Speaker {
     } else if (method === 'resources/changed' && Array.isArray(params.updated)) {
       for (const name of params.updated)
         this.#events.onChange({ kind: 'resource', uri: String(name), name: String(name) });
-    }
+    } else if (isInteraction(method)) this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
+  }
+
+  #interact(request: RequestMessage): void {
+    const release = this.#wire.hold();
+    void answerAsk(request, this.#events, new AbortController().signal)
+      .then((response) => this.#wire.respond(response))
+      .catch(() => {}) // the server is gone: nobody waits
+      .finally(release);
   }
 
   /** The notifications of MCP mean nothing here. */

@@ -1,9 +1,10 @@
 // The words of the `draft` dialect (seed 003): lists are bare arrays, tools are invoked, changes are told with their
-// difference. It has no prompts, no reading of resources and no way to ask its client anything.
+// difference. It has no prompts, no reading of resources, and of its client it asks only what interactive tools ask.
 import type { Implementation } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
+import type { Ask, ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
 import { toPlain } from '../../../protocol/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import type { GatewayError, ProtocolError } from '../../../shared/errors.ts';
@@ -54,7 +55,7 @@ export class DraftWording implements Wording {
 
   toNeutral(request: RequestMessage): ReturnType<Wording['toNeutral']> {
     const { method } = request;
-    if (!METHODS.has(method) && !method.startsWith('interaction.')) return undefined;
+    if (!METHODS.has(method) && !isInteraction(method)) return undefined;
     const neutral = method === 'tools/invoke' ? { ...request, method: 'tools/call' } : request;
     return { request: neutral, split: splitMeta(request.params) };
   }
@@ -101,12 +102,13 @@ export class DraftWording implements Wording {
 
   toLog(): undefined {}
 
-  canAsk(): boolean {
-    return false;
+  /** Of all questions it knows those of interactive tools. */
+  canAsk({ method }: Ask): boolean {
+    return isInteraction(method);
   }
 
-  toAsk(): never {
-    throw new Error('the draft dialect cannot ask');
+  toAsk({ method, params }: Ask): { method: string; params?: JsonObject } {
+    return { method, ...(params && { params }) };
   }
 }
 

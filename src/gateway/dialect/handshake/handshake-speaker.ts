@@ -3,6 +3,7 @@
 import type { TraceContext } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
@@ -88,6 +89,7 @@ export class HandshakeSpeaker implements Speaker {
     const change = toChange(method, params);
     if (change?.kind === 'log') return this.#tellLog(change, this.#wire.sole());
     if (change) this.#events.onChange(change);
+    else if (isInteraction(method)) this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
   }
 
   async notify(method: string, params?: JsonObject): Promise<void> {
@@ -115,7 +117,7 @@ export class HandshakeSpeaker implements Speaker {
     const { method, params = {} } = notification;
     const change = toChange(method, params);
     if (change?.kind === 'log') this.#tellLog(change, call);
-    else if (method === 'notifications/cancelled' || change) this.onNotification(notification);
+    else if (method === 'notifications/cancelled' || isInteraction(method) || change) this.onNotification(notification);
     else call.onNotify?.(notification);
   }
 

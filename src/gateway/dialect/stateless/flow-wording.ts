@@ -1,5 +1,6 @@
 // MCP Flow in the words of the stateless era. Its codes lie in a range that this era keeps for itself, so they are moved, and the
 // error says which one is meant; what a server says that way is read back, so that nobody above knows of it. It is an extension here.
+import { isInteraction } from '../../../protocol/interaction.ts';
 import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
@@ -21,7 +22,7 @@ const MOVED_LIMIT = -31010;
 
 /** The error as it is told here; undefined where it is none of Flow's. */
 export function toFlowError(method: string, { code, message, data }: WireError): WireError | undefined {
-  const name = isFlow(method) ? NAMES[code] : undefined;
+  const name = isInteraction(method) ? NAMES[code] : undefined;
   if (name === undefined) return undefined;
   const about = isObject(data) ? data : data === undefined ? {} : { detail: data };
   return { code: code === LIMIT ? MOVED_LIMIT : code + 1000, message, data: { ...about, flow: { code, name } } };
@@ -29,7 +30,7 @@ export function toFlowError(method: string, { code, message, data }: WireError):
 
 /** What a server said of a Flow session, with the code that it means. */
 export async function fromFlow<T>(method: string, said: Promise<T>): Promise<T> {
-  if (!isFlow(method)) return said;
+  if (!isInteraction(method)) return said;
   try {
     return await said;
   } catch (thrown) {
@@ -49,8 +50,4 @@ function toMeant(error: ProtocolError): ProtocolError {
   const { flow, ...data } = isObject(error.data) ? error.data : {};
   const code = isObject(flow) ? flow.code : undefined;
   return typeof code === 'number' && code in NAMES ? new ProtocolError(code, error.message, data) : error;
-}
-
-function isFlow(method: string): boolean {
-  return method.startsWith('interaction.');
 }

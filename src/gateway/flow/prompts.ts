@@ -1,7 +1,8 @@
 // What a server asks of a session, one after the other: a new question takes the place of one that still waits. The end of the
 // session is the last that is told.
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Prompt, Step } from '../question/question.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { Prompt, Step } from '../../protocol/prompt.ts';
 
 export type Told =
   | { kind: 'prompt'; prompt: Prompt & { promptId?: string }; progress?: Step | undefined }
@@ -11,6 +12,15 @@ export class Prompts {
   #told: Told | undefined;
   #waiting: ((told: Told) => void) | undefined;
   #isEnded = false;
+
+  /** Takes in what a server says of the session, and gives what it is answered with. */
+  hear(method: string, params: JsonObject): JsonObject {
+    const { prompt = params.nextPrompt, progress, result, summary } = params;
+    if (method === 'interaction.complete') {
+      this.tell({ kind: 'end', result: isObject(result) ? result : {}, summary } as Told);
+    } else if (isObject(prompt)) this.tell({ kind: 'prompt', prompt, progress } as unknown as Told);
+    return toAcknowledged(method, params);
+  }
 
   tell(told: Told): void {
     if (this.#isEnded) return;
@@ -37,4 +47,11 @@ export class Prompts {
     if (!told) this.#waiting = undefined;
     return told;
   }
+}
+
+/** What a client answers to being told of a session. */
+export function toAcknowledged(method: string, { result }: JsonObject): JsonObject {
+  if (method !== 'interaction.complete') return { acknowledged: true };
+  const { data } = isObject(result) ? result : {};
+  return { success: true, finalResult: isObject(data) ? data : {} };
 }

@@ -2,12 +2,43 @@
 // server mostly asks again itself; if it does not in time, the same question is asked here.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { Prompt } from '../question/question.ts';
-import type { FlowOutcome } from './flow-client.ts';
-import { CANCEL } from './play-options.ts';
-import type { PlayOptions, PromptContext } from './play-options.ts';
-import { precheck, wordsOf } from './precheck.ts';
+import type { Prompt, Step } from '../../protocol/prompt.ts';
 import type { Prompts, Told } from './prompts.ts';
+
+/** What `onPrompt` gives when the person does not want to go on. */
+export const CANCEL: unique symbol = Symbol('cancel');
+
+/** Why an answer was refused. */
+interface Problem {
+  error: string;
+  suggestion?: string | undefined;
+}
+
+export interface PromptContext {
+  progress?: Step | undefined;
+  /** What was wrong with the last answer. */
+  problem?: Problem | undefined;
+}
+
+export interface Person {
+  /** Answers a question; CANCEL ends the session. */
+  onPrompt(prompt: Prompt, context: PromptContext): unknown;
+  /** Is told what went wrong. */
+  onFeedback?: ((text: string) => void) | undefined;
+}
+
+export interface FlowOutcome {
+  /** The tool's own result. */
+  result: unknown;
+  success: boolean;
+  summary?: string | undefined;
+  /** What the server says of its failure. */
+  error?: unknown;
+  /** False where the server is not interactive and the tool was just called. */
+  interactive: boolean;
+  /** True when the person did not want to go on. */
+  cancelled?: boolean | undefined;
+}
 
 interface Session {
   started: JsonObject;
@@ -22,28 +53,27 @@ const ENDS = new Set(['completed', 'cancelled', 'error']);
 
 export class Playing {
   readonly #session: Session;
-  readonly #options: PlayOptions;
+  readonly #person: Person;
   #token: unknown;
 
-  constructor(session: Session, options: PlayOptions) {
+  constructor(session: Session, person: Person) {
     this.#session = session;
-    this.#options = options;
+    this.#person = person;
   }
 
   async play(): Promise<FlowOutcome> {
     const { started, prompts } = this.#session;
     this.#hear(started);
-    if (isObject(started.initialPrompt)) prompts.tell({ kind: 'prompt', prompt: started.initialPrompt } as never);
+    if (isObject(started.initialPrompt)) prompts.hear('interaction.prompt', { prompt: started.initialPrompt });
     let told = await this.#next();
-    let problem: PromptContext['problem'];
+    let problem: Problem | undefined;
     while (told.kind === 'prompt') {
       const { prompt, progress } = told;
-      const answer = (wrong: PromptContext['problem']) => this.#options.onPrompt(prompt, { progress, problem: wrong });
-      const value = await precheck(prompt, this.#options, answer, problem);
+      const value = await this.#person.onPrompt(prompt, { progress, problem });
       if (value === CANCEL) return this.#cancel();
       const answered = await this.#respond(prompt, value);
       problem = problemOf(answered);
-      if (problem) this.#options.onFeedback?.(wordsOf(problem));
+      if (problem) this.#person.onFeedback?.(wordsOf(problem));
       told = problem ? ((await prompts.within(RETRY_PROMPT_MS)) ?? told) : await this.#next(prompt.promptId);
     }
     return toOutcome(told);
@@ -89,19 +119,27 @@ export class Playing {
   #hear({ token, next }: JsonObject): void {
     if (token !== undefined) this.#token = token;
     if (!isObject(next)) return;
-    const { method, prompt = next.nextPrompt, progress, result, summary } = next;
-    if (method === 'interaction.complete') {
-      this.#session.prompts.tell({ kind: 'end', result: isObject(result) ? result : {}, summary } as Told);
-    } else if (isObject(prompt)) this.#session.prompts.tell({ kind: 'prompt', prompt, progress } as never);
+    this.#session.prompts.hear(typeof next.method === 'string' ? next.method : 'interaction.prompt', next);
   }
 }
 
-function problemOf({ accepted, validation }: JsonObject): PromptContext['problem'] {
+export function wordsOf({ error, suggestion }: Problem): string {
+  return suggestion === undefined ? error : `${error}. ${suggestion}`;
+}
+
+function problemOf({ accepted, validation }: JsonObject): Problem | undefined {
   if (accepted !== false) return undefined;
   const { error, suggestion } = isObject(validation) ? validation : {};
   return { error: String(error ?? 'Not accepted'), ...(typeof suggestion === 'string' && { suggestion }) };
 }
 
 function toOutcome({ result, summary }: Extract<Told, { kind: 'end' }>): FlowOutcome {
-  return { result: result.data, success: result.success !== false, summary, interactive: true };
+  const { data, success, error } = result;
+  return {
+    result: data,
+    success: success !== false,
+    summary,
+    interactive: true,
+    ...(error !== undefined && { error }),
+  };
 }

@@ -1,0 +1,174 @@
+// The interactive sessions that a server holds for others, and who is told what the server says of each.
+// 1. It is told to whoever last did something with the session, and to nobody else; what names no known session, to nobody.
+// 2. A request about a session is answered before anything that the server says because of it.
+// 3. For a client that cannot be told things, the latest is kept and comes along with an answer, as `next`.
+import type { ClientView } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toAcknowledged } from './prompts.ts';
+
+/** What a server says of a session: `interaction.prompt`, `continue` or `complete`. */
+export interface Told {
+  method: string;
+  params: JsonObject;
+}
+
+/** Whoever a session is played for. `tell` is undefined where it cannot be told things. */
+export interface Player {
+  readonly client: ClientView;
+  tell: ((told: Told, signal?: AbortSignal) => Promise<JsonObject>) | undefined;
+  /** Without wanting an answer. */
+  notify?: ((method: string, params: JsonObject) => void) | undefined;
+}
+
+interface Session {
+  player: Player;
+  busy: Promise<unknown> | undefined;
+  kept: Told | undefined;
+  onKept: (() => void) | undefined;
+}
+
+/** Sessions that are never told to have ended are forgotten, oldest first. */
+const MAX_SESSIONS = 20_000;
+/** How long an answer is held back for what comes next. */
+const NEXT_MS = 20_000;
+const RETRY_PROMPT_MS = 500;
+/** Requests that lead to something. */
+const LEADING = new Set(['interaction.start', 'interaction.respond', 'interaction.back', 'interaction.edit']);
+
+export class FlowSessions {
+  readonly #clock: Clock;
+  readonly #sessions = new Map<string, Session>();
+  readonly #starting = new Set<Promise<unknown>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Open sessions of this client. */
+  of(client: ClientView): string[] {
+    return [...this.#sessions].flatMap(([id, { player }]) => (player.client === client ? [id] : []));
+  }
+
+  async start(player: Player, call: () => Promise<JsonObject>): Promise<JsonObject> {
+    const started = call().then((result) => {
+      if (typeof result.sessionId === 'string') this.#claim(result.sessionId, player);
+      return result;
+    });
+    this.#starting.add(started);
+    try {
+      const result = await started;
+      const session = this.#sessions.get(String(result.sessionId));
+      return session ? await this.#withNext('interaction.start', session, result) : result;
+    } finally {
+      this.#starting.delete(started);
+    }
+  }
+
+  async goOn(
+    player: Player,
+    { method, params }: { method: string; params: JsonObject },
+    call: () => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    const sessionId = String(params.sessionId);
+    const isNew = !this.#sessions.has(sessionId);
+    const session = this.#claim(sessionId, player);
+    const answered = call();
+    session.busy = answered.catch(() => isNew && this.forget(sessionId)); // the server may not know it
+    const result = await answered;
+    if (method === 'interaction.cancel') this.forget(sessionId);
+    return this.#withNext(method, session, result);
+  }
+
+  /** What the server says, brought to whom it is for. */
+  async put(told: Told, signal?: AbortSignal): Promise<JsonObject> {
+    const session = await this.#find(String(told.params.sessionId));
+    await session.busy;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (session.player.tell) {
+      if (isEnd(told)) this.forget(String(told.params.sessionId));
+      return session.player.tell(told, signal);
+    }
+    session.kept = told;
+    session.onKept?.();
+    return toAcknowledged(told.method, told.params);
+  }
+
+  /** Whose session it is; undefined when it is nobody's. */
+  playerOf(sessionId: unknown): Player | undefined {
+    return this.#sessions.get(String(sessionId))?.player;
+  }
+
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+
+  #claim(sessionId: string, player: Player): Session {
+    const known = this.#sessions.get(sessionId);
+    if (known) {
+      known.player = player;
+      return known;
+    }
+    const session: Session = { player, busy: undefined, kept: undefined, onKept: undefined };
+    this.#sessions.set(sessionId, session);
+    if (this.#sessions.size > MAX_SESSIONS) this.forget(this.#sessions.keys().next().value!);
+    return session;
+  }
+
+  /** A server may ask before it has said which session it has begun. */
+  async #find(sessionId: string): Promise<Session> {
+    const known = this.#sessions.get(sessionId);
+    if (!known) await Promise.allSettled(this.#starting);
+    const session = known ?? this.#sessions.get(sessionId);
+    if (session) return session;
+    throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'interaction of a session that is not known here' });
+  }
+
+  /** The answer with what comes next where it has to be in it, and without where it must not be. */
+  async #withNext(method: string, session: Session, { next, ...result }: JsonObject): Promise<JsonObject> {
+    const { tell } = session.player;
+    if (!tell) return { ...result, ...(await this.#nextFor(method, session, next, result)) };
+    const told = toTold(next, result.sessionId);
+    if (told) setImmediate(() => void tell(told).catch(() => {})); // what it answers changes nothing
+    return result;
+  }
+
+  async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
+    if (isObject(next)) return { next };
+    const isLeading = LEADING.has(method) && result.initialPrompt === undefined;
+    if (isLeading && !session.kept)
+      await this.#keptWithin(session, result.accepted === false ? RETRY_PROMPT_MS : NEXT_MS);
+    const { kept } = session;
+    session.kept = undefined;
+    if (kept && isEnd(kept)) this.forget(String(kept.params.sessionId));
+    if (kept) return { next: { state: stateAfter(kept), method: kept.method, ...kept.params } };
+    return isLeading ? { next: { state: result.accepted === false ? 'waiting_user' : 'processing' } } : {};
+  }
+
+  #keptWithin(session: Session, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.#clock.after(ms, resolve);
+      session.onKept = () => {
+        stop();
+        resolve();
+      };
+    });
+  }
+}
+
+function isEnd({ method }: Told): boolean {
+  return method === 'interaction.complete';
+}
+
+function toTold(next: unknown, sessionId: unknown): Told | undefined {
+  if (!isObject(next) || typeof next.method !== 'string') return undefined;
+  const { state: _, method, ...params } = next;
+  return { method, params: { sessionId, ...params } };
+}
+
+function stateAfter({ method, params }: Told): string {
+  if (!isEnd({ method, params })) return 'waiting_user';
+  return isObject(params.result) && params.result.success === false ? 'error' : 'completed';
+}

@@ -1,0 +1,200 @@
+// Stands before everything that a client can reach, so that a client that speaks MCP Flow can play any tool. One that plays over Flow
+// itself is played there; any other is called, and whatever its call asks, by whichever way, becomes a prompt of a session that is
+// kept here. A client that does not speak Flow notices nothing.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import { DelegatedTarget } from '../../protocol/delegated-target.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { FLOW_VERSION, flowOf, isInteraction, withCalls } from '../../protocol/interaction.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { Change, Target, Watcher } from '../../protocol/target.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Given } from './asked-session.ts';
+import { FlowSessions } from './flow-sessions.ts';
+import type { Player } from './flow-sessions.ts';
+import type { PlayedCall } from './played-call.ts';
+import { PlayedCalls } from './played-calls.ts';
+import { PlayedExchange } from './played-exchange.ts';
+import { toFailure, toOutcome } from './to-outcome.ts';
+
+type Result = Promise<ResultObject> | ResultObject;
+
+export interface FlowTargetOptions {
+  clock: Clock;
+  log: Log;
+  limits: { maxParked: number; parkedMs: number };
+}
+
+const NOT_INTERACTIVE = -32007;
+const DECLARATION = {
+  interactive: true,
+  version: FLOW_VERSION,
+  features: {
+    statefulSessions: true,
+    progressTracking: true,
+    validation: true,
+    multiplePromptTypes: true,
+    sessionPersistence: false,
+  },
+};
+
+export class FlowTarget extends DelegatedTarget {
+  readonly #options: FlowTargetOptions;
+  readonly #calls: PlayedCalls;
+  readonly #sessions: FlowSessions;
+  readonly #watchers = new Map<ClientView, Watcher>();
+
+  constructor(target: Target, options: FlowTargetOptions) {
+    super(target);
+    this.#options = options;
+    this.#calls = new PlayedCalls(options.clock, options.limits);
+    this.#sessions = new FlowSessions(options.clock);
+  }
+
+  override handle(exchange: Exchange): Result {
+    const { method, params, client } = exchange;
+    if (method === 'capabilities') return this.#declare(exchange);
+    if (!isInteraction(method)) return this.target.handle(exchange);
+    if (method === 'interaction.start') return this.#start(exchange);
+    const call = this.#calls.find(params, client.principal);
+    return call ? this.#goOn(exchange, call) : this.target.handle(exchange);
+  }
+
+  /** All that is played can be called, too. */
+  override capabilities(client: ClientView): ServerCapabilities {
+    const capabilities = this.target.capabilities(client);
+    const flow = flowOf(capabilities);
+    if (!flow) return capabilities;
+    const experimental = { ...capabilities.experimental, ...withCalls(flow).experimental };
+    return { ...capabilities, experimental } as ServerCapabilities;
+  }
+
+  override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    const unwatch = this.target.watch(listener, watcher);
+    if (watcher) this.#watchers.set(watcher.client, watcher);
+    return () => {
+      unwatch();
+      if (watcher && this.#watchers.get(watcher.client) === watcher) this.#leave(watcher.client);
+    };
+  }
+
+  /** Whatever is behind it can be played: what is not interactive itself is called. */
+  async #declare(exchange: Exchange): Promise<JsonObject> {
+    const declared = await Promise.resolve(this.target.handle(exchange)).then(toPlain, (): JsonObject => ({}));
+    return declared.interactive === true ? declared : DECLARATION;
+  }
+
+  async #start(exchange: Exchange): Promise<ResultObject> {
+    try {
+      return await this.target.handle(exchange);
+    } catch (thrown) {
+      if (!isNotInteractive(thrown)) throw thrown;
+    }
+    return this.#sessions.start(this.#playerFor(exchange.client), async () => this.#begin(exchange));
+  }
+
+  #begin(exchange: Exchange): JsonObject {
+    const { params, client } = exchange;
+    const args = readOptionalObject(params, 'initialParams') ?? {};
+    const call: PlayedCall = this.#calls.begin({
+      tool: readString(params, 'toolName'),
+      principal: client.principal,
+      timeoutMs: readTimeout(params),
+      tell: (told) => void this.#sessions.put(told).catch((error: unknown) => this.#untold(error)),
+      warn: (remainingMs) => this.#warn(call, remainingMs),
+    });
+    setImmediate(() => void this.#play(new PlayedExchange(exchange, args, call, this.#watchers.get(client)), call));
+    return { sessionId: call.options.id, state: 'idle' };
+  }
+
+  async #play(exchange: PlayedExchange, call: PlayedCall): Promise<void> {
+    try {
+      const { result, summary } = toOutcome(toPlain(await this.target.handle(exchange)));
+      call.complete(result, summary);
+    } catch (thrown) {
+      call.complete(toFailure(thrown), undefined);
+    }
+  }
+
+  async #goOn(exchange: Exchange, call: PlayedCall): Promise<JsonObject> {
+    const { method, params, client } = exchange;
+    return this.#sessions.goOn(this.#playerFor(client), { method, params }, async () => answer(method, params, call));
+  }
+
+  #playerFor(client: ClientView): Player {
+    const watcher = this.#watchers.get(client);
+    return { client, tell: watcher?.ask && ((told, signal) => watcher.ask!(told, signal)) };
+  }
+
+  #warn({ options: { id: sessionId }, expiresAt }: PlayedCall, remainingMs: number): void {
+    const client = this.#sessions.playerOf(sessionId)?.client;
+    const watcher = client && this.#watchers.get(client);
+    watcher?.notify?.('interaction.timeoutWarning', { sessionId, expiresAt, remainingMs });
+  }
+
+  #untold(error: unknown): void {
+    this.#options.log.debug({ error }, 'flow.untold');
+  }
+
+  #leave(client: ClientView): void {
+    this.#watchers.delete(client);
+    if (!isAnonymous(client.principal)) return; // it may come back
+    for (const sessionId of this.#sessions.of(client)) {
+      this.#sessions.forget(sessionId);
+      const call = this.#calls.find({ sessionId }, client.principal);
+      if (call && !call.hasEnded) call.cancel();
+    }
+  }
+}
+
+function answer(method: string, params: JsonObject, call: PlayedCall): JsonObject {
+  switch (method) {
+    case 'interaction.respond':
+      return call.respond(readGiven(params), readOptionalString(params, 'promptId'));
+    case 'interaction.cancel':
+      call.cancel();
+      return { cancelled: true };
+    case 'interaction.getState':
+      return call.view();
+    case 'interaction.extend':
+      call.check();
+      call.touch();
+      return { extended: true, expiresAt: call.expiresAt };
+    case 'interaction.continue':
+    case 'interaction.complete': {
+      const { id: sessionId } = call.options;
+      throw new GatewayError('FLOW_INVALID_TRANSITION', {
+        sessionId,
+        state: 'called',
+        reason: 'the tool goes on itself',
+      });
+    }
+    default:
+      throw new GatewayError('METHOD_NOT_FOUND', { method });
+  }
+}
+
+/** A client may say no to one question without ending the session. */
+function readGiven(params: JsonObject): Given {
+  const response = readObject(params, 'response');
+  const { action } = readOptionalObject(response, 'metadata', 'response.metadata') ?? {};
+  if (action === 'decline' || action === 'cancel') return { action };
+  if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
+  return { value: response.value };
+}
+
+function readTimeout({ timeout }: JsonObject): number | undefined {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
+  throw toInvalid('timeout', 'Must be a number of milliseconds');
+}
+
+/** The server does not play this tool, or nothing over Flow. */
+function isNotInteractive(thrown: unknown): boolean {
+  if (thrown instanceof ProtocolError) return thrown.code === NOT_INTERACTIVE;
+  return thrown instanceof GatewayError && thrown.code === 'FLOW_NOT_INTERACTIVE';
+}

@@ -1,0 +1,79 @@
+// Which members play tools over MCP Flow. A member says so in its capabilities, or when it is asked with the method
+// `capabilities`; those that say nothing are asked once in a while, and never before a client wants to know.
+import type { ClientView } from '../../protocol/exchange.ts';
+import { flowOf } from '../../protocol/interaction.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import type { Target } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { Member } from './member.ts';
+
+/** A server that has said no may be another one by then. */
+const ASK_AGAIN_MS = 60_000;
+/** How long a client that asks what there is may be kept waiting for a server that starts. */
+const START_MS = 10_000;
+const NOT_INTERACTIVE: JsonObject = { interactive: false };
+
+export class FlowDeclarations {
+  readonly #clock: Clock;
+  readonly #asked = new WeakMap<Target, { declaration: JsonObject; until: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async of({ target }: Member, client: ClientView): Promise<JsonObject> {
+    await target.ready?.(client);
+    const declared = flowOf(target.capabilities(client));
+    if (declared) return declared;
+    const known = this.#asked.get(target);
+    if (known && known.until > this.#clock.now()) return known.declaration;
+    const declaration = await ask(target, client);
+    this.#asked.set(target, { declaration, until: this.#clock.now() + ASK_AGAIN_MS });
+    return declaration;
+  }
+
+  /** What all of them can do together. Sessions survive where all do. */
+  async merged(members: readonly Member[], client: ClientView, isDurable: boolean): Promise<JsonObject> {
+    const asked = await Promise.all(members.map((member) => this.#soon(this.of(member, client))));
+    const speaking = asked.filter(({ interactive }) => interactive === true);
+    const [first] = speaking;
+    if (!first) return NOT_INTERACTIVE;
+    const features = speaking.map((one) => (isObject(one.features) ? one.features : {}));
+    const names = new Set(features.flatMap((one) => Object.keys(one)));
+    const anyHas = (name: string): boolean => features.some((one) => one[name] === true);
+    const sessionPersistence =
+      isDurable && speaking.length === members.length && features.every((one) => one.sessionPersistence === true);
+    return {
+      interactive: true,
+      version: first.version,
+      features: { ...Object.fromEntries([...names].map((name) => [name, anyHas(name)])), sessionPersistence },
+    };
+  }
+
+  /** One that is away, or slow to start, does not count for now. */
+  #soon(declaration: Promise<JsonObject>): Promise<JsonObject> {
+    return new Promise((resolve) => {
+      const stop = this.#clock.after(START_MS, () => resolve(NOT_INTERACTIVE));
+      void declaration
+        .catch(() => NOT_INTERACTIVE)
+        .then(resolve)
+        .finally(stop);
+    });
+  }
+}
+
+async function ask(target: Target, client: ClientView): Promise<JsonObject> {
+  try {
+    return toPlain(await target.handle(new QuietExchange('capabilities', {}, client)));
+  } catch (thrown) {
+    const isRefused = thrown instanceof ProtocolError || (thrown instanceof GatewayError && REFUSALS.has(thrown.code));
+    if (isRefused) return NOT_INTERACTIVE;
+    throw thrown;
+  }
+}
+
+const REFUSALS = new Set<string>(['METHOD_NOT_FOUND', 'NOT_SUPPORTED']);

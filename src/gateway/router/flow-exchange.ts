@@ -1,0 +1,80 @@
+// A request about an interactive session, on its way to the server that holds it. The server names the session by its own id;
+// the client knows it by another one, wherever it is named.
+import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import { isInteraction } from '../../protocol/interaction.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { Watcher } from '../../protocol/target.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+
+/** What the client calls the session that the server calls so. */
+export type Publish = (sessionId: unknown) => unknown;
+
+export class FlowExchange extends DelegatedExchange {
+  readonly #publish: Publish;
+  #params: JsonObject;
+
+  constructor(inner: Exchange, params: JsonObject, publish: Publish) {
+    super(inner);
+    this.#params = params;
+    this.#publish = publish;
+  }
+
+  override get params(): JsonObject {
+    return this.#params;
+  }
+
+  override set params(params: JsonObject) {
+    this.#params = params;
+  }
+
+  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    return this.inner.ask(publishAsk(ask, this.#publish), signal);
+  }
+
+  override notify(method: string, params?: JsonObject): void {
+    this.inner.notify(method, params && published(params, this.#publish));
+  }
+}
+
+/** The client, as a server is to tell it of its sessions. */
+export function publishTo(watcher: Watcher, publish: Publish): Watcher {
+  return {
+    client: watcher.client,
+    ...(watcher.ask && { ask: (ask, signal) => watcher.ask!(publishAsk(ask, publish), signal) }),
+    ...(watcher.notify && {
+      notify: (method, params) => watcher.notify!(method, params && published(params, publish)),
+    }),
+  };
+}
+
+/** A result, or what is told of a session, in the client's words. */
+export function published(holder: JsonObject, publish: Publish): JsonObject {
+  const { sessionId, next } = holder;
+  return {
+    ...holder,
+    ...(typeof sessionId === 'string' && { sessionId: publish(sessionId) }),
+    ...(isObject(next) && { next: published(next, publish) }),
+  };
+}
+
+/** An error that names the session, or the tool, by the server's name. Ids are found in its words, too; names may be any word. */
+export function publishError(thrown: unknown, own: string, shown: string, isId: boolean): unknown {
+  if (own === shown) return thrown;
+  const rename = (holder: unknown): unknown =>
+    isObject(holder)
+      ? Object.fromEntries(Object.entries(holder).map(([key, value]) => [key, value === own ? shown : value]))
+      : holder;
+  if (thrown instanceof ProtocolError) {
+    const message = isId ? thrown.message.replaceAll(own, shown) : thrown.message;
+    return new ProtocolError(thrown.code, message, rename(thrown.data));
+  }
+  if (!(thrown instanceof GatewayError)) return thrown;
+  return new GatewayError(thrown.code, rename(thrown.details) as JsonObject, { cause: thrown });
+}
+
+function publishAsk(ask: Ask, publish: Publish): Ask {
+  if (!isInteraction(ask.method) || !ask.params) return ask;
+  return { ...ask, params: published(ask.params, publish) };
+}

@@ -1,0 +1,71 @@
+// Requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the session,
+// under an id of our own. To anybody but the client that started it a session does not exist.
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { readString } from '../../protocol/params.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { FlowDeclarations } from './flow-declarations.ts';
+import { FlowExchange, publishError, published } from './flow-exchange.ts';
+import type { Publish } from './flow-exchange.ts';
+import { handTo } from './member.ts';
+import type { Member } from './member.ts';
+import type { PublicIds } from './public-ids.ts';
+
+export interface FlowRouting {
+  members: readonly Member[];
+  ids: PublicIds;
+  declarations: FlowDeclarations;
+  /** Who has the tool of this public name, and what it calls it. */
+  ownerOf: (tool: string, exchange: Exchange) => Promise<{ member: Member; name: string } | undefined>;
+  /** The public name of a member's tool. */
+  nameOf: (member: Member, tool: string) => string;
+}
+
+export function publisherOf({ name }: Member, ids: PublicIds, principal: string): Publish {
+  return (sessionId) => ids.publish(name, sessionId, principal);
+}
+
+export async function routeFlow(exchange: Exchange, routing: FlowRouting): Promise<JsonObject> {
+  return exchange.method === 'interaction.start' ? start(exchange, routing) : goOn(exchange, routing);
+}
+
+async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRouting): Promise<JsonObject> {
+  const tool = readString(exchange.params, 'toolName');
+  const owner = await ownerOf(tool, exchange);
+  if (!owner) throw new GatewayError('INVALID_PARAMS', { data: { toolName: tool, error: 'There is no such tool' } });
+  const { member, name } = owner;
+  const { interactive } = await declarations.of(member, exchange.client);
+  if (interactive !== true) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
+  const publish = publisherOf(member, ids, exchange.client.principal);
+  const own = new FlowExchange(exchange, { ...exchange.params, toolName: name }, publish);
+  try {
+    return published(toPlain(await handTo(member, own)), publish);
+  } catch (thrown) {
+    throw publishError(thrown, name, tool, false);
+  }
+}
+
+async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): Promise<JsonObject> {
+  const sessionId = readString(exchange.params, 'sessionId');
+  const opened = ids.open(sessionId, exchange.client.principal);
+  const member = opened && members.find(({ name }) => name === opened.server);
+  if (!member) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+  const publish = (own: unknown): unknown =>
+    own === opened.id ? sessionId : publisherOf(member, ids, exchange.client.principal)(own);
+  const own = new FlowExchange(exchange, { ...exchange.params, sessionId: opened.id }, publish);
+  try {
+    const result = published(toPlain(await handTo(member, own)), publish);
+    return withToolName(result, (tool) => nameOf(member, tool));
+  } catch (thrown) {
+    throw publishError(thrown, opened.id, sessionId, true);
+  }
+}
+
+/** The state of a session says which tool it is of. */
+function withToolName(result: JsonObject, toName: (tool: string) => string): JsonObject {
+  const { metadata } = result;
+  if (!isObject(metadata) || typeof metadata.toolName !== 'string') return result;
+  return { ...result, metadata: { ...metadata, toolName: toName(metadata.toolName) } };
+}

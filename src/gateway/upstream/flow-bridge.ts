@@ -1,0 +1,135 @@
+// A server that plays tools over MCP Flow, behind the gateway: requests about sessions on their way to it, and what it says of
+// sessions on its way to their clients.
+import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
+import { flowOf, isInteraction, playsCalls } from '../../protocol/interaction.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import type { Watcher } from '../../protocol/target.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import type { Put } from './ask-routing.ts';
+import type { Connection } from './connection.ts';
+import { FlowSessions } from '../flow/flow-sessions.ts';
+import type { Player, Told } from '../flow/flow-sessions.ts';
+import { playTool } from '../flow/play-tool.ts';
+import type { Stage } from '../flow/play-tool.ts';
+import { Prompts } from '../flow/prompts.ts';
+import type { Lender } from './lender.ts';
+
+const GONE = 'The client is gone';
+const NOT_INTERACTIVE = -32007;
+/** Not interactive, no such method, no such tool. */
+const NOT_PLAYED = new Set([NOT_INTERACTIVE, -32601, -32602]);
+/** Names come from clients. */
+const MAX_PLAIN = 10_000;
+
+export class FlowBridge {
+  readonly #lender: Lender;
+  readonly #sessions: FlowSessions;
+  /** Tools of an interactive server that are not. */
+  readonly #plain = new Set<string>();
+  readonly #watchers = new Map<ClientView, Watcher>();
+
+  constructor(lender: Lender, clock: Clock) {
+    this.#lender = lender;
+    this.#sessions = new FlowSessions(clock);
+  }
+
+  /** A client is there. The returned function says that it is not any more. */
+  attend(watcher: Watcher, home: Connection): () => void {
+    const { client } = watcher;
+    this.#watchers.set(client, watcher);
+    return () => {
+      if (this.#watchers.get(client) !== watcher) return;
+      this.#watchers.delete(client);
+      if (isAnonymous(client.principal)) this.#abandon(client, home);
+    };
+  }
+
+  async handle(exchange: Exchange): Promise<JsonObject> {
+    const { method, params, client } = exchange;
+    const player = this.#playerFor(client);
+    const call = async (): Promise<JsonObject> => toPlain(await this.#lender.send(exchange, this.#putFor(exchange)));
+    if (method === 'interaction.start') return this.#sessions.start(player, call);
+    return this.#sessions.goOn(player, { method, params }, call);
+  }
+
+  /** Whether a tool may be one that is played over Flow alone. */
+  plays({ params }: Exchange, { capabilities }: ServerView): boolean {
+    if (flowOf(capabilities)?.interactive !== true || playsCalls(capabilities)) return false;
+    return !this.#plain.has(String(params.name));
+  }
+
+  /** Plays a tool that was called; undefined where it turns out that it is to be called. */
+  async callTool(exchange: Exchange): Promise<JsonObject | undefined> {
+    const tool = String(exchange.params.name);
+    const prompts = new Prompts();
+    const { client } = exchange;
+    const player: Player = { client, tell: async ({ method, params }) => prompts.hear(method, params) };
+    const { send, end } = await this.#lender.lend(exchange, this.#putFor(exchange));
+    const request: Stage['request'] = (method, params, isLast = false) => {
+      const call = async (): Promise<JsonObject> =>
+        toPlain(await send({ method, params, ...(isLast && { signal: undefined }) }));
+      if (method === 'interaction.start') return this.#sessions.start(player, call);
+      return this.#sessions.goOn(player, { method, params }, call);
+    };
+    try {
+      const started = await request('interaction.start', toStart(exchange)).catch((thrown: unknown) => {
+        return this.#notPlayed(thrown, tool);
+      });
+      return started && (await playTool(exchange, { started, prompts, request }));
+    } finally {
+      end();
+    }
+  }
+
+  /** The server asks for, or says, something about a session. */
+  put(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    return this.#sessions.put(toTold(ask), signal);
+  }
+
+  /** It says it without wanting an answer. */
+  notice({ method, params = {} }: NotificationMessage): void {
+    this.#sessions.playerOf(params.sessionId)?.notify?.(method, params);
+  }
+
+  /** What may come on the stream of a request, and belongs to a session. */
+  #putFor(exchange: Exchange): Put {
+    return (ask, signal) => (isInteraction(ask.method) ? this.put(ask, signal) : exchange.ask(ask, signal));
+  }
+
+  #playerFor(client: ClientView): Player {
+    const watcher = this.#watchers.get(client);
+    return {
+      client,
+      tell: watcher?.ask && ((told, signal) => watcher.ask!(told, signal)),
+      notify: (method, params) => watcher?.notify?.(method, params),
+    };
+  }
+
+  /** What the server does not play is called; whatever else is wrong it will say then, too. */
+  #notPlayed(thrown: unknown, tool: string): undefined {
+    if (!(thrown instanceof ProtocolError) || !NOT_PLAYED.has(thrown.code)) throw thrown;
+    if (thrown.code === NOT_INTERACTIVE && this.#plain.size < MAX_PLAIN) this.#plain.add(tool);
+  }
+
+  /** It can never come back, and a server that many share does not notice that one of them has left. */
+  #abandon(client: ClientView, home: Connection): void {
+    for (const sessionId of this.#sessions.of(client)) {
+      this.#sessions.forget(sessionId);
+      const params = { sessionId, reason: GONE };
+      home.supervised.current?.call({ method: 'interaction.cancel', params }).catch(() => {}); // it may just have ended
+    }
+  }
+}
+
+function toTold({ method, params = {} }: Ask): Told {
+  return { method, params };
+}
+
+function toStart({ params }: Exchange): JsonObject {
+  const { name: toolName, arguments: initialParams = {} } = params;
+  return { toolName, initialParams };
+}

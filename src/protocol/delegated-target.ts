@@ -1,0 +1,54 @@
+// A target that is another one but for what a subclass says.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange } from './exchange.ts';
+import type { JsonObject, NotificationMessage } from './message.ts';
+import type { ResultObject } from './raw-object.ts';
+import type { Change, Opening, Target, Watcher } from './target.ts';
+
+export class DelegatedTarget implements Target {
+  protected readonly target: Target;
+
+  constructor(target: Target) {
+    this.target = target;
+  }
+
+  handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
+    return this.target.handle(exchange);
+  }
+
+  get info(): Implementation {
+    return this.target.info;
+  }
+
+  get instructions(): string | undefined {
+    return this.target.instructions;
+  }
+
+  capabilities(client: ClientView): ServerCapabilities {
+    return this.target.capabilities(client);
+  }
+
+  async ready(opening?: Opening): Promise<void> {
+    await this.target.ready?.(opening);
+  }
+
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    return this.target.watch(listener, watcher);
+  }
+
+  async subscribe(uri: string, client: ClientView): Promise<void> {
+    await this.target.subscribe?.(uri, client);
+  }
+
+  async followTask(taskId: string, client: ClientView): Promise<void> {
+    await this.target.followTask?.(taskId, client);
+  }
+
+  notify(notification: NotificationMessage, client: ClientView): void {
+    this.target.notify?.(notification, client);
+  }
+
+  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
+    return this.target.inputSchema?.(tool, client);
+  }
+}

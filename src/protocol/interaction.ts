@@ -1,0 +1,32 @@
+// MCP Flow in the neutral model: its methods are named the same in every era, and what a server can do of it stands in its
+// capabilities under `experimental.mcpFlow`.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject } from './message.ts';
+import { isObject, present } from './message.ts';
+
+export const FLOW_VERSION = '0.1.0';
+
+/** Whether a request or notification is about an interactive session, whoever sends it. */
+export function isInteraction(method: string): boolean {
+  return method.startsWith('interaction.');
+}
+
+/** What a server declares of MCP Flow; undefined where it says nothing. Some put it among the capabilities themselves. */
+export function flowOf(capabilities: ServerCapabilities): JsonObject | undefined {
+  const { experimental, interactive, version, features } = capabilities as JsonObject;
+  const declared = isObject(experimental) ? experimental.mcpFlow : undefined;
+  if (isObject(declared)) return declared;
+  return typeof interactive === 'boolean' ? present({ interactive, version, features }) : undefined;
+}
+
+/** Ours: said beside the declaration by servers whose interactive tools can be called as well, and then ask like any other. */
+const CALLS = 'mcp-parley/flow';
+
+export function withCalls(declaration: JsonObject): { experimental: JsonObject } {
+  return { experimental: { mcpFlow: declaration, [CALLS]: { calls: true } } };
+}
+
+export function playsCalls({ experimental }: ServerCapabilities): boolean {
+  const said = (experimental as JsonObject | undefined)?.[CALLS];
+  return isObject(said) && said.calls === true;
+}

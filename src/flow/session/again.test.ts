@@ -35,10 +35,12 @@ const KINDS: Record<string, { ask: (ask: Ask) => Promise<unknown>; given: unknow
   },
 };
 
-describe.each(Object.entries(KINDS))('%s', (_, { ask, given, others }) => {
+const CASES = Object.entries(KINDS).flatMap(([name, kind]) => [0, 10].map((warm) => ({ name, warm, ...kind })));
+
+describe.each(CASES)('$name ($warm bodies in memory)', ({ warm, ask, given, others }) => {
   const begun = async () => {
     const tool = flow({ name: 'x' }, async (one) => [await ask(one), await one.text('next')]);
-    const sessions = new Sessions([tool], { explore: false, log: createLog({ level: 'silent' }) });
+    const sessions = new Sessions([tool], { warm, explore: false, log: createLog({ level: 'silent' }) });
     const { header } = await sessions.start({ ...me, tool: 'x' });
     const answer = (value: unknown) =>
       sessions.answer({ ...me, sessionId: header.id, answers: [{ promptId: 'q~1', value }] });

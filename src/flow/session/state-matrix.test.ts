@@ -47,11 +47,14 @@ class Subject {
   /** What the tool does when its work is done. */
   work: ((outcome: Work) => void)[] = [];
   readonly flows: AnyFlow[];
+  /** So many bodies wait in memory. */
+  readonly warm: number;
   sessions: Sessions;
   session = { principal: 'me', sessionId: `session_${'A'.repeat(22)}` };
   turn: Turn | undefined;
 
-  constructor() {
+  constructor(warm: number) {
+    this.warm = warm;
     const hang = () => new Promise<Work>((resolve) => this.work.push(resolve));
     const tool = (name: string, isEarly: boolean) =>
       flow({ name, firstQuestion: '1h', limits: { duration: `${DURATION_MS}ms` } }, async (ask) => {
@@ -69,7 +72,8 @@ class Subject {
 
   process(): Sessions {
     const limits = { tombstoneMs: 2 * DURATION_MS };
-    return new Sessions(this.flows, { clock: this.clock, store: this.store, log: this.log, explore: false, limits });
+    const { clock, store, log, warm } = this;
+    return new Sessions(this.flows, { clock, store, log, warm, explore: false, limits });
   }
 
   async start(name: string): Promise<this> {
@@ -100,11 +104,11 @@ class Subject {
   }
 }
 
-const IN: Record<string, () => Promise<Subject>> = {
-  none: async () => new Subject(),
+const IN: Record<string, (warm: number) => Promise<Subject>> = {
+  none: async (warm) => new Subject(warm),
   /** Its process has died between making it and beginning with it; this is another one. */
-  idle: async () => {
-    const subject = await new Subject().start('early');
+  idle: async (warm) => {
+    const subject = await new Subject(warm).start('early');
     await subject.sessions.close();
     await subject.store.commit(subject.session.sessionId, 0, {
       patch: { state: 'idle' },
@@ -114,13 +118,13 @@ const IN: Record<string, () => Promise<Subject>> = {
     subject.work = [];
     return subject;
   },
-  active: () => new Subject().start('early'),
-  waiting_user: () => after('working', (subject) => subject.done('asks')),
-  processing: () => new Subject().working(),
-  completed: () => after('working', ({ sessions, session }) => sessions.completeByOwner({ ...session, result: {} })),
-  cancelled: () => after('working', ({ sessions, session }) => sessions.cancel(session)),
-  error: () => after('working', (subject) => subject.done('fails')),
-  expired: () => after('working', (subject) => subject.pass(DURATION_MS + 1)),
+  active: (warm) => new Subject(warm).start('early'),
+  waiting_user: (warm) => after(warm, (subject) => subject.done('asks')),
+  processing: (warm) => new Subject(warm).working(),
+  completed: (warm) => after(warm, ({ sessions, session }) => sessions.completeByOwner({ ...session, result: {} })),
+  cancelled: (warm) => after(warm, ({ sessions, session }) => sessions.cancel(session)),
+  error: (warm) => after(warm, (subject) => subject.done('fails')),
+  expired: (warm) => after(warm, (subject) => subject.pass(DURATION_MS + 1)),
 };
 
 const prompt = { type: 'text', message: 'Of the owner' } as const;
@@ -161,8 +165,12 @@ describe('each state with each event', () => {
     expect(CELLS).toHaveLength(Object.keys(IN).length * Object.keys(DO).length);
   });
 
-  it.each(CELLS)('$state, $event: $expected', async ({ state, event, expected }) => {
-    const subject = await IN[state]!();
+  const both = CELLS.flatMap((cell) => [
+    { ...cell, warm: 0 },
+    { ...cell, warm: 10 },
+  ]);
+  it.each(both)('$state, $event: $expected ($warm bodies in memory)', async ({ state, event, expected, warm }) => {
+    const subject = await IN[state]!(warm);
     const before = await recorded(subject);
     expect(await outcome(subject, DO[event]!)).toBe(expected);
     if (expected.startsWith('-') && event !== 'expire') expect(await recorded(subject)).toEqual(before);
@@ -185,8 +193,8 @@ function recorded({ store, session }: Subject): Promise<unknown> {
   return store.load(session.sessionId);
 }
 
-async function after(_: 'working', act: (subject: Subject) => Promise<unknown>): Promise<Subject> {
-  const subject = await new Subject().working();
+async function after(warm: number, act: (subject: Subject) => Promise<unknown>): Promise<Subject> {
+  const subject = await new Subject(warm).working();
   await act(subject);
   return subject;
 }

@@ -122,11 +122,14 @@ describe('the size of a token', () => {
   it('has a limit, and what takes the room is named', async () => {
     const sealed = createTokens({ keys, clock });
     await expect(sealed.seal(long, binding)).rejects.toMatchObject({
-      code: 'FLOW_TOO_LARGE',
-      message: expect.stringMatching(/token of book .*the answer notes, 200\d\d bytes.* larger than 16384/),
+      code: 'FLOW_LIMIT',
+      message: expect.stringMatching(/no more than 16384 bytes in a token of book.*the answer notes, 200\d\d bytes/),
     });
     const signed = createSignedTokens({ keys, clock, hardBytes: 16_384 });
-    await expect(signed.seal(long, binding)).rejects.toMatchObject({ code: 'FLOW_TOO_LARGE' });
+    await expect(signed.seal(long, binding)).rejects.toMatchObject({
+      code: 'FLOW_LIMIT',
+      details: { limit: 'tokenBytes' },
+    });
     const input = session();
     Object.assign(input.entries[0]!, { input: { text: 'y'.repeat(20_000) } });
     await expect(sealed.seal(input, binding)).rejects.toThrow(/largest part is the input/);

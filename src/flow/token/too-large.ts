@@ -17,8 +17,11 @@ export function tooLarge({ header, entries }: StoredSession, rows: readonly Row[
     const size = toCbor(row).length;
     if (size > bytes) [bytes, what] = [size, nameOf(entries[index + 1]!)];
   }
-  const largest = `its largest part is ${what}, ${bytes} bytes`;
-  return new GatewayError('FLOW_TOO_LARGE', { what: `The token of ${header.tool} (${largest})`, limit });
+  const largest = `the largest part is ${what}, ${bytes} bytes`;
+  return new GatewayError('FLOW_LIMIT', {
+    ...{ sessionId: header.id, limit: 'tokenBytes' },
+    what: `no more than ${limit} bytes in a token of ${header.tool}; ${largest}`,
+  });
 }
 
 function nameOf(entry: Entry): string {

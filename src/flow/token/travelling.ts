@@ -78,10 +78,11 @@ export class TravellingSessions {
   async #carried(session: Waiting | undefined, bearer: Bearer, act: () => Promise<Turn>): Promise<Travelled> {
     const spend = session && this.#spending(session);
     const { value: turn, session: after } = await this.#store.carry(session, async () => settled(await act()), spend);
+    const isOver = !after || isEnded(after.header);
+    const token = isOver ? undefined : await this.#sealed(after, bearer);
     // Whoever is refused, or only looks, can come again with the same token.
     if (session && after?.header.rev !== session.header.rev) await spend?.();
-    if (!after || isEnded(after.header)) return { turn };
-    const token = await this.#sealed(after, bearer);
+    if (isOver) return { turn };
     return { turn, session: after, ...(token !== undefined && { token }) };
   }
 
@@ -98,7 +99,7 @@ export class TravellingSessions {
     try {
       return await this.#tokens.seal(session, toBinding(bearer));
     } catch (thrown) {
-      const isTooLarge = thrown instanceof GatewayError && thrown.code === 'FLOW_TOO_LARGE';
+      const isTooLarge = thrown instanceof GatewayError && thrown.details['limit'] === 'tokenBytes';
       if (isTooLarge && this.#mayOutgrow) return undefined;
       throw thrown;
     }

@@ -1,6 +1,7 @@
 // AES-256-GCM, the one cipher of everything that travels through a client. Nobody can read, forge or alter what was encrypted, nor
 // open it with other associated data. How the parts are laid out, and from where the key comes, is the caller's.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 
 export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
@@ -11,7 +12,7 @@ export interface Encrypted {
   tag: Buffer;
 }
 
-export function encrypt(key: Buffer, associated: Buffer, plain: Uint8Array): Encrypted {
+export function encrypt(key: Buffer | KeyObject, associated: Buffer, plain: Uint8Array): Encrypted {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
   const body = Buffer.concat([cipher.update(plain), cipher.final()]);
@@ -19,7 +20,11 @@ export function encrypt(key: Buffer, associated: Buffer, plain: Uint8Array): Enc
 }
 
 /** Undefined for anything forged, altered, or encrypted with another key or for something else. */
-export function decrypt(key: Buffer, associated: Buffer, { nonce, body, tag }: Encrypted): Buffer | undefined {
+export function decrypt(
+  key: Buffer | KeyObject,
+  associated: Buffer,
+  { nonce, body, tag }: Encrypted,
+): Buffer | undefined {
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(associated).setAuthTag(tag);
   try {

@@ -47,13 +47,12 @@ function maySuspend(exchange: Exchange, { questions }: Turn): boolean {
 }
 
 async function goOn({ state, answers }: Resumed, bearer: Bearer, travelling: TravellingSessions): Promise<Travelled> {
-  const { sessions } = travelling;
   const { principal } = bearer;
-  return travelling.go(state!, bearer, async (sessionId, header) => {
+  return travelling.go(state!, bearer, async (header, sessions) => {
     const questions = header.current as Question[];
     const answer = answers[keyOf(questions)];
     if (!isObject(answer)) return { header, questions }; // nobody has answered: asked once more
-    return sessions.answer({ principal, sessionId, answers: fromAnswer(questions, answer), via: 'mrtr' });
+    return sessions.answer({ principal, sessionId: header.id, answers: fromAnswer(questions, answer), via: 'mrtr' });
   });
 }
 

@@ -6,6 +6,7 @@ import type { Change } from '../store/store.ts';
 import { patched } from '../store/patched.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createCounter } from '../../shared/ids.ts';
+import { sizeOf } from '../journal-size.ts';
 import { heldBack } from './held-args.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
@@ -190,14 +191,6 @@ export class Commits {
   #leaseEnd(): number {
     return this.#setup.clock.now() + this.#setup.leaseMs;
   }
-}
-
-/** About as many bytes as it will have: what is exact is the limit, not the count. */
-function sizeOf(entries: Entry[]): number {
-  return entries.reduce((sum, entry) => {
-    const value: unknown = 'v' in entry ? entry.v : 'input' in entry ? entry.input : undefined;
-    return sum + 100 + (typeof value === 'object' ? JSON.stringify(value).length : String(value ?? '').length);
-  }, 0);
 }
 
 /** A journal, or a principal, that may not grow further. */

@@ -59,9 +59,8 @@ describe('arguments of a flow that is not explored', () => {
     const bearer = { ...me, tool: 'x', method: 'm' };
     const { token, session } = await travelling().start({ ...me, tool: 'x', args }, bearer);
     expect(JSON.stringify(session)).not.toContain(WORD);
-    const other = travelling();
-    const { turn } = await other.go(token!, bearer, (sessionId) =>
-      other.sessions.answer({ ...me, sessionId, answers: [{ value: '1' }] }),
+    const { turn } = await travelling().go(token!, bearer, ({ id }, sessions) =>
+      sessions.answer({ ...me, sessionId: id, answers: [{ value: '1' }] }),
     );
     expect(turn.questions.map(({ key }) => key)).toEqual(['password']);
   });

@@ -37,8 +37,11 @@ export function toAsked(drive: Drive, asks: AskWant[]): Draft {
   const fresh = questions.filter(isNew).length;
   const over = toOver(drive, { fresh, refused });
   if (over) return toFailed(drive, over);
+  const { lastActivityAt, expiresAt, warned } = toExpiry(header, now);
   const patch: Partial<Header> = {
-    ...toExpiry(header, now),
+    lastActivityAt,
+    expiresAt,
+    warned,
     state: 'waiting_user',
     current: questions,
     reason: undefined,
@@ -51,7 +54,7 @@ export function toAsked(drive: Drive, asks: AskWant[]): Draft {
   const turn: Draft['turn'] = { ...toVerdicts(incoming), questions };
   if (drive.run.progress) turn.progress = drive.run.progress;
   const { timeoutMs } = header;
-  return { patch, add, turn, dueAt: toDueAt({ expiresAt: patch.expiresAt!, timeoutMs, current: questions }) };
+  return { patch, add, turn, dueAt: toDueAt({ expiresAt, timeoutMs, current: questions }) };
 }
 
 export async function toCompleted(drive: Drive, value: unknown): Promise<Draft> {

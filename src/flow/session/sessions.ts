@@ -2,7 +2,7 @@
 // stands on this and knows nothing below it.
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
-import type { StoredSession } from '../store/store.ts';
+import type { FlowStore, StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Question } from '../question/question.ts';
 import { NOTHING, explore } from '../explore/explore.ts';
@@ -41,16 +41,23 @@ const MAX_TRIES = 20;
 export class Sessions {
   readonly setup: Setup;
   readonly #flows: ReadonlyMap<string, AnyFlow>;
-  readonly #live = new Map<string, Live>();
+  readonly #live: Map<string, Live>;
   readonly #listeners = new Set<(event: SessionEvent) => void>();
   readonly #sweeper: Sweeper;
 
-  constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}) {
-    this.setup = toSetup(options);
-    this.#flows = new Map([...flows].map((flow) => [flow.name, flow]));
+  constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
+    this.setup = of ? { ...of.all.setup, store: of.store } : toSetup(options);
+    this.#flows = of ? of.all.#flows : new Map([...flows].map((flow) => [flow.name, flow]));
+    this.#live = of ? of.all.#live : new Map<string, Live>();
     this.#sweeper = new Sweeper(this);
+    if (of) this.#sweeper.stop();
     // Now, and not when the first request comes.
-    for (const flow of this.#flows.values()) void this.explored(flow);
+    else for (const flow of this.#flows.values()) void this.explored(flow);
+  }
+
+  /** The same over another store, for as long as a request lasts: nothing happens by itself there. */
+  over(store: FlowStore): Sessions {
+    return new Sessions([], {}, { all: this, store });
   }
 
   /** The questions of a flow, as far as they can be found without its user. */

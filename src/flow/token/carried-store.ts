@@ -1,75 +1,117 @@
-// A store for sessions that are kept nowhere: it holds what a request has brought along, for as long as that request lasts. Each
-// request has a world of its own, so that two forks of one session never meet.
+// A store for a session that is kept nowhere: it holds what one request has brought along, for as long as that request lasts. Each
+// request has a store of its own, so that two forks of one session never meet.
 // What must be shared after all (spent turns, files, secrets) goes to another store, if there is one.
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Frame, Waiting } from '../session/frame.ts';
+import type { Entry, Header } from '../journal.ts';
+import type { Waiting } from '../session/frame.ts';
 import { memoryStore } from '../store/memory.ts';
-import type { FlowStore, StoredSession } from '../store/store.ts';
+import { patched } from '../store/patched.ts';
+import { isEnded } from '../store/store.ts';
+import type { Change, Committed, FlowStore } from '../store/store.ts';
 
-export interface CarriedStore extends FlowStore {
-  /** Does the work with this session, or with none yet; gives its result, and the session as it is afterwards. */
-  carry<T>(
-    session: Waiting | undefined,
-    work: () => Promise<T>,
-    /** Called before it has any effect; what it throws stops it. */
-    onEffect?: () => Promise<void>,
-  ): Promise<{ value: T; session?: StoredSession }>;
+export interface CarriedOptions {
+  shared?: FlowStore | undefined;
+  clock?: Clock | undefined;
+  /** Called before the session has any effect; what it throws stops it. */
+  onEffect?: (() => Promise<void>) | undefined;
 }
 
-interface World {
-  store: FlowStore;
-  id: string | undefined;
-  frame: Frame | undefined;
-  onEffect: (() => Promise<void>) | undefined;
+export class CarriedStore implements FlowStore {
+  readonly durable = false;
+  readonly #clock: Clock;
+  readonly #onEffect: CarriedOptions['onEffect'];
+  #session: Waiting | undefined;
+  #lease = { owner: '', until: 0, fence: 0 };
+  #beside: FlowStore | undefined;
+
+  constructor(session: Waiting | undefined, { shared, clock = systemClock, onEffect }: CarriedOptions) {
+    this.#session = session;
+    this.#onEffect = onEffect;
+    this.#beside = shared;
+    this.#clock = clock;
+  }
+
+  /** As it is now. */
+  get session(): Waiting | undefined {
+    return this.#session;
+  }
+
+  /** How many others there are is not known. */
+  async create(header: Header, entries: Entry[]): Promise<'ok' | 'exists'> {
+    if (this.#session) return 'exists';
+    this.#session = { header, entries };
+    return 'ok';
+  }
+
+  async load(id: string): Promise<Waiting | undefined> {
+    return this.#session?.header.id === id ? this.#session : undefined;
+  }
+
+  async commit(id: string, expectRev: number, { patch, add = [], fence }: Change): Promise<Committed> {
+    const session = await this.load(id);
+    const isOld = fence !== undefined && fence < this.#lease.fence;
+    if (!session || isEnded(session.header) || session.header.rev !== expectRev || isOld) {
+      return { ok: false, header: session?.header };
+    }
+    const header = patched(session.header, patch);
+    this.#session = { header, entries: isEnded(header) ? [] : [...session.entries, ...add] };
+    return { ok: true, rev: header.rev };
+  }
+
+  async lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined> {
+    await this.#onEffect?.();
+    const session = await this.load(id);
+    const now = this.#clock.now();
+    const isHeld = this.#lease.owner !== owner && this.#lease.until > now;
+    if (!session || isEnded(session.header) || isHeld) return undefined;
+    this.#lease = { owner, until: now + ms, fence: this.#lease.fence + 1 };
+    return { fence: this.#lease.fence };
+  }
+
+  async release(_id: string, owner: string): Promise<void> {
+    if (this.#lease.owner === owner) this.#lease = { ...this.#lease, owner: '', until: 0 };
+  }
+
+  async due(): Promise<string[]> {
+    return [];
+  }
+
+  spend(id: string, rev: number, ttlMs: number): Promise<boolean> {
+    return this.#besides().spend(id, rev, ttlMs);
+  }
+
+  putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void> {
+    return this.#besides().putBlob(sha256, bytes, ttlMs);
+  }
+
+  getBlob(sha256: string): Promise<Uint8Array | undefined> {
+    return this.#besides().getBlob(sha256);
+  }
+
+  async list(): Promise<Header[]> {
+    return [];
+  }
+
+  async drop(): Promise<void> {
+    this.#session = undefined;
+  }
+
+  async close(): Promise<void> {}
+
+  #besides(): FlowStore {
+    return (this.#beside ??= memoryStore({ clock: this.#clock }));
+  }
 }
 
-const UNBOUNDED = { perPrincipal: Infinity, total: Infinity };
+/** The store of those who have brought nothing along. */
+export class NoStore extends CarriedStore {
+  override create(): Promise<never> {
+    return this.load();
+  }
 
-export function createCarriedStore(options: { shared?: FlowStore | undefined; clock?: Clock } = {}): CarriedStore {
-  const { shared, clock } = options;
-  const worlds = new AsyncLocalStorage<World>();
-  const here = (): World => {
-    const world = worlds.getStore();
-    if (!world) throw new GatewayError('STORE_FAILED', { reason: 'no session was brought along' });
-    return world;
-  };
-  const beside = (): FlowStore => shared ?? here().store;
-  return {
-    durable: true,
-    async carry(session, work, onEffect) {
-      const { header, frame } = session ?? {};
-      const world: World = { store: memoryStore(clock && { clock }), id: header?.id, frame, onEffect };
-      if (session) await world.store.create(session.header, session.entries, UNBOUNDED);
-      const value = await worlds.run(world, work);
-      const after = world.id === undefined ? undefined : await world.store.load(world.id);
-      return { value, ...(after && { session: after }) };
-    },
-    async create(header, entries, limits) {
-      const world = here();
-      world.id = header.id;
-      // How many others there are is not known.
-      return world.store.create(header, entries, { ...UNBOUNDED, dueAt: limits.dueAt });
-    },
-    async load(id): Promise<Waiting | undefined> {
-      const { store, frame } = here();
-      const stored = await store.load(id);
-      return frame && stored?.header.rev === frame.header.rev ? { ...stored, frame } : stored;
-    },
-    commit: async (id, expectRev, change) => here().store.commit(id, expectRev, change),
-    async lease(id, owner, ms) {
-      const { store, onEffect } = here();
-      await onEffect?.();
-      return store.lease(id, owner, ms);
-    },
-    release: async (id, owner) => here().store.release(id, owner),
-    due: async () => [],
-    spend: async (id, rev, ttlMs) => beside().spend(id, rev, ttlMs),
-    putBlob: async (sha256, bytes, ttlMs) => beside().putBlob(sha256, bytes, ttlMs),
-    getBlob: async (sha256) => beside().getBlob(sha256),
-    list: async () => [],
-    drop: async (id) => here().store.drop(id),
-    close: async () => shared?.close(),
-  };
+  override async load(): Promise<never> {
+    throw new GatewayError('STORE_FAILED', { reason: 'no session was brought along' });
+  }
 }

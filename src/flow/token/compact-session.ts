@@ -1,6 +1,7 @@
 // A session as the shortest list that says all of it. Not in it: what the binding of its token says already (tool, principal), and
 // what a replay finds again (the questions that wait).
 import type { Header, StartEntry } from '../journal.ts';
+import { sizeOf } from '../journal-size.ts';
 import type { StoredSession } from '../store/store.ts';
 import { fromBytes, fromRows, toBytes, toRows, trimmed } from './compact-entries.ts';
 import type { Row } from './compact-entries.ts';
@@ -80,16 +81,26 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
   const entries = [start, ...fromRows(rows, { via, since: ts })];
   const at = entries.at(-1)!.ts + since!;
   const header: Header = {
-    ...known,
+    id: known.id,
+    tool: known.tool,
     version: version as unknown as string,
+    principal: known.principal,
     state: STATES[Math.floor(packed! / VIAS.length)] as Header['state'],
-    ...{ rev: rev!, createdAt, lastActivityAt: at, rounds: rounds!, prompts: prompts!, attempts: attempts! },
-    ...{ timeoutMs: (timeoutMs as number | undefined) ?? TIMEOUT_MS, expiresAt: 0, via, current: [] },
+    rev: rev!,
+    createdAt,
+    lastActivityAt: at,
+    expiresAt: 0,
+    timeoutMs: (timeoutMs as number | undefined) ?? TIMEOUT_MS,
     deadline: createdAt + ((duration as number | undefined) ?? DURATION_MS),
-    ...(locale !== undefined && { locale: locale as string }),
-    ...(more as Partial<Header> | undefined),
-    size: JSON.stringify(entries).length,
+    rounds: rounds!,
+    prompts: prompts!,
+    attempts: attempts!,
+    via,
+    current: [],
+    size: sizeOf(entries),
   };
+  if (locale !== undefined) header.locale = locale as string;
+  if (more !== undefined) Object.assign(header, more);
   header.expiresAt = Math.min(at + header.timeoutMs, header.deadline);
   return { header, entries, at };
 }

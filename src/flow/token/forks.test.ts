@@ -35,7 +35,7 @@ function paying({ effect, check, tokens, shared }: Paying) {
   };
   const travelling = new TravellingSessions([flow({ name: 'pay' }, body)], { tokens, shared, log, explore: false });
   const answer = (token: string, value: unknown) =>
-    travelling.go(token, bearer, (sessionId) => travelling.sessions.answer({ ...me, sessionId, answers: [{ value }] }));
+    travelling.go(token, bearer, ({ id }, sessions) => sessions.answer({ ...me, sessionId: id, answers: [{ value }] }));
   const begin = async () => (await travelling.start({ ...me, tool: 'pay' }, bearer)).token!;
   return { paid, answer, begin };
 }

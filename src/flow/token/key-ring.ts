@@ -1,6 +1,7 @@
 // The keys of tokens. The first seals, all of them open: a key is changed by putting the new one last everywhere, then first,
 // then dropping the old one, each time after the last token of the step before has expired.
-import { createHash, hkdfSync } from 'node:crypto';
+import { createHash, createSecretKey, hkdfSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
 import { toKey } from '../../shared/aead.ts';
 
@@ -10,9 +11,11 @@ export interface KeyRing {
   /** Of the key that seals. */
   readonly kid: Buffer;
   /** The key of one session, from the key with this id; undefined if there is none. */
-  keyFor(kid: Buffer, sid: Buffer): Buffer | undefined;
+  keyFor(kid: Buffer, sid: Buffer): KeyObject | undefined;
 }
 
+/** Keys of sessions that were derived: a token is opened and the next one sealed with the same. */
+const MAX_KNOWN = 500;
 const INFO = 'mcp-parley/flow-token/f1';
 
 export function createKeyRing(keys: readonly string[]): KeyRing {
@@ -27,11 +30,20 @@ export function createKeyRing(keys: readonly string[]): KeyRing {
     // Of a hash of the key: it travels in the clear.
     return { key, kid: createHash('sha256').update('kid\0').update(key).digest().subarray(0, KID_BYTES) };
   });
+  const known = new Map<string, KeyObject>();
+  const derive = (name: string, kid: Buffer, sid: Buffer): KeyObject | undefined => {
+    const found = ring.find((one) => one.kid.equals(kid));
+    if (!found) return undefined;
+    const key = createSecretKey(Buffer.from(hkdfSync('sha256', found.key, sid, INFO, 32)));
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(name, key);
+    return key;
+  };
   return {
     kid: ring[0]!.kid,
     keyFor(kid, sid) {
-      const found = ring.find((one) => one.kid.equals(kid));
-      return found && Buffer.from(hkdfSync('sha256', found.key, sid, INFO, 32));
+      const name = kid.toString('latin1') + sid.toString('latin1');
+      return known.get(name) ?? derive(name, kid, sid);
     },
   };
 }

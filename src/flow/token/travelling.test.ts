@@ -32,7 +32,7 @@ describe.each(Object.entries(FORMS))('sessions in %s tokens', (_, make) => {
   const elsewhere = (options?: Partial<TokenOptions>) => new TravellingSessions([book], { tokens: make(options) });
   const answer = async (token: string, values: Record<string, unknown>, place = elsewhere()) => {
     const answers = Object.entries(values).map(([promptId, value]) => ({ promptId, value }));
-    return place.go(token, bearer, (sessionId) => place.sessions.answer({ principal: 'me', sessionId, answers }));
+    return place.go(token, bearer, ({ id }, sessions) => sessions.answer({ principal: 'me', sessionId: id, answers }));
   };
   const begun = (place = elsewhere()) => place.start({ principal: 'me', tool: 'book' }, bearer);
 

@@ -1,6 +1,5 @@
 // Sessions whose state travels with the client. Whatever is done with one begins by opening its token and ends by sealing a new
 // one; in between nothing of it stays in this process. So steps are waited for: nobody could go on with them later.
-import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
@@ -15,7 +14,8 @@ import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
-import { createCarriedStore } from './carried-store.ts';
+import { CarriedStore, NoStore } from './carried-store.ts';
+import type { CarriedOptions } from './carried-store.ts';
 import type { Opened, Tokens } from './tokens.ts';
 import { toWaiting } from './waiting.ts';
 
@@ -26,6 +26,9 @@ export interface TravellingOptions extends Omit<SessionOptions, 'store'> {
   /** A session that has become too large for a token is handed back without one. Default: that is an error. */
   mayOutgrow?: boolean | undefined;
 }
+
+/** What is done with a session that was brought along. */
+export type Act = (header: Header, sessions: Sessions) => Promise<Turn>;
 
 /** By whom and by which request a token is brought. */
 export interface Bearer {
@@ -46,38 +49,44 @@ export interface Travelled {
 export class TravellingSessions {
   readonly sessions: Sessions;
   readonly #tokens: Tokens;
-  readonly #store: ReturnType<typeof createCarriedStore>;
+  readonly #carried: CarriedOptions;
   readonly #mayOutgrow: boolean;
 
   constructor(flows: Iterable<AnyFlow>, { tokens, shared, mayOutgrow = false, ...options }: TravellingOptions) {
     this.#mayOutgrow = mayOutgrow;
-    const clock: Clock | undefined = options.clock;
-    this.#store = createCarriedStore({ shared, ...(clock && { clock }) });
+    this.#carried = { shared, clock: options.clock };
     this.#tokens = tokens;
     const claimOnce = toClaim(shared, options.limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs);
     // Forks of one session have the same id: bodies are not kept by it.
-    this.sessions = new Sessions(flows, { ...options, store: this.#store, warm: 0, claimOnce });
+    const store = new NoStore(undefined, this.#carried);
+    this.sessions = new Sessions(flows, { ...options, store, warm: 0, claimOnce });
   }
 
   async start(request: StartRequest, bearer: Bearer): Promise<Travelled> {
-    return this.#carried(undefined, bearer, () => this.sessions.start(request));
+    return this.#travel(undefined, bearer, (sessions) => sessions.start(request));
   }
 
-  /** Goes on with the session of a token: `act` does with it what the request asks for. */
-  async go(token: string, bearer: Bearer, act: (id: string, header: Header) => Promise<Turn>): Promise<Travelled> {
+  /** Goes on with the session of a token: `act` does with it what the request asks for, in the sessions that it is given. */
+  async go(token: string, bearer: Bearer, act: Act): Promise<Travelled> {
     const session = await this.#renewed(await this.#tokens.open(token, toBinding(bearer)));
-    return this.#carried(session, bearer, () => act(session.header.id, session.header));
+    return this.#travel(session, bearer, (sessions) => act(session.header, sessions));
   }
 
   async getState(token: string, bearer: Bearer): Promise<StateView> {
     const session = await this.#renewed(await this.#tokens.open(token, toBinding(bearer)));
     const request = { principal: bearer.principal, sessionId: session.header.id };
-    return (await this.#store.carry(session, () => this.sessions.getState(request))).value;
+    return this.sessions.over(new CarriedStore(session, this.#carried)).getState(request);
   }
 
-  async #carried(session: Waiting | undefined, bearer: Bearer, act: () => Promise<Turn>): Promise<Travelled> {
+  async #travel(
+    session: Waiting | undefined,
+    bearer: Bearer,
+    act: (sessions: Sessions) => Promise<Turn>,
+  ): Promise<Travelled> {
     const spend = session && this.#spending(session);
-    const { value: turn, session: after } = await this.#store.carry(session, async () => settled(await act()), spend);
+    const store = new CarriedStore(session, { ...this.#carried, onEffect: spend });
+    const turn = await settled(await act(this.sessions.over(store)));
+    const after = store.session;
     const isOver = !after || isEnded(after.header);
     const token = isOver ? undefined : await this.#sealed(after, bearer);
     // Whoever is refused, or only looks, can come again with the same token.

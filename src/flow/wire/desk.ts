@@ -18,7 +18,8 @@ export interface Desk {
   /** Sessions are kept here, so that things can happen in them without a request. */
   readonly keeps: boolean;
   start(request: StartRequest): Promise<Travelled>;
-  go(reference: Reference, act: (sessionId: string) => Promise<Turn>): Promise<Travelled>;
+  /** `act` does what is asked for in the sessions that it is given. */
+  go(reference: Reference, act: (sessionId: string, sessions: Sessions) => Promise<Turn>): Promise<Travelled>;
   getState(reference: Reference): Promise<StateView>;
 }
 
@@ -27,7 +28,7 @@ export function storedDesk(sessions: Sessions): Desk {
     sessions,
     keeps: true,
     start: async (request) => ({ turn: await sessions.start(request) }),
-    go: async ({ sessionId }, act) => ({ turn: await act(sessionId) }),
+    go: async ({ sessionId }, act) => ({ turn: await act(sessionId, sessions) }),
     getState: ({ principal, sessionId }) => sessions.getState({ principal, sessionId }),
   };
 }
@@ -58,7 +59,9 @@ export function tokenDesk(travelling: TravellingSessions): Desk {
     start: (request) => travelling.start(request, bearerOf(request.principal, request.tool)),
     go: (reference, act) =>
       opened(reference, (tool) =>
-        travelling.go(reference.token!, bearerOf(reference.principal, tool), (id) => act(meant(reference, id))),
+        travelling.go(reference.token!, bearerOf(reference.principal, tool), ({ id }, carried) =>
+          act(meant(reference, id), carried),
+        ),
       ),
     getState: (reference) =>
       opened(reference, async (tool) => {

@@ -12,6 +12,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Prompt, Step } from '../../protocol/prompt.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
+import type { Sessions } from '../session/sessions.ts';
 import type { Travelled } from '../token/travelling.ts';
 import type { Desk, Reference } from './desk.ts';
 import type { Pushes } from './pushes.ts';
@@ -82,8 +83,8 @@ class Native {
     const promptId = readOptionalString(exchange.params, 'promptId');
     if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
     const answers = [{ value: response.value, ...(promptId !== undefined && { promptId }) }];
-    const served = await this.#go(exchange, (session) =>
-      this.#desk.sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
+    const served = await this.#go(exchange, (session, sessions) =>
+      sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
     );
     return this.#told(exchange, served, toValidation(served.turn));
   }
@@ -91,8 +92,8 @@ class Native {
   async continue(exchange: Exchange): Promise<JsonObject> {
     const prompt = readOptionalObject(exchange.params, 'nextPrompt') as Prompt | undefined;
     const progress = readOptionalObject(exchange.params, 'progress') as Step | undefined;
-    const { token } = await this.#go(exchange, (session) =>
-      this.#desk.sessions.continueByOwner({ ...session, prompt, progress }),
+    const { token } = await this.#go(exchange, (session, sessions) =>
+      sessions.continueByOwner({ ...session, prompt, progress }),
     );
     return withToken({ acknowledged: true }, token);
   }
@@ -100,15 +101,15 @@ class Native {
   async complete(exchange: Exchange): Promise<JsonObject> {
     const result = readObject(exchange.params, 'result');
     const summary = readOptionalString(exchange.params, 'summary');
-    await this.#go(exchange, (session) =>
-      this.#desk.sessions.completeByOwner({ ...session, result: result.data, summary }),
+    await this.#go(exchange, (session, sessions) =>
+      sessions.completeByOwner({ ...session, result: result.data, summary }),
     );
     return { success: true, finalResult: isObject(result.data) ? result.data : {} };
   }
 
   async cancel(exchange: Exchange): Promise<JsonObject> {
     const reason = readOptionalString(exchange.params, 'reason');
-    await this.#go(exchange, (session) => this.#desk.sessions.cancel({ ...session, reason }));
+    await this.#go(exchange, (session, sessions) => sessions.cancel({ ...session, reason }));
     return { cancelled: true };
   }
 
@@ -121,20 +122,20 @@ class Native {
 
   async back(exchange: Exchange): Promise<JsonObject> {
     const key = readOptionalString(exchange.params, 'key');
-    const served = await this.#go(exchange, (session) => this.#desk.sessions.back({ ...session, key }));
+    const served = await this.#go(exchange, (session, sessions) => sessions.back({ ...session, key }));
     return this.#told(exchange, served, { accepted: true });
   }
 
   async edit(exchange: Exchange): Promise<JsonObject> {
     const key = readString(exchange.params, 'key');
     const { value } = exchange.params;
-    const served = await this.#go(exchange, (session) => this.#desk.sessions.edit({ ...session, key, value }));
+    const served = await this.#go(exchange, (session, sessions) => sessions.edit({ ...session, key, value }));
     // Refused, it has changed nothing: the question that waits was put before.
     return this.#told(exchange, served, toValidation(served.turn), served.turn.accepted === false);
   }
 
   async extend(exchange: Exchange): Promise<JsonObject> {
-    const { turn, token } = await this.#go(exchange, (session) => this.#desk.sessions.extend(session));
+    const { turn, token } = await this.#go(exchange, (session, sessions) => sessions.extend(session));
     return withToken({ extended: true, expiresAt: turn.header.expiresAt }, token);
   }
 
@@ -150,10 +151,11 @@ class Native {
   /** Told of it from now on is whoever may do something with it, and nobody who only knows its name. */
   async #go(
     exchange: Exchange,
-    act: (session: { principal: string; sessionId: string }) => Promise<Turn>,
+    act: (session: { principal: string; sessionId: string }, sessions: Sessions) => Promise<Turn>,
   ): Promise<Travelled> {
     const reference = referenceOf(exchange);
-    const travelled = await this.#desk.go(reference, (sessionId) => act({ principal: reference.principal, sessionId }));
+    const { principal } = reference;
+    const travelled = await this.#desk.go(reference, (sessionId, sessions) => act({ principal, sessionId }, sessions));
     this.#pushes.claim(travelled.turn.header.id, exchange.client);
     return travelled;
   }

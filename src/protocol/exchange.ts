@@ -39,6 +39,8 @@ export interface Ask {
   key?: string | undefined;
   /** Only a person's own word counts as an answer: never a model's, and no client that answers by itself. */
   human?: boolean | undefined;
+  /** Instead of an answer an earlier one may be changed: `{ edit: { name: value } }`, or gone back to: `{ back: true }`. */
+  revisable?: boolean | undefined;
   /** Answered on a page of ours or not at all: what is secret, and files, go through no form of a client and no model. */
   page?: boolean | undefined;
 }

@@ -110,11 +110,21 @@ export class Means {
   /** A round as a tool's result. */
   async words(round: Round, problem?: string): Promise<JsonObject> {
     const link = await this.link(round);
-    return toWords(round, { link, hasRelay: this.#hasRelay && !isForHuman(round) }, problem);
+    return toWords(round, { link, hasRelay: this.takesWords(round), hasChanges: this.takesChanges(round) }, problem);
+  }
+
+  /** Whether a model may bring the answers of this round. */
+  takesWords(round: Pick<Round, 'questions'>): boolean {
+    return this.#hasRelay && !isForHuman(round);
+  }
+
+  /** Whether it may bring changes of earlier ones. */
+  takesChanges({ questions: [first, ...others] }: Pick<Round, 'questions'>): boolean {
+    return this.#hasRelay && others.length === 0 && first?.ask.revisable === true;
   }
 }
 
 /** Whether no model may bring the answer. */
-export function isForHuman({ questions }: Pick<Round, 'questions'>): boolean {
+function isForHuman({ questions }: Pick<Round, 'questions'>): boolean {
   return questions.some(({ ask }) => ask.human === true || ask.page === true);
 }

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { isChange } from './is-change.ts';
 
 /** Nobody reads a question and refuses it in less. */
 const INSTANT_MS = 400;
@@ -84,7 +85,9 @@ function keyOf({ principal, info }: ClientView): string {
   return JSON.stringify([principal, info.name, info.version]);
 }
 
-function isFilledIn({ params }: Ask, { content }: JsonObject): boolean {
+function isFilledIn(ask: Ask, { content }: JsonObject): boolean {
+  if (isChange(ask, content)) return true;
+  const { params } = ask;
   const schema = isObject(params) ? params.requestedSchema : undefined;
   const required = isObject(schema) && Array.isArray(schema.required) ? schema.required : [];
   return required.every((name) => isObject(content) && content[String(name)] !== undefined);

@@ -10,7 +10,7 @@ import { readGiven } from './answer-tool.ts';
 import type { Given } from './answer-tool.ts';
 import { validateAnswer } from './form-answer.ts';
 import type { Ended, HeldRound } from './held-rounds.ts';
-import { isForHuman } from './means.ts';
+import { isChange } from './is-change.ts';
 import type { Means } from './means.ts';
 import { describeProblem } from './problem.ts';
 import type { Answer, Question } from './round.ts';
@@ -24,7 +24,9 @@ export async function takeAnswer(exchange: Exchange, means: Means): Promise<Resu
   const round = means.rounds.find(given.handle, principal);
   if (!round?.call.carryBy) return toLost(means.rounds.whyNot(given.handle, principal));
   const problem =
-    given.answer === undefined && !given.isDeclined ? await waitForPage(round, exchange, means) : bring(given, round);
+    given.answer === undefined && !given.isDeclined
+      ? await waitForPage(round, exchange, means)
+      : bring(given, round, means);
   if (problem !== undefined) return means.words(round, problem);
   if (means.rounds.find(given.handle, principal) !== round) return toLost(means.rounds.whyNot(given.handle, principal));
   means.rounds.collect(round);
@@ -48,10 +50,15 @@ async function waitForPage(
 }
 
 /** What is wrong with the answer; undefined when it was taken, or another came first. */
-function bring({ answer, isDeclined }: Given, round: HeldRound): string | undefined {
+function bring({ answer, isDeclined }: Given, round: HeldRound, means: Means): string | undefined {
   if (!round.isOpen) return undefined;
-  if (isForHuman(round)) return 'This was not taken as an answer: only the user can give it, on the page.';
   const { questions } = round;
+  // A change of an earlier answer is none to this question, and may come from a model whoever has to answer this.
+  if (means.takesChanges(round) && isChange(questions[0]!.ask, answer)) {
+    round.answer({ [questions[0]!.key]: { action: 'accept', content: answer } }, 'relay');
+    return undefined;
+  }
+  if (!means.takesWords(round)) return 'This was not taken as an answer: only the user can give it, on the page.';
   const answers: Record<string, Answer> = {};
   for (const question of questions) {
     const read = isDeclined ? { action: 'decline' as const } : readAnswer(question, questions.length, answer);

@@ -8,8 +8,9 @@ import type { Question, Round } from './round.ts';
 export interface Ways {
   /** To the page of the round. */
   link: string | undefined;
-  /** Whether the model may bring the answer. */
+  /** Whether the model may bring the answer, and whether it may bring a change of an earlier one. */
   hasRelay: boolean;
+  hasChanges: boolean;
 }
 
 /** What a model is given to read of one question at most. */
@@ -41,15 +42,21 @@ function wordsOf({ key, ask }: Question, isOneOfSeveral: boolean): string[] {
   return lines;
 }
 
-function howTo({ handle, questions }: Round, { link, hasRelay }: Ways): string[] {
+function howTo({ handle, questions }: Round, { link, hasRelay, hasChanges }: Ways): string[] {
   const call = (rest: JsonObject): string => `${ANSWER_TOOL} with ${JSON.stringify({ handle, ...rest })}`;
   const byPage = link && [`The user can answer on this page: ${link}`, `Once they have, call ${call({})}.`];
-  if (!hasRelay) return [...(byPage || []), 'Only the user can answer this, on that page.'];
+  const change = hasChanges
+    ? [
+        `If the user wants to change an earlier answer instead, call ${call({ answer: { edit: { '<name>': '<value>' } } })}; ` +
+          `to go back to the last question, ${call({ answer: { back: true } })}.`,
+      ]
+    : [];
+  if (!hasRelay) return [...(byPage || []), 'Only the user can answer this, on that page.', ...change];
   const byModel = [
     `${byPage ? 'Or the' : 'The'} user tells you the answer: then call ${call({ answer: exampleOf(questions) })}.`,
     `If the user declines, call ${call({ decline: true })}.`,
   ];
-  return [...(byPage || []), ...byModel];
+  return [...(byPage || []), ...byModel, ...change];
 }
 
 /** The shape of an answer, with the kind of each value in its place. */

@@ -12,9 +12,10 @@ import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
-import { answerInTime } from './answer-in-time.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
-import { fromAnswer, toAsk } from './round.ts';
+import { toAsk } from './round.ts';
+import type { Round } from './round.ts';
+import { takeReply } from './take-reply.ts';
 import { travel } from './travelling-call.ts';
 import type { Leg } from './travelling-call.ts';
 
@@ -32,8 +33,8 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
   const client = { name: info.name, version: info.version };
   const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit' };
   try {
-    const { turn, suspended } = await begun(exchange, start, called);
-    return suspended ?? (await toResult(await played(turn, exchange, called.sessions), flow));
+    const { suspended, ...round } = await begun(exchange, start, called);
+    return suspended ?? (await toResult(await played(round, exchange, called.sessions), flow));
   } catch (thrown) {
     return toRefused(thrown);
   }
@@ -44,21 +45,22 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
   return { turn: await settled(await called.sessions.start(start)) };
 }
 
-async function played(first: Turn, exchange: Exchange, sessions: Sessions): Promise<Turn> {
-  let turn = first;
-  if (turn.questions.length === 0) return turn;
+async function played(first: Round, exchange: Exchange, sessions: Sessions): Promise<Turn> {
+  let round = first;
+  if (round.turn.questions.length === 0) return round.turn;
   const { principal } = exchange.client;
-  const { id: sessionId } = turn.header;
+  const { id: sessionId } = round.turn.header;
   const giveUp = (): void =>
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
-    while (turn.questions.length > 0) {
-      if (turn.progress) exchange.progress({ ...turn.progress, progress: turn.progress.current });
-      const answers = fromAnswer(turn.questions, await putTo(exchange, turn));
-      turn = await answerInTime(sessions, { principal, sessionId, answers, via: 'elicit' });
+    while (round.turn.questions.length > 0) {
+      const { progress, questions } = round.turn;
+      if (progress) exchange.progress({ ...progress, progress: progress.current });
+      const answer = await putTo(exchange, round);
+      round = await takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' });
     }
-    return turn;
+    return round.turn;
   } catch (thrown) {
     giveUp(); // it has ended already, or nobody will come back for it
     throw thrown;
@@ -67,8 +69,9 @@ async function played(first: Turn, exchange: Exchange, sessions: Sessions): Prom
   }
 }
 
-async function putTo(exchange: Exchange, { questions }: Turn): Promise<JsonObject> {
-  const ask = toAsk(questions);
+async function putTo(exchange: Exchange, round: Round): Promise<JsonObject> {
+  const ask = toAsk(round);
+  const { questions } = round.turn;
   if (!exchange.canAsk(ask)) return withoutAsking(questions);
   try {
     return await exchange.ask(ask);

@@ -3,19 +3,38 @@
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
+import { toPromptId } from '../question/question.ts';
 import type { Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/requests.ts';
+import type { Turn } from '../session/turn.ts';
 import { contentOf, fromForm, toForm } from './to-form.ts';
 
-export function toAsk(questions: readonly Question[]): Ask {
-  const { message, requestedSchema } = toForm(questions);
+/** A turn that asks, and how it came about. */
+export interface Round {
+  turn: Turn;
+  /** What the user is to know first. */
+  told?: string | undefined;
+  /** What was answered to the questions before; of these, what was refused is shown again. */
+  given?: readonly GivenAnswer[] | undefined;
+}
+
+export function toAsk({ turn: { questions, header }, told, given = [] }: Round): Ask {
+  const { message, requestedSchema } = toForm(questions, { told, entered: toEntered(questions, given) });
   return {
     method: 'elicitation/create',
     params: { mode: 'form', message, requestedSchema },
     ...(questions.some(({ by }) => by === 'human') && { human: true }),
     ...(questions.some(isForPage) && { page: true }),
+    ...(header.rounds > 1 && { revisable: true }),
     key: keyOf(questions),
   };
+}
+
+/** By key: what was entered in vain. */
+function toEntered(questions: readonly Question[], given: readonly GivenAnswer[]): Map<string, unknown> {
+  const last = new Map(given.map(({ promptId, value }) => [promptId, value]));
+  const again = questions.filter(({ complaint }) => complaint !== undefined);
+  return new Map(again.map(({ key, attempt }) => [key, last.get(toPromptId(key, attempt - 1))]));
 }
 
 export function fromAnswer(questions: readonly Question[], answer: JsonObject): GivenAnswer[] {

@@ -16,14 +16,21 @@ export interface Form {
 /** JSON Schema that forms of clients do not know. */
 const UNKNOWN = ['formatMinimum', 'formatMaximum', 'uniqueItems', 'additionalProperties'];
 
-export function toForm(questions: readonly Question[]): Form {
-  const fields = questions.flatMap((question) => fieldsOf(question, questions.length > 1));
+/** `entered`: answers that were refused, by the key of their question; they are shown again. */
+export interface FormContext {
+  told?: string | undefined;
+  entered?: ReadonlyMap<string, unknown>;
+}
+
+export function toForm(questions: readonly Question[], { told, entered = new Map() }: FormContext = {}): Form {
+  const isOneOfSeveral = questions.length > 1;
+  const fields = questions.flatMap((question) => fieldsOf(question, isOneOfSeveral, entered.get(question.key)));
   const properties = Object.fromEntries(
-    fields.map(({ name, field }) => [name, toProperty(field, questions.length > 1)]),
+    fields.map(({ name, field, was }) => [name, { ...toProperty(field, isOneOfSeveral), ...toDefault(field, was) }]),
   );
   const required = fields.filter(({ field }) => isRequired(field)).map(({ name }) => name);
   return {
-    message: messageOf(questions),
+    message: messageOf(questions, told),
     requestedSchema: { type: 'object', properties, ...(required.length > 0 && { required }) },
   };
 }
@@ -36,10 +43,23 @@ export function fromForm(questions: readonly Question[], content: JsonObject): G
   }));
 }
 
-function fieldsOf(question: Question, isOneOfSeveral: boolean): { name: string; field: Asked }[] {
-  if (question.kind !== 'form') return [{ name: question.key, field: question }];
+export function fieldNamesOf(questions: readonly Question[]): string[] {
+  return questions.flatMap((question) => fieldsOf(question, questions.length > 1).map(({ name }) => name));
+}
+
+function fieldsOf(
+  question: Question,
+  isOneOfSeveral: boolean,
+  was?: unknown,
+): { name: string; field: Asked; was: unknown }[] {
+  if (question.kind !== 'form') return [{ name: question.key, field: question, was }];
   const toName = namesOf(question, isOneOfSeveral);
-  return Object.entries(question.fields ?? {}).map(([name, field]) => ({ name: toName(name), field }));
+  const parts = isObject(was) ? was : {};
+  return Object.entries(question.fields ?? {}).map(([name, field]) => ({
+    name: toName(name),
+    field,
+    was: parts[name],
+  }));
 }
 
 function valueOf(question: Question, content: JsonObject, isOneOfSeveral: boolean): unknown {
@@ -73,6 +93,20 @@ function toProperty(field: Asked, isOneOfSeveral: boolean): JsonObject {
   };
 }
 
+/** What was entered before, where the field could show it. A yes is never suggested, and a secret not shown again. */
+function toDefault({ kind, secret, prompt }: Asked, was: unknown): JsonObject {
+  const isOption = (one: unknown): boolean => prompt.choices?.some(({ value }) => value === one) === true;
+  const isShowable: Partial<Record<Asked['kind'], boolean>> = {
+    text: typeof was === 'string' && secret !== true,
+    date: typeof was === 'string',
+    number: typeof was === 'number',
+    choice: isOption(was),
+    choices: Array.isArray(was) && was.every(isOption),
+  };
+  if (was === '' || isShowable[kind] !== true) return {};
+  return { default: prompt.choices ? (Array.isArray(was) ? was.map(String) : String(was)) : was };
+}
+
 /** As our page shows it; no form of a client does. */
 function toFile({ prompt }: Field, { description }: JsonObject): JsonObject {
   const { accept, maxBytes } = prompt.validation ?? {};
@@ -91,11 +125,11 @@ function fromText({ kind, prompt }: Field, given: unknown): unknown {
   return kind === 'choices' && Array.isArray(given) ? given.map(back) : back(given);
 }
 
-function messageOf(questions: readonly Question[]): string {
+function messageOf(questions: readonly Question[], told: string | undefined): string {
   const notes = questions.flatMap(({ notes = [] }) => notes);
   const complaints = questions.flatMap(({ complaint }) => (complaint ? [wordsOf(complaint)] : []));
   const asked = questions.map(({ prompt }) => prompt.message);
-  return [...complaints, ...notes, ...asked].join('\n');
+  return [...(told === undefined ? [] : [told]), ...complaints, ...notes, ...asked].join('\n');
 }
 
 function wordsOf({ error, suggestion }: NonNullable<Question['complaint']>): string {

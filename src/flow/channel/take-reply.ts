@@ -1,0 +1,68 @@
+// What came back to a round: answers to its questions, or the wish to change what was answered before. Every round takes such a wish
+// in the place of its answers, `{"edit": {"city": "Rome"}}` or `{"back": true}`, whether or not its form has a field for it.
+// A change is never a person's own word, since a model may have brought it: what needs one is asked again.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Via } from '../journal.ts';
+import { isFileRef } from '../question/check-file.ts';
+import type { Question } from '../question/question.ts';
+import type { SessionRequest } from '../session/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { settled } from '../session/turn.ts';
+import type { Turn } from '../session/turn.ts';
+import { answerInTime } from './answer-in-time.ts';
+import { fromAnswer } from './round.ts';
+import type { Round } from './round.ts';
+import { contentOf, fieldNamesOf } from './to-form.ts';
+
+export interface Reply {
+  questions: readonly Question[];
+  answer: JsonObject;
+  via: Via;
+}
+
+type Change = { edit: JsonObject } | { back: string | undefined };
+
+export async function takeReply(sessions: Sessions, session: SessionRequest, reply: Reply): Promise<Round> {
+  const { questions, answer, via } = reply;
+  const change = toChange(questions, answer);
+  if (change) return changed(sessions, session, change);
+  const given = fromAnswer(questions, answer);
+  return { turn: await answerInTime(sessions, { ...session, answers: given, via }), given };
+}
+
+/** A question may be called `edit` or `back`; then it is an answer. */
+function toChange(questions: readonly Question[], answer: JsonObject): Change | undefined {
+  if (answer.action !== 'accept') return undefined;
+  const { edit, back } = contentOf(answer);
+  const names = fieldNamesOf(questions);
+  if (isObject(edit) && !names.includes('edit')) return { edit };
+  if (names.includes('back')) return undefined;
+  if (back === true) return { back: undefined };
+  return typeof back === 'string' ? { back } : undefined;
+}
+
+/** What cannot be changed is said with the questions, which stay as they are. */
+async function changed(sessions: Sessions, session: SessionRequest, change: Change): Promise<Round> {
+  const { data, ...now } = await sessions.getState(session);
+  try {
+    if ('back' in change) return { turn: await settled(await sessions.back({ ...session, key: change.back })) };
+    let turn: Turn = now;
+    for (const [key, value] of Object.entries(change.edit)) {
+      if (!Object.hasOwn(data, key) || isFileRef(data[key])) throw refused(`${key} cannot be changed`);
+      turn = await settled(await sessions.edit({ ...session, key, value, src: 'model' }));
+      const wrong = turn.verdicts?.[key];
+      if (wrong && !wrong.valid) return { turn, told: `${key}: ${wrong.error}.` };
+    }
+    return { turn };
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_INVALID_TRANSITION') throw thrown;
+    const { header, questions } = await sessions.getState(session);
+    return { turn: { header, questions }, told: `Nothing was changed: ${String(thrown.details.reason)}.` };
+  }
+}
+
+function refused(reason: string): GatewayError {
+  return new GatewayError('FLOW_INVALID_TRANSITION', { reason });
+}

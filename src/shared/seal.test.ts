@@ -73,4 +73,8 @@ describe('keys', () => {
     expect([one.durable, two.durable, createSealer(['k']).durable]).toEqual([false, false, true]);
     expect(two.open('p', 'b', one.seal('p', 'b', 1))).toBeUndefined();
   });
+
+  it.each([[''], [undefined], [5]])('says so of a key that is %j', (key) => {
+    expect(() => createSealer([key as string])).toThrow(/keys.*is the variable set/);
+  });
 });

@@ -2,6 +2,7 @@
 // AES-256-GCM: nobody can read, forge or alter it. Purpose and binding are authenticated but not carried, so that a seal
 // made for one purpose or principal does not open for another. It does not stop a replay: whoever needs single use keeps count.
 import { randomBytes } from 'node:crypto';
+import { GatewayError } from './errors.ts';
 import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from './aead.ts';
 
 export interface Sealer {
@@ -17,7 +18,7 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
 /** The first key seals; all of them open, so that keys can be rotated. */
 export function createSealer(keys?: readonly string[]): Sealer {
-  const ring = keys?.length ? keys.map((text) => toKey('seal', text)) : [randomBytes(32)];
+  const ring = keys?.length ? keys.map((text) => toKey('seal', checkedKey(text))) : [randomBytes(32)];
   return {
     durable: Boolean(keys?.length),
     seal(purpose, binding, payload) {
@@ -35,6 +36,15 @@ export function createSealer(keys?: readonly string[]): Sealer {
       return undefined;
     },
   };
+}
+
+/** A variable that is not set is the usual reason. */
+function checkedKey(key: unknown): string {
+  if (typeof key === 'string' && key !== '') return key;
+  throw new GatewayError('BAD_OPTION', {
+    option: 'keys',
+    reason: 'each must be a text that is not empty; is the variable set?',
+  });
 }
 
 function openWith(key: Buffer, aad: Buffer, bytes: Buffer): unknown {

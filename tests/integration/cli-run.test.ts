@@ -1,9 +1,7 @@
 // `parley run`: a flow of a file, with answers of a file, and by hand on a terminal.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, expect, test } from 'vitest';
 import { Home } from '../helpers/parley.ts';
-import { until, within } from '../helpers/until.ts';
+import { Terminal } from '../helpers/terminal.ts';
 
 const home = new Home();
 afterAll(() => home[Symbol.dispose]());
@@ -59,7 +57,7 @@ const ESC = '\u001b';
 const DOWN = `${ESC}[B`;
 
 test('by hand: what is wrong is said in place, arrow keys choose, Esc goes back', async () => {
-  await using terminal = new Terminal(['run', trip]);
+  await using terminal = terminalOf(['run', trip]);
   await terminal.sees('Where to?');
   await terminal.types(`O${ENTER}`, 'at least 2');
   await terminal.types(`slo${ENTER}`, 'Which seat?');
@@ -74,7 +72,7 @@ test('by hand: what is wrong is said in place, arrow keys choose, Esc goes back'
 });
 
 test('by hand: cancelled', async () => {
-  await using terminal = new Terminal(['run', trip]);
+  await using terminal = terminalOf(['run', trip]);
   await terminal.sees('Where to?');
   await terminal.types(ESC, 'What now?');
   await terminal.types(ESC, 'trip was cancelled');
@@ -82,43 +80,7 @@ test('by hand: cancelled', async () => {
 });
 
 /** The command on a terminal of its own. */
-class Terminal implements AsyncDisposable {
-  readonly #child;
-  readonly #closed: Promise<unknown>;
-  #all = '';
-  #from = 0;
-
-  constructor(args: string[]) {
-    const { command, args: words = [], env } = home.address(args);
-    const line = [command, ...words].map((word) => `'${word}'`).join(' ');
-    const typed = `stty cols 100 rows 40; ${line}`;
-    this.#child = spawn('script', ['-qec', typed, '/dev/null'], { env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' } });
-    this.#closed = once(this.#child, 'close');
-    this.#child.stdout.setEncoding('utf8').on('data', (chunk: string) => (this.#all += chunk));
-  }
-
-  /** Since the last keys were pressed. */
-  get shown(): string {
-    return this.#all.slice(this.#from);
-  }
-
-  async sees(words: string): Promise<void> {
-    await until(`${words} on the terminal, which shows ${this.shown}`, () => this.shown.includes(words));
-  }
-
-  async types(keys: string, words: string): Promise<void> {
-    this.#from = this.#all.length;
-    this.#child.stdin.write(keys);
-    await this.sees(words);
-  }
-
-  async status(): Promise<number | null> {
-    await within('the end', this.#closed);
-    return this.#child.exitCode;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.#closed;
-  }
+function terminalOf(words: string[]): Terminal {
+  const { command, args = [], env = {} } = home.address(words);
+  return new Terminal([command, ...args].map((word) => `'${word}'`).join(' '), env);
 }

@@ -19,7 +19,7 @@ const MAX_KNOWN = 500;
 const INFO = 'mcp-parley/flow-token/f1';
 
 export function createKeyRing(keys: readonly string[]): KeyRing {
-  if (keys.length === 0 || keys.includes('')) {
+  if (keys.length === 0 || keys.some((key) => typeof key !== 'string' || key === '')) {
     throw new GatewayError('BAD_OPTION', {
       option: 'keys',
       reason: 'tokens need at least one key, and none may be empty',

@@ -1,0 +1,47 @@
+// A terminal of its own, in which a command runs and keys are pressed.
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { ROOT } from './files.ts';
+import { until, within } from './until.ts';
+
+export class Terminal implements AsyncDisposable {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #closed: Promise<unknown>;
+  #all = '';
+  #from = 0;
+
+  constructor(line: string, env: Record<string, string | undefined>) {
+    this.#child = spawn('script', ['-qec', `stty cols 100 rows 40; ${line}`, '/dev/null'], {
+      env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' },
+      cwd: ROOT,
+    });
+    this.#closed = once(this.#child, 'close');
+    this.#child.stdout.setEncoding('utf8').on('data', (chunk: string) => (this.#all += chunk));
+  }
+
+  /** Since the last keys were pressed. */
+  get shown(): string {
+    return this.#all.slice(this.#from);
+  }
+
+  async sees(words: string): Promise<void> {
+    await until(`${words} on the terminal, which shows ${this.shown}`, () => this.shown.includes(words));
+  }
+
+  async types(keys: string, words: string): Promise<void> {
+    this.#from = this.#all.length;
+    this.#child.stdin.write(keys);
+    await this.sees(words);
+  }
+
+  async status(): Promise<number | null> {
+    await within('the end', this.#closed);
+    return this.#child.exitCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#closed;
+  }
+}

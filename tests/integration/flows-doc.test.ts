@@ -1,0 +1,45 @@
+// The commands of docs/flows.md, typed as a newcomer would: on the terminal, served, killed while a question waits, and gone on with.
+import { beforeAll, expect, test } from 'vitest';
+import { ensureBuilt } from '../helpers/built.ts';
+import { read } from '../helpers/files.ts';
+import { freePort } from '../helpers/server-process.ts';
+import { Terminal } from '../helpers/terminal.ts';
+
+const BLOCK = /```sh\n([\s\S]*?)```/g;
+const blocks = [...read('docs/flows.md').matchAll(BLOCK)].map(([, text]) => text!.trim().split('\n'));
+const [play, serve, call] = blocks;
+const ENTER = '\r';
+const CTRL_C = '\u0003';
+const DOWN = '\u001b[B';
+const shell = (env: Record<string, string> = {}) =>
+  new Terminal('PS1="ready> " exec sh -i', { ...process.env, ...env });
+
+beforeAll(() => ensureBuilt());
+
+test('shows how to play it, how to serve it, how to call it, and how to check it all', () => {
+  expect(blocks.map(([first]) => first!.split(' ')[0])).toEqual(['npx', 'export', 'npx', 'node']);
+});
+
+test('on the terminal', async () => {
+  await using terminal = shell();
+  await terminal.types(play!.join(ENTER) + ENTER, 'Where to?');
+  await terminal.types(`Oslo${ENTER}`, 'Which seat?');
+  await terminal.types(`${DOWN}${ENTER}`, 'Pay 40 for Oslo?');
+  await terminal.types('y', 'Booked: Oslo, window, 40');
+});
+
+test('served, called, killed while it asks, started again, and answered', async () => {
+  const port = String(await freePort());
+  await using server = shell({ PORT: port });
+  await using client = shell();
+  const start = serve!.at(-1)! + ENTER;
+  await server.types(serve!.slice(0, -1).join(ENTER) + ENTER, 'ready> ');
+  await server.types(start, `http://127.0.0.1:${port}/mcp`);
+  await client.types(call!.join(ENTER).replace('8080', port) + ENTER, 'Where to?');
+  await server.types(CTRL_C, 'ready> ');
+  await server.types(start, `http://127.0.0.1:${port}/mcp`);
+  await client.types(`Oslo${ENTER}`, '2) window');
+  await client.types(`2${ENTER}`, 'Pay 40 for Oslo?');
+  await client.types(`y${ENTER}`, 'Booked: Oslo, window, 40');
+  await server.types(CTRL_C, 'ready> ');
+});

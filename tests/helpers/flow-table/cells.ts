@@ -52,7 +52,7 @@ export function isSame({ played }: Outcome, wanted: unknown): boolean {
 }
 
 export async function playAll(cells: readonly Cell[], redis: string): Promise<Map<Cell, Outcome>> {
-  const outcomes = new Map<Cell, Outcome>();
+  const outcomes = new Map<Cell, Outcome>(cells.map((cell) => [cell, { failure: 'it was not played' }])); // in this order
   const left = [...cells];
   const work = async (): Promise<void> => {
     for (let cell = left.shift(); cell; cell = left.shift()) outcomes.set(cell, await play(cell, redis));

@@ -33,6 +33,11 @@ export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchem
   messages?: Catalogue;
   /** False: the function is never run with made-up answers to find its questions. */
   explore?: boolean;
+  /**
+   * What happens to an open session in which a key was a step and is a question now, or the other way round. `fail`, the default: its
+   * turns are refused, and it stays as it is for a version that knows it. `reask`: what was there is passed over.
+   */
+  onMismatch?: 'fail' | 'reask';
   /** Takes long; channels that can let go of the client do so. */
   long?: boolean;
   /** What a finished session says of itself. Default `Completed successfully`. */

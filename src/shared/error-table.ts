@@ -190,6 +190,10 @@ export const ERRORS = {
     'The body of {tool} reached out by itself ({what}) at {where}',
     'Do that in ask.step, so that it is written down and not done again in every turn.',
   ]),
+  FLOW_CHANGED: row(-32603, 500, 'config', [
+    '{tool} has changed under an open session: {key} was {was} and is {is} now',
+    'Give it another key, or serve the version that the session began with.',
+  ]),
   FLOW_TOO_LARGE: row(-32603, 500, 'config', [
     '{what} is larger than {limit} bytes',
     'Keep large things elsewhere, and only their names in the flow.',

@@ -15,6 +15,7 @@ import { installVirtual } from './virtual.ts';
 import { isStepWant } from './want.ts';
 import type { AskWant, StepSpec, StepWant, Want } from './want.ts';
 import { Wants } from './wants.ts';
+import { toMismatch } from './mismatch.ts';
 import { frozen } from './plain.ts';
 import type { Resumption, RunInput } from './run-input.ts';
 import type { Spec } from './spec.ts';
@@ -192,6 +193,7 @@ export class Run implements Inside {
   /** False if it does not fit what is asked today. */
   #deliver(told: Told | Incoming): boolean {
     const want = this.#wants.get(told.k) as Want;
+    this.#outcome ??= toMismatch(this.input.flow, told, isStepWant(want));
     if (told.t === 'step') return isStepWant(want) && this.#settle(want, told);
     if (isStepWant(want)) return false;
     const answer = fit(told, want as AskWant, this);

@@ -1,5 +1,6 @@
 // What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
 import type { Incoming } from '../engine/fit.ts';
+import { isMismatch } from '../engine/mismatch.ts';
 import type { AskWant } from '../engine/want.ts';
 import { toWritten } from '../engine/thrown.ts';
 import type { Entry, Header } from '../journal.ts';
@@ -75,6 +76,7 @@ export async function toCompleted(drive: Drive, value: unknown): Promise<Draft> 
 
 export function toFailed(drive: Drive, error: unknown): Draft {
   const { flow, setup, incoming = [] } = drive.input;
+  if (isMismatch(error)) throw error; // another version can still go on with it
   const failure = toFailure(error, flow.name);
   setup.log.warn({ tool: flow.name, error }, 'flow.failed');
   return {

@@ -99,4 +99,37 @@ describe('an open session under a new version', () => {
     const turn = await next.answer({ ...session, sessionId: fresh.header.id, answers: [{ value: 'e' }] });
     expect(turn.questions.map(({ key }) => key)).toEqual(['b']);
   });
+
+  describe('in which a step has become a question, or a question a step', () => {
+    const was: Body = async (ask) => {
+      await ask.text('a');
+      await ask.step('k', () => 'done', { effect: 'retry' });
+      return [await ask.text('b'), await ask.text('c')];
+    };
+    const changes: Record<string, Body> = {
+      'k is asked': async (ask) => [await ask.text('a'), await ask.text('k'), await ask.text('b')],
+      'a is done': async (ask) => [await ask.step('a', () => 'a'), await ask.text('b')],
+    };
+
+    it.each(Object.entries(changes))('refuses, and stays as it is for a version that knows it: %s', async (_, body) => {
+      const { deploy, answer, session } = await begun(was, ['1']);
+      const [changed, old] = [deploy(body), deploy(was)];
+      const before = await old.getState(session);
+      await expect(answer(changed, '2')).rejects.toMatchObject({ code: 'FLOW_CHANGED' });
+      expect(await old.getState(session)).toEqual(before);
+      expect((await answer(old, '2')).questions.map(({ key }) => key)).toEqual(['c']);
+    });
+
+    it('asks anew where the author says so', async () => {
+      const { deploy, answer } = await begun(was, ['1']);
+      const next = deploy(changes['k is asked']!, { onMismatch: 'reask' });
+      expect((await answer(next, '2')).questions.map(({ key }) => key)).toEqual(['k']);
+      expect((await answer(next, 'x')).result).toEqual(['1', 'x', '2']);
+    });
+
+    it('is still cancelled', async () => {
+      const { deploy, session } = await begun(was, ['1']);
+      expect((await deploy(changes['k is asked']!).cancel(session)).header.state).toBe('cancelled');
+    });
+  });
 });

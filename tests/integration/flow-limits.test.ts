@@ -51,7 +51,7 @@ async function serving(limits: Partial<FlowLimits>, options: ServeFlowsOptions =
         },
       };
     };
-    return { start, begin };
+    return { wire, start, begin };
   };
 }
 
@@ -133,6 +133,22 @@ describe('no longer than', () => {
     expect((await short.answer('x')).error?.code).toBe(-32002);
     expect(await long.answer('x')).toMatchObject(accepted);
   });
+});
+
+test('before it is over its client is warned, once; looking at it is no sign of life, asking for more time is', async () => {
+  const { wire, start, begin } = await (await serving({}))();
+  const { result } = await start('forever', { timeout: 1000 });
+  const { sessionId } = result!;
+  const isWarning = ({ method, params }: Answer) =>
+    method === 'interaction.timeoutWarning' && params?.sessionId === sessionId;
+  const extended = (await wire.request('interaction.extend', { sessionId })).result!;
+  const { params } = await wire.find('a warning', isWarning);
+  expect(params).toEqual({ sessionId, expiresAt: extended.expiresAt, remainingMs: expect.any(Number) });
+  expect(params?.remainingMs).toBeLessThanOrEqual(200);
+  const look = () => wire.request('interaction.getState', { sessionId });
+  await until('it to be over, though it is looked at', async () => (await look()).error?.code === -32002);
+  expect(wire.messages.filter(isWarning)).toHaveLength(1);
+  expect(await (await begin('forever')).state()).toBe('waiting_user');
 });
 
 describe('no more bytes than', () => {

@@ -9,6 +9,9 @@ export interface Abortable {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+/** Why a call is called off whose client has not said so. */
+export const CLIENT_GONE = new DOMException('The client is gone', 'AbortError');
+
 export class Cancellation implements Abortable {
   aborted = false;
   reason: unknown;

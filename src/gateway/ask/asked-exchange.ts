@@ -87,8 +87,8 @@ export class AskedExchange extends DelegatedExchange {
     this.#carried.say(next);
   }
 
-  callOff(): void {
-    this.#cancellation?.abort();
+  callOff(reason?: unknown): void {
+    this.#cancellation?.abort(reason);
   }
 
   override canAsk(ask: Ask): boolean {
@@ -136,7 +136,7 @@ export class AskedExchange extends DelegatedExchange {
   #follow({ cancellation, signal }: Exchange): void {
     if (!this.#cancellation) return;
     const followed = cancellation ?? signal;
-    if (followed.aborted) return this.callOff();
-    followed.addEventListener('abort', () => this.callOff(), { once: true });
+    if (followed.aborted) return this.callOff(followed.reason);
+    followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });
   }
 }

@@ -76,7 +76,7 @@ export class Conversation {
     this.#unwatch?.();
     this.#asks.close();
     for (const exchange of this.#inFlight.values()) {
-      exchange.cancel();
+      exchange.lose();
       const answer = reason && toErrorMessage(exchange.request.id, plainError(reason));
       exchange.outlet.end(answer, reason?.row.status); // an HTTP answer that nobody will write must not stay open
     }

@@ -3,7 +3,7 @@
 import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { toNotification } from '../../protocol/message.ts';
-import { Cancellation } from '../../shared/cancellation.ts';
+import { CLIENT_GONE, Cancellation } from '../../shared/cancellation.ts';
 import { createCounter, randomId } from '../../shared/ids.ts';
 import type { SplitParams } from './meta.ts';
 import type { Outlet } from './outlet.ts';
@@ -51,11 +51,16 @@ export abstract class ServedExchange implements Exchange {
     return this.#ended;
   }
 
-  /** The client gave up, or is gone. Returns false when there was nothing left to call off. */
-  cancel(): boolean {
+  /** The client gave up. Returns false when there was nothing left to call off. */
+  cancel(reason?: unknown): boolean {
     if (this.cancellation.aborted || this.#ended) return false;
-    this.cancellation.abort();
+    this.cancellation.abort(reason);
     return true;
+  }
+
+  /** The client is gone: it has not said that it gives up, and may come back. */
+  lose(): void {
+    this.cancel(CLIENT_GONE);
   }
 
   end(): void {

@@ -140,8 +140,8 @@ export class StatelessExchange extends ServedExchange {
     this.cancel();
   }
 
-  override cancel(): boolean {
-    const cancelled = super.cancel();
+  override cancel(reason?: unknown): boolean {
+    const cancelled = super.cancel(reason);
     this.refuseAsks(new GatewayError('CANCELLED'));
     return cancelled;
   }

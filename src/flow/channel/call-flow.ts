@@ -5,6 +5,8 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
+import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { StartRequest } from '../session/requests.ts';
@@ -13,6 +15,7 @@ import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
+import { offerResume } from './offer-resume.ts';
 import { toAsk } from './round.ts';
 import type { Round } from './round.ts';
 import { takeReply } from './take-reply.ts';
@@ -25,6 +28,8 @@ export interface Called {
   sessions: Sessions;
   /** In the state of calls that are ended with questions. */
   travelling: TravellingSessions;
+  /** Kept sessions whose calls wait in this process. */
+  waiting: Set<string>;
 }
 
 export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called): Promise<ResultObject> {
@@ -34,7 +39,7 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
   const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit' };
   try {
     const { suspended, ...round } = await begun(exchange, start, called);
-    return suspended ?? (await toResult(await played(round, exchange, called.sessions), flow));
+    return suspended ?? (await toResult(await played(round, exchange, called), flow));
   } catch (thrown) {
     return toRefused(thrown);
   }
@@ -42,16 +47,20 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
 
 async function begun(exchange: Exchange, start: StartRequest, called: Called): Promise<Leg> {
   if (exchange.maySuspend || exchange.resumed?.state !== undefined) return travel(exchange, start, called);
-  return { turn: await settled(await called.sessions.start(start)) };
+  const left = await offerResume(exchange, start, called);
+  return { turn: left ?? (await settled(await called.sessions.start(start))) };
 }
 
-async function played(first: Round, exchange: Exchange, sessions: Sessions): Promise<Turn> {
+async function played(first: Round, exchange: Exchange, { sessions, waiting }: Called): Promise<Turn> {
   let round = first;
   if (round.turn.questions.length === 0) return round.turn;
   const { principal } = exchange.client;
   const { id: sessionId } = round.turn.header;
-  const giveUp = (): void =>
+  const giveUp = (): void => {
+    if (exchange.signal.reason === CLIENT_GONE && !isAnonymous(principal)) return; // its user may come back for it
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
+  };
+  waiting.add(sessionId);
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
     while (round.turn.questions.length > 0) {
@@ -66,6 +75,7 @@ async function played(first: Round, exchange: Exchange, sessions: Sessions): Pro
     throw thrown;
   } finally {
     exchange.signal.removeEventListener('abort', giveUp);
+    waiting.delete(sessionId);
   }
 }
 

@@ -33,7 +33,11 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const { keys = server.options.keys ?? [randomBytes(32).toString('base64')] } = options;
   const setup = { ...options, log, clock, keys };
   const sessions = new Sessions(flows, setup);
-  const called = { sessions, travelling: carriedByCalls(flows, { ...setup, store: sessions.setup.store }) };
+  const called = {
+    sessions,
+    travelling: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
+    waiting: new Set<string>(),
+  };
   const desk = options.tokens
     ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))
     : storedDesk(sessions);

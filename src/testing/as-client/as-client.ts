@@ -62,27 +62,18 @@ export async function playAsClient(
   if (!Object.hasOwn(KINDS, kind))
     throw new GatewayError('BAD_OPTION', { option: 'kind of client', reason: `there is no ${kind}` });
   const how: Kind = KINDS[kind];
-  const watched = watchStore(options.store ?? memoryStore());
-  const { flow: seenFlow, seen } = observed(flow, () => new Boundaries());
-  // Left to itself, a flow that takes long becomes a task when it has taken so long: sooner or later.
-  const served = { ...seenFlow, options: { ...seenFlow.options, long: how.plays === 'task' } };
-  const { log } = collectLog();
-  const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels: how.channels } });
-  const limits = { ...UNHURRIED, ...options.limits };
-  const sessions = serveFlows(server, [served], { log, keys: KEYS, ...options, limits, store: watched.store });
+  const { server, watched, seen, ready } = serve(flow, how, options);
   const person = new Person(answers);
+  const given = how.plays === 'arguments' ? { ...args, ...answers } : args;
   // No timer of a server keeps a process from ending, and there is no socket here that would.
   const alive = setInterval(() => {}, 60_000);
   try {
-    await sessions.explored(served); // until then its arguments are not known
-    const tool = flow.name;
+    await ready;
+    const call = { tool: flow.name, args: given };
     const outcome =
       how.plays === 'flow'
-        ? await natively(server, person, { tool, args })
-        : await called(server, new Asked({ how, person, watched, maxRounds }), {
-            tool,
-            args: how.plays === 'arguments' ? { ...args, ...answers } : args,
-          });
+        ? await natively(server, person, call)
+        : await called(server, new Asked({ how, person, watched, maxRounds }), call);
     const { asked, rounds, ways } = person;
     return { ...outcome, asked, rounds, ways: [...ways], steps: seen.steps, kept: watched.made > 0 };
   } catch (thrown) {
@@ -91,6 +82,19 @@ export async function playAsClient(
     await server.close();
     clearInterval(alive);
   }
+}
+
+/** `ready`: until then its arguments are not known. */
+function serve(flow: AnyFlow, { plays, channels }: Kind, options: ServeFlowsOptions) {
+  const watched = watchStore(options.store ?? memoryStore());
+  const { flow: observable, seen } = observed(flow, () => new Boundaries());
+  // Left to itself, a flow that takes long becomes a task when it has taken so long: sooner or later.
+  const served = { ...observable, options: { ...observable.options, long: plays === 'task' } };
+  const { log } = collectLog();
+  const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels } });
+  const limits = { ...UNHURRIED, ...options.limits };
+  const sessions = serveFlows(server, [served], { log, keys: KEYS, ...options, limits, store: watched.store });
+  return { server, watched, seen, ready: sessions.explored(served) };
 }
 
 type Call = { tool: string; args: Record<string, unknown> };

@@ -7,9 +7,9 @@ import { createTokens } from '../../dist/flow/token/tokens.js';
 import { ANSWERS, survey, surveyed } from './trip.mjs';
 import { throughStore } from './measure.mjs';
 
-/** Bytes per session that waits for its fifth answer: the first four were asked for together. */
-export async function sessionBytes(subject, count) {
-  const way = throughStore(subject.store);
+/** Bytes per session that waits for its fifth answer: the first four were asked for together. `warm`: with its body. */
+export async function sessionBytes(subject, count, { warm = 0 } = {}) {
+  const way = throughStore(subject.store, { warm });
   const look = async () => {
     if (subject.port !== undefined) return redisMemory(subject.port);
     if (subject.path !== undefined) return statSync(subject.path).size + sizeOf(`${subject.path}-wal`);

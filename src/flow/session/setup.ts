@@ -67,7 +67,7 @@ export interface Setup {
   readonly owner: string;
 }
 
-/** Of some 5 KB each. */
+/** Of some 8 KB each. */
 const WARM_BODIES = 1000;
 
 export function toSetup(options: SessionOptions, env: Record<string, string | undefined> = process.env): Setup {

@@ -64,6 +64,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.task;
   }
 
+  get expectsQuestions(): boolean | undefined {
+    return this.inner.expectsQuestions;
+  }
+
   get awaitsTask(): boolean | undefined {
     return this.inner.awaitsTask;
   }

@@ -72,6 +72,8 @@ export interface Exchange {
   readonly logLevel?: LoggingLevel | undefined;
   /** The client asked for this call to run as a task (`ttl` in ms), or allows it (`{}`). */
   readonly task?: { ttl?: number | undefined; requested: boolean } | undefined;
+  /** It is made for somebody who expects to be asked: where a wire cannot tell whose a question is, it is alone on it. */
+  readonly expectsQuestions?: boolean | undefined;
   /** Whoever made it knows no tasks: a tool that runs as one is awaited to its end. */
   readonly awaitsTask?: boolean | undefined;
   /** The call may be ended with questions (suspended.ts) instead of asking them. */

@@ -1,6 +1,6 @@
 // The interactive sessions that a server holds for others, and who is told what the server says of each.
 // 1. It is told to whoever last did something with the session, and to nobody else; what names no known session, to nobody.
-// 2. A request about a session is answered before anything that the server says because of it.
+// 2. What a server says after the answer to a request is told after that answer.
 // 3. For a client that cannot be told things, the latest is kept and comes along with an answer, as `next`.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -24,8 +24,8 @@ export interface Player {
 }
 
 interface Session {
+  readonly id: string;
   player: Player;
-  busy: Promise<unknown> | undefined;
   kept: Told | undefined;
   onKept: (() => void) | undefined;
 }
@@ -75,9 +75,13 @@ export class FlowSessions {
     const sessionId = String(params.sessionId);
     const isNew = !this.#sessions.has(sessionId);
     const session = this.#claim(sessionId, player);
-    const answered = call();
-    session.busy = answered.catch(() => isNew && this.forget(sessionId)); // the server may not know it
-    const result = await answered;
+    let result: JsonObject;
+    try {
+      result = await call();
+    } catch (thrown) {
+      if (isNew) this.forget(sessionId); // the server may not know it
+      throw thrown;
+    }
     if (method === 'interaction.cancel') this.forget(sessionId);
     return this.#withNext(method, session, result);
   }
@@ -85,12 +89,8 @@ export class FlowSessions {
   /** What the server says, brought to whom it is for. */
   async put(told: Told, signal?: AbortSignal): Promise<JsonObject> {
     const session = await this.#find(String(told.params.sessionId));
-    await session.busy;
-    await new Promise((resolve) => setImmediate(resolve));
-    if (session.player.tell) {
-      if (isEnd(told)) this.forget(String(told.params.sessionId));
-      return session.player.tell(told, signal);
-    }
+    await new Promise((resolve) => setImmediate(resolve)); // an answer may just be on its way
+    if (session.player.tell) return this.#tell(session, told, signal);
     session.kept = told;
     session.onKept?.();
     return toAcknowledged(told.method, told.params);
@@ -111,7 +111,7 @@ export class FlowSessions {
       known.player = player;
       return known;
     }
-    const session: Session = { player, busy: undefined, kept: undefined, onKept: undefined };
+    const session: Session = { id: sessionId, player, kept: undefined, onKept: undefined };
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > MAX_SESSIONS) this.forget(this.#sessions.keys().next().value!);
     return session;
@@ -128,11 +128,15 @@ export class FlowSessions {
 
   /** The answer with what comes next where it has to be in it, and without where it must not be. */
   async #withNext(method: string, session: Session, { next, ...result }: JsonObject): Promise<JsonObject> {
-    const { tell } = session.player;
-    if (!tell) return { ...result, ...(await this.#nextFor(method, session, next, result)) };
-    const told = toTold(next, result.sessionId);
-    if (told) setImmediate(() => void tell(told).catch(() => {})); // what it answers changes nothing
+    if (!session.player.tell) return { ...result, ...(await this.#nextFor(method, session, next, result)) };
+    const told = toTold(next, session.id);
+    if (told) setImmediate(() => void this.#tell(session, told).catch(() => {})); // what it answers changes nothing
     return result;
+  }
+
+  async #tell({ id, player }: Session, told: Told, signal?: AbortSignal): Promise<JsonObject> {
+    if (isEnd(told)) this.forget(id);
+    return player.tell!(told, signal);
   }
 
   async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
@@ -142,7 +146,7 @@ export class FlowSessions {
       await this.#keptWithin(session, result.accepted === false ? RETRY_PROMPT_MS : NEXT_MS);
     const { kept } = session;
     session.kept = undefined;
-    if (kept && isEnd(kept)) this.forget(String(kept.params.sessionId));
+    if (kept && isEnd(kept)) this.forget(session.id);
     if (kept) return { next: { state: stateAfter(kept), method: kept.method, ...kept.params } };
     return isLeading ? { next: { state: result.accepted === false ? 'waiting_user' : 'processing' } } : {};
   }

@@ -108,6 +108,7 @@ export class FlowTarget extends DelegatedTarget {
       tell: (told) => void this.#sessions.put(told).catch((error: unknown) => this.#untold(error)),
       warn: (remainingMs) => this.#warn(call, remainingMs),
     });
+    call.signal.addEventListener('abort', () => this.#sessions.forget(call.options.id));
     setImmediate(() => void this.#play(new PlayedExchange(exchange, args, call, this.#watchers.get(client)), call));
     return { sessionId: call.options.id, state: 'idle' };
   }

@@ -54,6 +54,10 @@ export class PlayedExchange extends DelegatedExchange {
     return undefined;
   }
 
+  override get expectsQuestions(): boolean {
+    return true;
+  }
+
   override get awaitsTask(): boolean {
     return true;
   }

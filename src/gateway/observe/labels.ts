@@ -5,7 +5,12 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const METHODS = new Set([
+  'capabilities',
   'completion/complete',
+  'interaction.cancel',
+  'interaction.getState',
+  'interaction.respond',
+  'interaction.start',
   'logging/setLevel',
   'ping',
   'prompts/get',

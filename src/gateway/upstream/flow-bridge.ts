@@ -27,14 +27,15 @@ const MAX_PLAIN = 10_000;
 
 export class FlowBridge {
   readonly #lender: Lender;
-  readonly #sessions: FlowSessions;
+  readonly #clock: Clock;
+  readonly #sessions = new WeakMap<Connection, FlowSessions>();
   /** Tools of an interactive server that are not. */
   readonly #plain = new Set<string>();
   readonly #watchers = new Map<ClientView, Watcher>();
 
   constructor(lender: Lender, clock: Clock) {
     this.#lender = lender;
-    this.#sessions = new FlowSessions(clock);
+    this.#clock = clock;
   }
 
   /** A client is there. The returned function says that it is not any more. */
@@ -49,11 +50,9 @@ export class FlowBridge {
   }
 
   async handle(exchange: Exchange): Promise<JsonObject> {
-    const { method, params, client } = exchange;
-    const player = this.#playerFor(client);
-    const call = async (): Promise<JsonObject> => toPlain(await this.#lender.send(exchange, this.#putFor(exchange)));
-    if (method === 'interaction.start') return this.#sessions.start(player, call);
-    return this.#sessions.goOn(player, { method, params }, call);
+    return this.#with(exchange, this.#playerFor(exchange.client), (request) =>
+      request(exchange.method, exchange.params),
+    );
   }
 
   /** Whether a tool may be one that is played over Flow alone. */
@@ -68,36 +67,48 @@ export class FlowBridge {
     const prompts = new Prompts();
     const { client } = exchange;
     const player: Player = { client, tell: async ({ method, params }) => prompts.hear(method, params) };
-    const { send, end } = await this.#lender.lend(exchange, this.#putFor(exchange));
-    const request: Stage['request'] = (method, params, isLast = false) => {
-      const call = async (): Promise<JsonObject> =>
-        toPlain(await send({ method, params, ...(isLast && { signal: undefined }) }));
-      if (method === 'interaction.start') return this.#sessions.start(player, call);
-      return this.#sessions.goOn(player, { method, params }, call);
-    };
-    try {
+    return this.#with(exchange, player, async (request) => {
       const started = await request('interaction.start', toStart(exchange)).catch((thrown: unknown) => {
         return this.#notPlayed(thrown, tool);
       });
-      return started && (await playTool(exchange, { started, prompts, request }));
+      return started && playTool(exchange, { started, prompts, request });
+    });
+  }
+
+  /** The server asks for, or says, something about a session. */
+  put(ask: Ask, connection: Connection, signal?: AbortSignal): Promise<JsonObject> {
+    return this.#sessionsOn(connection).put(toTold(ask), signal);
+  }
+
+  /** It says it without wanting an answer. */
+  notice({ method, params = {} }: NotificationMessage, connection: Connection): void {
+    this.#sessionsOn(connection).playerOf(params.sessionId)?.notify?.(method, params);
+  }
+
+  /** What comes on the stream of a request may belong to a session. */
+  async #with<T>(exchange: Exchange, player: Player, work: (request: Stage['request']) => Promise<T>): Promise<T> {
+    const put: Put = (ask, signal) =>
+      isInteraction(ask.method) ? this.put(ask, connection, signal) : exchange.ask(ask, signal);
+    const { connection, send, end } = await this.#lender.lend(exchange, put);
+    const sessions = this.#sessionsOn(connection);
+    const request: Stage['request'] = (method, params, isLast = false) => {
+      const call = async (): Promise<JsonObject> =>
+        toPlain(await send({ method, params, ...(isLast && { signal: undefined }) }));
+      if (method === 'interaction.start') return sessions.start(player, call);
+      return sessions.goOn(player, { method, params }, call);
+    };
+    try {
+      return await work(request);
     } finally {
       end();
     }
   }
 
-  /** The server asks for, or says, something about a session. */
-  put(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    return this.#sessions.put(toTold(ask), signal);
-  }
-
-  /** It says it without wanting an answer. */
-  notice({ method, params = {} }: NotificationMessage): void {
-    this.#sessions.playerOf(params.sessionId)?.notify?.(method, params);
-  }
-
-  /** What may come on the stream of a request, and belongs to a session. */
-  #putFor(exchange: Exchange): Put {
-    return (ask, signal) => (isInteraction(ask.method) ? this.put(ask, signal) : exchange.ask(ask, signal));
+  /** Two connections may lead to two processes, which need not know of each other's ids. */
+  #sessionsOn(connection: Connection): FlowSessions {
+    let sessions = this.#sessions.get(connection);
+    if (!sessions) this.#sessions.set(connection, (sessions = new FlowSessions(this.#clock)));
+    return sessions;
   }
 
   #playerFor(client: ClientView): Player {
@@ -117,8 +128,9 @@ export class FlowBridge {
 
   /** It can never come back, and a server that many share does not notice that one of them has left. */
   #abandon(client: ClientView, home: Connection): void {
-    for (const sessionId of this.#sessions.of(client)) {
-      this.#sessions.forget(sessionId);
+    const sessions = this.#sessionsOn(home);
+    for (const sessionId of sessions.of(client)) {
+      sessions.forget(sessionId);
       const params = { sessionId, reason: GONE };
       home.supervised.current?.call({ method: 'interaction.cancel', params }).catch(() => {}); // it may just have ended
     }

@@ -15,6 +15,7 @@ import type { Upstream } from './upstream.ts';
 export type Send = (wanted?: Wanted) => Promise<ResultObject>;
 
 export interface Lent {
+  connection: Connection;
   send: Send;
   /** To be called when it is not needed any more. */
   end: () => void;
@@ -37,8 +38,8 @@ export class Lender {
     this.#options = options;
   }
 
-  async send(exchange: Exchange, put?: Put): Promise<ResultObject> {
-    const { send, end } = await this.lend(exchange, put);
+  async send(exchange: Exchange): Promise<ResultObject> {
+    const { send, end } = await this.lend(exchange);
     try {
       return await send();
     } finally {
@@ -68,7 +69,7 @@ export class Lender {
       const upstream = connection.supervised.current ?? (await connection.supervised.get());
       if (exchange.logLevel) await setLevel(connection, upstream.server, exchange.logLevel);
       const calling = { exchange, server: upstream.server, ask, timeoutMs };
-      return { end, send: (wanted) => upstream.relay(toCall(calling, wanted)) };
+      return { connection, end, send: (wanted) => upstream.relay(toCall(calling, wanted)) };
     } catch (thrown) {
       end();
       throw thrown;
@@ -76,10 +77,10 @@ export class Lender {
   }
 
   /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */
-  async #alone({ client, params }: Exchange): Promise<Connection> {
+  async #alone({ client, params, expectsQuestions }: Exchange): Promise<Connection> {
     if (!client.assisted?.elicitation || !this.#connections.home(client).isShared)
       return this.#connections.take(client);
-    return this.#asking.has(String(params.name))
+    return expectsQuestions || this.#asking.has(String(params.name))
       ? this.#connections.takeAlone(client)
       : this.#connections.undisputed(client);
   }

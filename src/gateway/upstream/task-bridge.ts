@@ -30,7 +30,7 @@ export interface TaskBridgeOptions {
   limits: Limits;
   tell: (change: Change) => void;
   /** Lends a connection for calls that belong together; `ask` answers what is asked on it. */
-  lend(exchange: Exchange, ask?: Put): Promise<Lent>;
+  lend(exchange: Exchange, ask?: Put): Promise<Pick<Lent, 'send' | 'end'>>;
 }
 
 const MAX_PAGES = 100;

@@ -218,7 +218,7 @@ export class UpstreamTarget implements Target {
     const events = {
       onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
       onChange: (change: Change) => hear(change, connection, this.#concerned),
-      onNotice: (notification: NotificationMessage) => this.#flow.notice(notification),
+      onNotice: (notification: NotificationMessage) => this.#flow.notice(notification, connection),
     };
     const onOpen = (upstream: Upstream, isAgain: boolean): void => this.#onOpen(connection, upstream, isAgain);
     const onIdle = (): void => this.#connections.forget(connection);
@@ -227,7 +227,7 @@ export class UpstreamTarget implements Target {
 
   /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */
   #onAsk(connection: Connection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
-    if (isInteraction(ask.method)) return this.#flow.put(ask, signal);
+    if (isInteraction(ask.method)) return this.#flow.put(ask, connection, signal);
     const { roots } = this.#options;
     const isOurs = ask.method === 'roots/list' && connection.hasOurRoots;
     return isOurs && roots ? roots() : connection.asks.put(ask, signal);

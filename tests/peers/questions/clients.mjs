@@ -1,9 +1,10 @@
 // The clients of the suite with one face: `open(url, answer)` → `{ asked, call(name, args, timeoutMs), leave() }`. `asked` has every
-// question that reached the client; `answer(question)` gives what its user answers. `can`: whether it can be asked.
+// question that reached the client; `answer(question)` gives what its user answers. `can`: whether it can be asked; `speaksFlow`: it plays tools.
 import { Client as V2Client, StreamableHTTPClientTransport as V2Http } from '@modelcontextprotocol/client';
 import { Client as V1Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as V1Http } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
+import { openFlow } from './flow-client.mjs';
 import { openRaw } from './raw-client.mjs';
 
 const INFO = { name: 'asked', version: '1.0.0' };
@@ -21,6 +22,13 @@ export const CLIENTS = [
   },
   { name: 'SDK v2 handshake', era: 'handshake', can: true, open: (url, answer) => openV2(url, 'legacy', answer) },
   { name: 'raw', era: 'stateless', can: false, open: openRaw },
+  { name: 'Flow', era: 'handshake', speaksFlow: true, open: (url, answer) => openFlow(url, '2025-11-25', answer) },
+  {
+    name: 'Flow stateless',
+    era: 'stateless',
+    speaksFlow: true,
+    open: (url, answer) => openFlow(url, '2026-07-28', answer),
+  },
 ];
 
 async function openV1(url, capabilities, answer) {

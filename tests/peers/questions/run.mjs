@@ -3,7 +3,7 @@
 //
 //   node tests/peers/questions/run.mjs [--only TEXT] [--write] [--jobs N]
 //
-// A cell is a server, a client and a question; nothing is skipped. Without --write the tables in docs/questions.md must be what
+// A cell is a server, a client and a question; nothing is skipped but what MCP Flow has no question for. Without --write the tables in docs/questions.md must be what
 // this run gives; --write renews them. --only plays the cells whose name has the text.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -14,6 +14,8 @@ const { CLIENTS } = await import('./clients.mjs');
 const { compareTables, renewTables } = await import('./document.mjs');
 const { startEvents } = await import('./events.mjs');
 const { PLAY_ASKABLE } = await import('./play-askable.mjs');
+const { PLAY_FLOW } = await import('./play-flow.mjs');
+const { PLAY_FLOW_SERVER } = await import('./play-flow-server.mjs');
 const { PLAY_UNASKABLE } = await import('./play-unaskable.mjs');
 const { toTables } = await import('./tables.mjs');
 const { HURRY_MS, startUpstream, UPSTREAMS } = await import('./upstreams.mjs');
@@ -42,9 +44,10 @@ async function playUpstream(upstream) {
       upstream,
       client,
       question,
+      game: gamesOf(upstream, client)[question],
       key: `${upstream.name} → ${client.name}: ${question}`,
     })),
-  ).filter(({ key }) => key.includes(options.only));
+  ).filter(({ game, key }) => game && key.includes(options.only));
   if (cells.length === 0) return;
   const doors = await startUpstream(upstream, events.url);
   const work = async () => {
@@ -62,13 +65,12 @@ async function play(cell, doors) {
     opened.push(client);
     return client;
   };
-  const game = (cell.client.can ? PLAY_ASKABLE : PLAY_UNASKABLE)[cell.question];
   let deadline;
   const late = new Promise((_, reject) => {
     deadline = setTimeout(() => reject(new Error(hanging(cell, opened))), DEADLINE_MS);
   });
   try {
-    const way = await Promise.race([game({ ...cell, ...doors, events, open, hurryMs: HURRY_MS }), late]);
+    const way = await Promise.race([cell.game({ ...cell, ...doors, events, open, hurryMs: HURRY_MS }), late]);
     console.log(`✓ ${cell.key.padEnd(64)} ${way}, ${Date.now() - begun} ms`);
     return { passed: true, way };
   } catch (error) {
@@ -78,6 +80,12 @@ async function play(cell, doors) {
     clearTimeout(deadline);
     await Promise.allSettled(opened.map((client) => client.leave()));
   }
+}
+
+/** By question; of what a server cannot ask there is none. */
+function gamesOf(upstream, { can, speaksFlow }) {
+  if (upstream.era === 'flow') return PLAY_FLOW_SERVER[speaksFlow ? 'flow' : can ? 'askable' : 'unaskable'];
+  return speaksFlow ? PLAY_FLOW : can ? PLAY_ASKABLE : PLAY_UNASKABLE;
 }
 
 function hanging({ key }, opened) {

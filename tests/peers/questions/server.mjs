@@ -1,4 +1,4 @@
-// A server that asks, as a process: `node server.mjs v1|v2 stdio|http EVENTS-URL`. On HTTP it prints its URL.
+// A server that asks, as a process: `node server.mjs v1|v2|flow stdio|http EVENTS-URL`. On HTTP it prints its URL.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -9,6 +9,10 @@ const SERVE = {
     const { createV1 } = await import('./server-v1.mjs');
     await createV1(events).connect(new StdioServerTransport());
     process.stdin.once('end', () => process.exit(0));
+  },
+  async 'flow stdio'() {
+    const { serveFlow } = await import('./server-flow.mjs');
+    serveFlow(events);
   },
   async 'v2 stdio'() {
     const { serveStdio } = await import('@modelcontextprotocol/server/stdio');

@@ -15,6 +15,9 @@ function toTable(upstream, results, clients, questions) {
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-function toCell({ passed, way }) {
+/** What a server cannot ask is in no cell. */
+function toCell(result) {
+  if (!result) return '—';
+  const { passed, way } = result;
   return passed ? `✓ ${way}` : '✗';
 }

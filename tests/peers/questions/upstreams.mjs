@@ -13,6 +13,7 @@ export const UPSTREAMS = [
   { name: 'handshake, HTTP', era: 'handshake', kind: 'v1', transport: 'http', revision: '2025-11-25' },
   { name: 'stateless, HTTP', era: 'stateless', kind: 'v2', transport: 'http', revision: '2026-07-28' },
   { name: 'stateless, stdio', era: 'stateless', kind: 'v2', transport: 'stdio', revision: '2026-07-28' },
+  { name: 'MCP Flow, stdio', era: 'flow', kind: 'flow', transport: 'stdio', revision: '2025-11-25' },
 ];
 
 /** `{ patient, hurried, stop }`: the two doors of the gateway. */

@@ -1,0 +1,136 @@
+// Questions of one protocol in the words of the other, both ways.
+import { describe, expect, it } from 'vitest';
+import type { Prompt } from '../../protocol/prompt.ts';
+import { isPromptable, toFormPrompts } from './form-prompts.ts';
+import { fromPromptAnswer, toPromptAsk } from './prompt-form.ts';
+
+const form = (properties: object, required: string[] = []) => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'Please', requestedSchema: { type: 'object', properties, required } },
+});
+const asked = (prompt: Prompt) => toPromptAsk(prompt, undefined).params!.requestedSchema;
+const answered = (prompt: Prompt, answer: unknown) =>
+  fromPromptAnswer(prompt, { action: 'accept', content: { answer } });
+
+describe('the fields of a form as prompts', () => {
+  it.each([
+    [
+      { type: 'string', minLength: 2, maxLength: 9 },
+      { type: 'text', validation: { required: true, min: 2, max: 9 } },
+    ],
+    [
+      { type: 'string', format: 'email' },
+      { type: 'text', validation: { required: true, format: 'email' } },
+    ],
+    [
+      { type: 'string', format: 'date' },
+      { type: 'date', validation: { required: true } },
+    ],
+    [
+      { type: 'integer', minimum: 1 },
+      { type: 'number', validation: { required: true, min: 1, integer: true } },
+    ],
+    [
+      { type: 'boolean', default: false },
+      { type: 'confirm', defaultValue: false, validation: { required: true } },
+    ],
+    [{ type: 'object' }, { type: 'custom', validation: { required: true } }],
+    [
+      { type: 'string', oneOf: [{ const: 'a', title: 'A' }] },
+      { type: 'choice', choices: [{ value: 'a', label: 'A' }], validation: { required: true } },
+    ],
+    [
+      { type: 'array', items: { enum: ['a'] }, maxItems: 1 },
+      {
+        type: 'custom',
+        choices: [{ value: 'a', label: 'a' }],
+        schema: { type: 'array', items: { enum: ['a'] }, maxItems: 1 },
+        validation: { required: true },
+      },
+    ],
+  ])('%j', (property, prompt) => {
+    expect(toFormPrompts(form({ x: property }, ['x'])).map((one) => one.prompt)).toEqual([
+      { message: 'Please', ...prompt },
+    ]);
+  });
+
+  it('come one by one, each named, and are checked', () => {
+    const [name, age] = toFormPrompts(
+      form({ name: { type: 'string', title: 'Name' }, age: { type: 'number' } }, ['name']),
+    );
+    expect([name!.prompt.message, age!.prompt.message]).toEqual(['Please\nName', 'age']);
+    expect(name!.check('')).toEqual({ error: expect.any(String) });
+    expect([age!.check('3'), age!.check(null)]).toEqual([{ value: 3 }, { value: undefined }]);
+  });
+
+  it('a page, and a form without fields, are a yes or no', () => {
+    const page = { method: 'elicitation/create', params: { mode: 'url', message: 'Log in', url: 'https://a.example' } };
+    expect(toFormPrompts(page)[0]!.prompt).toMatchObject({ type: 'confirm', url: 'https://a.example' });
+    expect(toFormPrompts(form({}))[0]!.prompt).toMatchObject({ type: 'confirm', message: 'Please' });
+    expect(toFormPrompts(page)[0]!.check('yes')).toEqual({ error: expect.any(String) });
+  });
+
+  it('no secret and no file is asked for by a prompt', () => {
+    expect(isPromptable(form({ x: { type: 'string', format: 'password' } }))).toBe(false);
+    expect(isPromptable({ ...form({ x: { type: 'string' } }), page: true })).toBe(false);
+    expect(isPromptable({ method: 'sampling/createMessage' })).toBe(false);
+    expect(isPromptable(form({ x: { type: 'string' } }))).toBe(true);
+  });
+});
+
+describe('a prompt as a form', () => {
+  it('has the rules of the prompt, and what was wrong with the last answer first', () => {
+    const prompt: Prompt = {
+      type: 'text',
+      message: 'Where to?',
+      validation: { required: true, min: 2, pattern: '^[a-z]+$' },
+    };
+    expect(toPromptAsk(prompt, 'Too short').params).toMatchObject({ mode: 'form', message: 'Too short\nWhere to?' });
+    expect(asked(prompt)).toEqual({
+      type: 'object',
+      properties: { answer: { title: 'Your answer', type: 'string', minLength: 2, pattern: '^[a-z]+$' } },
+      required: ['answer'],
+    });
+  });
+
+  it('gives back options as what they are', () => {
+    const choices = [
+      { value: 1, label: 'One' },
+      { value: { a: 1 }, label: 'Object' },
+    ];
+    const prompt: Prompt = { type: 'choice', message: '?', choices };
+    expect(asked(prompt)).toMatchObject({ properties: { answer: { oneOf: [{ const: '1' }, { const: '{"a":1}' }] } } });
+    expect([answered(prompt, '1'), answered(prompt, '{"a":1}')]).toEqual([{ value: 1 }, { value: { a: 1 } }]);
+    const several: Prompt = { type: 'custom', message: '?', choices, schema: { type: 'array' } };
+    expect(answered(several, ['1'])).toEqual({ value: [1] });
+  });
+
+  it('is the form itself where it has one, and JSON where there is none', () => {
+    const flat: Prompt = {
+      type: 'custom',
+      message: '?',
+      schema: { type: 'object', properties: { a: { type: 'string' } } },
+    };
+    expect(asked(flat)).toEqual(flat.schema);
+    expect(fromPromptAnswer(flat, { action: 'accept', content: { a: 'x' } })).toEqual({ value: { a: 'x' } });
+    const deep: Prompt = { type: 'custom', message: '?' };
+    expect([answered(deep, '{"a":[1]}'), answered(deep, 'no json')]).toEqual([
+      { value: { a: [1] } },
+      { value: 'no json' },
+    ]);
+  });
+
+  it('no to a yes-or-no question is an answer; to any other it is none', () => {
+    expect(fromPromptAnswer({ type: 'confirm', message: '?' }, { action: 'decline' })).toEqual({ value: false });
+    expect(fromPromptAnswer({ type: 'text', message: '?' }, { action: 'decline' })).toBeUndefined();
+    expect(fromPromptAnswer({ type: 'confirm', message: '?' }, { action: 'cancel' })).toBeUndefined();
+  });
+
+  it('files are asked for on a page alone', () => {
+    const prompt: Prompt = { type: 'file', message: '?', validation: { accept: ['.csv'], maxBytes: 9 } };
+    expect(toPromptAsk(prompt, undefined).page).toBe(true);
+    expect(asked(prompt)).toMatchObject({
+      properties: { answer: { 'x-parley': 'file', accept: '.csv', maxBytes: 9 } },
+    });
+  });
+});

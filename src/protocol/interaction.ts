@@ -1,6 +1,6 @@
 // MCP Flow in the neutral model: its methods are named the same in every era, and what a server can do of it stands in its
 // capabilities under `experimental.mcpFlow`.
-import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from './message.ts';
 import { isObject, present } from './message.ts';
 
@@ -11,8 +11,8 @@ export function isInteraction(method: string): boolean {
   return method.startsWith('interaction.');
 }
 
-/** What a server declares of MCP Flow; undefined where it says nothing. Some put it among the capabilities themselves. */
-export function flowOf(capabilities: ServerCapabilities): JsonObject | undefined {
+/** What a peer declares of MCP Flow; undefined where it says nothing. Some put it among the capabilities themselves. */
+export function flowOf(capabilities: ServerCapabilities | ClientCapabilities): JsonObject | undefined {
   const { experimental, interactive, version, features } = capabilities as JsonObject;
   const declared = isObject(experimental) ? experimental.mcpFlow : undefined;
   if (isObject(declared)) return declared;

@@ -91,3 +91,25 @@ test('a client that cancels ends the tool', async () => {
   const outcome = await client.run('ask', {}, { onPrompt: () => CANCEL });
   expect(outcome).toMatchObject({ cancelled: true, success: false });
 });
+
+test('a client that has declared MCP Flow and calls a tool is asked by prompts while it waits', async () => {
+  await using behind = await bridge({ client: '2025-11-25', server: '2025-11-25', upstream: 'stdio' });
+  const { wire, socket } = await socketWire(Number(new URL(behind.url).port));
+  await wire.initialize('2025-11-25', { experimental: { mcpFlow: { interactive: true } } });
+  const called = wire.call('ask-twice');
+  for (const [message, value] of [
+    ['First?', 'one'],
+    ['Second?', 'two'],
+  ]) {
+    const prompt = await wire.find(`the prompt ${message}`, ({ params }) => {
+      return (params?.prompt as { message?: string } | undefined)?.message === message;
+    });
+    const { sessionId } = prompt.params as { sessionId: string };
+    const { result } = await wire.request('interaction.respond', { sessionId, response: { value } });
+    expect(result).toMatchObject({ accepted: true });
+  }
+  expect((await within('the result', called)).result).toMatchObject({ content: [{ text: 'one two' }] });
+  await wire.find('the end of the session', ({ method }) => method === 'interaction.complete');
+  expect((await wire.call('echo', { text: 'hi' })).result).toMatchObject({ content: [{ text: 'hi' }] });
+  socket.close();
+});

@@ -6,7 +6,7 @@ import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { FLOW_VERSION, flowOf, isInteraction, withCalls } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
+import { readOptionalObject, readString, toInvalid } from '../../protocol/params.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Target, Watcher } from '../../protocol/target.ts';
@@ -14,7 +14,8 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Given } from './asked-session.ts';
+import { answerPlayed } from './answer-played.ts';
+import { CalledExchange } from './called-exchange.ts';
 import { FlowSessions } from './flow-sessions.ts';
 import type { Player } from './flow-sessions.ts';
 import type { PlayedCall } from './played-call.ts';
@@ -58,6 +59,7 @@ export class FlowTarget extends DelegatedTarget {
 
   override handle(exchange: Exchange): Result {
     const { method, params, client } = exchange;
+    if (method === 'tools/call' && this.#isPrompted(client)) return this.#call(exchange);
     if (method === 'capabilities') return this.#declare(exchange);
     if (!isInteraction(method)) return this.target.handle(exchange);
     if (method === 'interaction.start') return this.#start(exchange);
@@ -101,22 +103,42 @@ export class FlowTarget extends DelegatedTarget {
   #begin(exchange: Exchange): JsonObject {
     const { params, client } = exchange;
     const args = readOptionalObject(params, 'initialParams') ?? {};
-    const call: PlayedCall = this.#calls.begin({
-      tool: readString(params, 'toolName'),
-      principal: client.principal,
-      timeoutMs: readTimeout(params),
-      tell: (told) => void this.#sessions.put(told).catch((error: unknown) => this.#untold(error)),
-      warn: (remainingMs) => this.#warn(call, remainingMs),
-    });
-    call.signal.addEventListener('abort', () => this.#sessions.forget(call.options.id));
+    const call = this.#session(readString(params, 'toolName'), client, readTimeout(params));
     setImmediate(() => void this.#play(new PlayedExchange(exchange, args, call, this.#watchers.get(client)), call));
     return { sessionId: call.options.id, state: 'idle' };
   }
 
+  #session(tool: string, { principal }: ClientView, timeoutMs?: number): PlayedCall {
+    const call: PlayedCall = this.#calls.begin({
+      ...{ tool, principal, timeoutMs },
+      tell: (told) => void this.#sessions.put(told).catch((error: unknown) => this.#untold(error)),
+      warn: (remainingMs) => this.#warn(call, remainingMs),
+    });
+    call.signal.addEventListener('abort', () => this.#sessions.forget(call.options.id));
+    return call;
+  }
+
+  /** Its questions begin a session, if there are any; its result ends it. */
+  async #call(exchange: Exchange): Promise<ResultObject> {
+    const { client, params } = exchange;
+    const called = new CalledExchange(exchange, () => {
+      const call = this.#session(String(params.name), client);
+      void this.#sessions.start(this.#playerFor(client), async () => ({ sessionId: call.options.id }));
+      return call;
+    });
+    try {
+      const answer = await this.target.handle(called);
+      if (called.played) end(called.played, toPlain(answer));
+      return answer;
+    } catch (thrown) {
+      called.played?.complete(toFailure(thrown), undefined);
+      throw thrown;
+    }
+  }
+
   async #play(exchange: PlayedExchange, call: PlayedCall): Promise<void> {
     try {
-      const { result, summary } = toOutcome(toPlain(await this.target.handle(exchange)));
-      call.complete(result, summary);
+      end(call, toPlain(await this.target.handle(exchange)));
     } catch (thrown) {
       call.complete(toFailure(thrown), undefined);
     }
@@ -124,7 +146,16 @@ export class FlowTarget extends DelegatedTarget {
 
   async #goOn(exchange: Exchange, call: PlayedCall): Promise<JsonObject> {
     const { method, params, client } = exchange;
-    return this.#sessions.goOn(this.#playerFor(client), { method, params }, async () => answer(method, params, call));
+    return this.#sessions.goOn(this.#playerFor(client), { method, params }, async () =>
+      answerPlayed(method, params, call),
+    );
+  }
+
+  /** It has said that it takes prompts, shows no forms, and can be told things. */
+  #isPrompted(client: ClientView): boolean {
+    const { capabilities } = client;
+    if (!capabilities.experimental || capabilities.elicitation) return false;
+    return flowOf(capabilities)?.interactive === true && this.#watchers.get(client)?.ask !== undefined;
   }
 
   #playerFor(client: ClientView): Player {
@@ -153,40 +184,9 @@ export class FlowTarget extends DelegatedTarget {
   }
 }
 
-function answer(method: string, params: JsonObject, call: PlayedCall): JsonObject {
-  switch (method) {
-    case 'interaction.respond':
-      return call.respond(readGiven(params), readOptionalString(params, 'promptId'));
-    case 'interaction.cancel':
-      call.cancel();
-      return { cancelled: true };
-    case 'interaction.getState':
-      return call.view();
-    case 'interaction.extend':
-      call.check();
-      call.touch();
-      return { extended: true, expiresAt: call.expiresAt };
-    case 'interaction.continue':
-    case 'interaction.complete': {
-      const { id: sessionId } = call.options;
-      throw new GatewayError('FLOW_INVALID_TRANSITION', {
-        sessionId,
-        state: 'called',
-        reason: 'the tool goes on itself',
-      });
-    }
-    default:
-      throw new GatewayError('METHOD_NOT_FOUND', { method });
-  }
-}
-
-/** A client may say no to one question without ending the session. */
-function readGiven(params: JsonObject): Given {
-  const response = readObject(params, 'response');
-  const { action } = readOptionalObject(response, 'metadata', 'response.metadata') ?? {};
-  if (action === 'decline' || action === 'cancel') return { action };
-  if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
-  return { value: response.value };
+function end(call: PlayedCall, answer: JsonObject): void {
+  const { result, summary } = toOutcome(answer);
+  call.complete(result, summary);
 }
 
 function readTimeout({ timeout }: JsonObject): number | undefined {

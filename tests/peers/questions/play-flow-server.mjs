@@ -2,7 +2,7 @@
 // the server gets what was answered by `interaction.respond`. Of other questions Flow has none.
 import assert from 'node:assert/strict';
 import { FORM, ROUNDS } from './asked.mjs';
-import { messages, play } from './play-flow.mjs';
+import { cancelAtThePrompt, leaveAtThePrompt, messages, play } from './play-flow.mjs';
 import { readQuestion, readText } from './read.mjs';
 
 /** Of a client that gives up: long enough for the question to be there first. */
@@ -122,8 +122,7 @@ const NATIVE = {
     return "the server's own prompts";
   },
   async cancel(cell) {
-    const client = await cell.open(cell.patient, () => ({ cancel: true }));
-    assert.equal((await client.call('ask', { kind: 'form', key: cell.key })).cancelled, true);
+    await cancelAtThePrompt(cell);
     return cancelled(cell);
   },
   async timeout(cell) {
@@ -136,17 +135,8 @@ const NATIVE = {
     return 'too late: expired';
   },
   async disconnect(cell) {
-    let arrive;
-    const arrived = new Promise((resolve) => (arrive = resolve));
-    const client = await cell.open(cell.patient, () => {
-      arrive();
-      return never();
-    });
     const { era } = cell.client;
-    const timeout = era === 'stateless' ? cell.hurryMs : undefined;
-    client.call('ask', { kind: 'form', key: cell.key }, { timeout }).catch(() => {});
-    await arrived;
-    await client.leave();
+    await leaveAtThePrompt(cell, era === 'stateless' ? cell.hurryMs : undefined);
     if (era !== 'stateless') return cancelled(cell);
     await cell.events.until(cell.key, 'expired');
     return 'the session expires';

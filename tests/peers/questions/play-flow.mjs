@@ -57,8 +57,7 @@ export const PLAY_FLOW = {
     return 'decline';
   },
   async cancel(cell) {
-    const client = await cell.open(cell.patient, () => ({ cancel: true }));
-    assert.equal((await client.call('ask', { kind: 'form', key: cell.key })).cancelled, true);
+    await cancelAtThePrompt(cell);
     return calledOff(cell);
   },
   async timeout(cell) {
@@ -72,16 +71,8 @@ export const PLAY_FLOW = {
     return 'too late: expired';
   },
   async disconnect(cell) {
-    let arrive;
-    const arrived = new Promise((resolve) => (arrive = resolve));
-    const client = await cell.open(cell.patient, () => {
-      arrive();
-      return never();
-    });
     // Where there is no connection that could end, nobody comes back for the session, and it runs out.
-    client.call('ask', { kind: 'form', key: cell.key }, { timeout: cell.hurryMs }).catch(() => {});
-    await arrived;
-    await client.leave();
+    await leaveAtThePrompt(cell, cell.hurryMs);
     return calledOff(cell);
   },
 };
@@ -89,6 +80,23 @@ export const PLAY_FLOW = {
 export async function play(cell, kind, answer) {
   const client = await cell.open(cell.patient, typeof answer === 'function' ? answer : () => answer);
   return { client, answers: readText(await client.call('ask', { kind, key: cell.key })) };
+}
+
+export async function cancelAtThePrompt(cell) {
+  const client = await cell.open(cell.patient, async () => ({ cancel: true }));
+  assert.equal((await client.call('ask', { kind: 'form', key: cell.key })).cancelled, true);
+}
+
+export async function leaveAtThePrompt(cell, timeout) {
+  let arrive;
+  const arrived = new Promise((resolve) => (arrive = resolve));
+  const client = await cell.open(cell.patient, () => {
+    arrive();
+    return never();
+  });
+  client.call('ask', { kind: 'form', key: cell.key }, { timeout }).catch(() => {});
+  await arrived;
+  await client.leave();
 }
 
 export function messages({ asked }) {

@@ -3,6 +3,7 @@
 import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { PassingMap } from '../../shared/passing-map.ts';
 import { readMessage, toIncoming } from '../codec/json-rpc.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
@@ -28,7 +29,7 @@ export class Connection {
   readonly #channel: Channel;
   readonly #conversation: Conversation;
   readonly #outlet: Outlet;
-  #running = new Map<RequestId, Running>();
+  #running = new PassingMap<RequestId, Running>();
   #onIdle: (() => void) | undefined;
   #closed = false;
   /** The client has said something. */
@@ -126,8 +127,7 @@ export class Connection {
     if (isRequest(message)) return this.#serve(message);
     if (!('method' in message) || message.method !== 'notifications/cancelled') return;
     const id = message.params?.requestId as RequestId;
-    this.#running.get(id)?.cancel();
-    this.#running.delete(id);
+    this.#running.delete(id)?.cancel();
     this.#checkIdle();
   }
 
@@ -149,10 +149,8 @@ export class Connection {
 
   /** Listen streams never end by themselves. */
   #endListens(): void {
-    for (const [id, running] of this.#running) {
-      if (!running.endless) continue;
-      running.cancel();
-      this.#running.delete(id);
+    for (const id of this.#running.keys()) {
+      if (this.#running.get(id)?.endless) this.#running.delete(id)?.cancel();
     }
   }
 
@@ -176,10 +174,10 @@ class StatelessOutlet implements Outlet {
   /** What the connection keeps of the request. The client may use its id again once it has called the request off. */
   running: Running | undefined;
   readonly #outlet: Outlet;
-  readonly #running: Map<RequestId, Running>;
+  readonly #running: PassingMap<RequestId, Running>;
   readonly #id: RequestId;
 
-  constructor(outlet: Outlet, running: Map<RequestId, Running>, id: RequestId) {
+  constructor(outlet: Outlet, running: PassingMap<RequestId, Running>, id: RequestId) {
     this.#outlet = outlet;
     this.#running = running;
     this.#id = id;

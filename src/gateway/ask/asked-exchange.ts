@@ -133,9 +133,9 @@ export class AskedExchange extends DelegatedExchange {
   }
 
   /** Nobody has looked whether it is called off: then nobody needs to know. */
-  #follow({ cancellation, signal }: Exchange): void {
+  #follow(exchange: Exchange): void {
     if (!this.#cancellation) return;
-    const followed = cancellation ?? signal;
+    const followed = exchange.cancellation ?? exchange.signal; // looking at `signal` would make one, for every call
     if (followed.aborted) return this.callOff(followed.reason);
     followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });
   }

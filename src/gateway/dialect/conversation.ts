@@ -7,15 +7,16 @@ import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Ask } from '../../protocol/exchange.ts';
 import type {
   JsonObject,
+  Message,
   NotificationMessage,
   RequestId,
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
 import { isNotification, isRequest, toErrorMessage, toNotification, toResult } from '../../protocol/message.ts';
-import type { Message } from '../../protocol/message.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { PassingMap } from '../../shared/passing-map.ts';
 import { toError } from '../../shared/to-error.ts';
 import { cannotBeAsked, missingCapability } from './ask.ts';
 import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
@@ -44,7 +45,7 @@ export class Conversation {
   readonly subscriptions: Set<string> = new Set();
   #back: Pick<Outlet, 'send'>;
   #events: ConversationEvents;
-  #inFlight = new Map<RequestId, ServedExchange>();
+  #inFlight = new PassingMap<RequestId, ServedExchange>();
   #asks = new PendingAsks();
   #unwatch: (() => void) | undefined;
   /** Stands for the client where no request of it does. */

@@ -9,6 +9,7 @@ import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { PassingMap } from '../../shared/passing-map.ts';
 
 export type Put = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
@@ -18,6 +19,7 @@ const DISPUTE_MS = 5000;
 type Verdict = 'look again' | 'refused';
 
 interface Entered {
+  put: Put;
   client: ClientView;
   /** The call has asked, or may have: next time it is made alone. */
   onAsked: () => void;
@@ -25,7 +27,8 @@ interface Entered {
 
 export class AskRouting {
   readonly #clock: Clock;
-  readonly #calls = new Map<Put, Entered>();
+  readonly #calls = new PassingMap<number, Entered>();
+  #entered = 0;
   /** Questions of which it is not clear yet which call has asked them. */
   readonly #disputed = new Set<(verdict: Verdict) => void>();
   readonly #waiting = new Set<() => void>();
@@ -47,10 +50,11 @@ export class AskRouting {
 
   /** A call is in flight that may ask; the returned function says that it has ended. */
   enter(put: Put, client: ClientView, onAsked: () => void = () => {}): () => void {
-    this.#calls.set(put, { client, onAsked });
+    const place = ++this.#entered;
+    this.#calls.set(place, { put, client, onAsked });
     return () => {
-      this.#calls.delete(put);
-      if (this.#latest().isCertain) this.#endDispute('look again');
+      this.#calls.delete(place);
+      if (this.#disputed.size > 0 && this.#latest().isCertain) this.#endDispute('look again');
     };
   }
 
@@ -67,12 +71,12 @@ export class AskRouting {
   }
 
   async put(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    const { call, entered, isCertain } = this.#latest();
-    if (call) {
+    const { latest, isCertain } = this.#latest();
+    if (latest) {
       this.areUnnamed = true;
       if (!isCertain) return this.#dispute(ask, signal);
-      entered?.onAsked();
-      return this.#ask(call, ask, signal);
+      latest.onAsked();
+      return this.#ask(latest, ask, signal);
     }
     if (this.#client) return this.#client(ask, signal);
     if (!this.#isExpecting || signal?.aborted) throw cannotBeAsked(ask);
@@ -84,10 +88,10 @@ export class AskRouting {
   }
 
   #latest() {
-    const [call, entered] = [...this.#calls].at(-1) ?? [];
-    const isAsked = (one: Entered): boolean => one.client === entered?.client && !one.client.assisted;
-    const isCertain = this.#calls.size <= 1 || [...this.#calls.values()].every(isAsked);
-    return { call, entered, isCertain };
+    const calls = this.#calls.values();
+    const latest = calls.at(-1);
+    const isAsked = (one: Entered): boolean => one.client === latest?.client && !one.client.assisted;
+    return { latest, isCertain: calls.length <= 1 || calls.every(isAsked) };
   }
 
   async #dispute(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
@@ -116,12 +120,12 @@ export class AskRouting {
     for (const resolve of disputed) resolve(verdict);
   }
 
-  async #ask(call: Put, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  async #ask(call: Entered, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     try {
-      return await call(ask, signal);
+      return await call.put(ask, signal);
     } catch (thrown) {
       const isCalledOff = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
-      const isWrongCall = isCalledOff && !this.#calls.has(call);
+      const isWrongCall = isCalledOff && !this.#calls.values().includes(call);
       if (!isWrongCall || (this.#calls.size === 0 && !this.#client)) throw thrown;
       return this.put(ask, signal);
     }

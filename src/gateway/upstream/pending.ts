@@ -8,6 +8,7 @@ import { RawObject } from '../../protocol/raw-object.ts';
 import type { Cancellation } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { PassingMap } from '../../shared/passing-map.ts';
 import type { WireCall } from '../dialect/speaker.ts';
 
 export interface PendingCall {
@@ -36,7 +37,7 @@ export class Pending {
   readonly #clock: Clock;
   readonly #deadlines: Deadlines;
   readonly #onTimeout: (pending: PendingCall, ms: number) => void;
-  #calls = new Map<RequestId, Entry>();
+  #calls = new PassingMap<RequestId, Entry>();
   #holds = 0;
 
   constructor(clock: Clock, deadlines: Deadlines, onTimeout: (pending: PendingCall, ms: number) => void) {
@@ -65,9 +66,8 @@ export class Pending {
 
   /** Takes a call out, to be settled by the one who takes it. */
   take(id: RequestId): PendingCall | undefined {
-    const entry = this.#calls.get(id);
+    const entry = this.#calls.delete(id);
     if (!entry) return undefined;
-    this.#calls.delete(id);
     entry.stopSilence();
     entry.stopTotal();
     return entry;
@@ -103,7 +103,7 @@ export class Pending {
 
   /** The one call that an answer can be for; undefined when there are several, or none. */
   sole(): PendingCall | undefined {
-    const awaited = [...this.#calls.values()].filter(({ call }) => !call.endless);
+    const awaited = this.#calls.values().filter(({ call }) => !call.endless);
     return awaited.length === 1 ? awaited[0] : undefined;
   }
 
@@ -121,7 +121,7 @@ export class Pending {
 
   /** The connection is gone. */
   fail(reason: (pending: PendingCall) => Error): void {
-    for (const id of [...this.#calls.keys()]) {
+    for (const id of this.#calls.keys()) {
       const pending = this.take(id)!;
       pending.reject(reason(pending));
     }

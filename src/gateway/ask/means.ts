@@ -56,6 +56,8 @@ export class Means {
   readonly #page: Page | undefined;
   readonly #standIns: StandIns;
   readonly #hasRelay: boolean;
+  /** One object for all clients that lack the same: what others make of it is made once. */
+  readonly #assisted: ClientCapabilities[] = [];
 
   constructor({ channels = ALL_CHANNELS, model, standIns, page, clock, limits, log }: MeansOptions) {
     this.clock = clock;
@@ -83,12 +85,16 @@ export class Means {
 
   /** What is answered in the place of a client that has not declared it; undefined when nothing is. */
   assistedFor({ capabilities }: Opening | ClientView): ClientCapabilities | undefined {
-    const assisted = {
-      ...(!capabilities.elicitation && this.areAny && { elicitation: { form: {}, url: {} } }),
-      ...(!capabilities.sampling && this.#standIns['sampling/createMessage'] && { sampling: { tools: {} } }),
-      ...(!capabilities.roots && this.#standIns['roots/list'] && { roots: { listChanged: true } }),
-    };
-    return Object.keys(assisted).length > 0 ? assisted : undefined;
+    const elicitation = !capabilities.elicitation && this.areAny;
+    const sampling = !capabilities.sampling && this.#standIns['sampling/createMessage'] !== undefined;
+    const roots = !capabilities.roots && this.#standIns['roots/list'] !== undefined;
+    const kind = Number(elicitation) + 2 * Number(sampling) + 4 * Number(roots);
+    if (kind === 0) return undefined;
+    return (this.#assisted[kind] ??= {
+      ...(elicitation && { elicitation: { form: {}, url: {} } }),
+      ...(sampling && { sampling: { tools: {} } }),
+      ...(roots && { roots: { listChanged: true } }),
+    });
   }
 
   /** Of what a client has declared nothing is answered in its place: it asks its user. */

@@ -3,6 +3,8 @@ export class BoundedMap<K, V> {
   readonly #max: number;
   readonly #onForgotten: (value: V) => void;
   readonly #entries = new Map<K, V>();
+  /** Whoever was used last needs no new place: of what every message looks up there is often just one. */
+  #newest: K | undefined;
 
   /** `onForgotten` is told of everything that leaves, except when another value takes its place. */
   constructor(max: number, onForgotten: (value: V) => void = () => {}) {
@@ -16,7 +18,7 @@ export class BoundedMap<K, V> {
 
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
-    if (value !== undefined) this.#renew(key, value);
+    if (value !== undefined && key !== this.#newest) this.#renew(key, value);
     return value;
   }
 
@@ -46,5 +48,6 @@ export class BoundedMap<K, V> {
   #renew(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
   }
 }

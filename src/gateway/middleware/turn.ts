@@ -16,8 +16,12 @@ export function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp:
   exchange.step = step.name;
   try {
     const returned = step.handle!(exchange, turn.next, lookUp);
+    const { pending } = turn;
     // A step that only lets pass has kept all rules: this is the shortest way.
-    return turn.pending && returned === turn.pending && !turn.misuse ? turn.pending : judge(turn, returned);
+    if (pending && returned === pending && !turn.misuse) return pending;
+    turn.mayBeIgnored(pending);
+    turn.isAway = true;
+    return judge(turn, returned);
   } catch (thrown) {
     return Promise.reject(turn.failure(thrown));
   }
@@ -45,6 +49,8 @@ class Turn {
   #called = false;
   running = false;
   over = false;
+  /** The step has returned, if only a promise. */
+  isAway = false;
   misuse: Error | undefined;
   /** What next() has given, if it was called. */
   pending: Promise<Outcome> | undefined;
@@ -57,10 +63,15 @@ class Turn {
 
   readonly next: Next = () => {
     const outcome = this.#refuse() ?? this.#proceed();
-    outcome.catch(ignore); // who does not wait for it is told so; that must not end the process as well
+    if (this.isAway || this.pending) this.mayBeIgnored(outcome);
     this.pending ??= outcome;
     return outcome;
   };
+
+  /** Who does not wait for it is told so; that must not end the process as well. */
+  mayBeIgnored(outcome: Promise<Outcome> | undefined): void {
+    outcome?.catch(ignore);
+  }
 
   misused(reason: string): GatewayError {
     const error = misused(this.#step.name, reason);

@@ -1,7 +1,8 @@
 // One connection to a server and what is wished of it: calls, subscriptions, a log level. A connection that was lost and is
 // opened anew is told of all that again, and whoever watches is told that something may have been missed.
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
-import type { ClientView } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { isAtLeast } from '../dialect/log-level.ts';
 import { AskRouting } from './ask-routing.ts';
@@ -48,8 +49,15 @@ export class Connection {
     return [...this.#wanted.keys()];
   }
 
+  /** One of the two requests for it. */
+  async handleSubscription({ method, params, client }: Exchange): Promise<JsonObject> {
+    if (method === 'resources/subscribe') await this.#subscribe(params.uri as string, client);
+    else await this.#unsubscribe(params.uri as string, client);
+    return {};
+  }
+
   /** The server is told of the first who wants it. */
-  async subscribe(uri: string, client: ClientView): Promise<void> {
+  async #subscribe(uri: string, client: ClientView): Promise<void> {
     const wanted = this.#wanted.get(uri);
     if (wanted) return void wanted.add(client);
     this.#wanted.set(uri, new Set([client]));
@@ -62,7 +70,7 @@ export class Connection {
   }
 
   /** And of the last who does not want it any more. */
-  async unsubscribe(uri: string, client: ClientView): Promise<void> {
+  async #unsubscribe(uri: string, client: ClientView): Promise<void> {
     const wanted = this.#wanted.get(uri);
     if (!wanted?.delete(client) || wanted.size > 0) return;
     this.#wanted.delete(uri);
@@ -88,7 +96,7 @@ export class Connection {
 
   /** The client is gone. */
   async forget(client: ClientView): Promise<void> {
-    await Promise.all(this.uris.map((uri) => this.unsubscribe(uri, client)));
+    await Promise.all(this.uris.map((uri) => this.#unsubscribe(uri, client)));
   }
 
   /**

@@ -95,7 +95,7 @@ export class Connections {
   }
 
   /** A connection for a call that may ask and must be alone on it; to be given back. */
-  async take(client: ClientView): Promise<Connection> {
+  take(client: ClientView): Connection | Promise<Connection> {
     const connection = this.home(client);
     const pool = client.dialect === 'stateless' ? this.#pools.get(keyOf(client)) : undefined;
     if (!pool?.connections.includes(connection)) return connection;
@@ -103,7 +103,7 @@ export class Connections {
   }
 
   /** The same for a client that shares its home with others, and for a call that is known to ask. */
-  async takeAlone(client: ClientView): Promise<Connection> {
+  takeAlone(client: ClientView): Connection | Promise<Connection> {
     const key = `alone ${keyOf(client)}`;
     let pool = this.#pools.get(key);
     if (!pool) this.#pools.set(key, (pool = { connections: [], waiting: [] }));
@@ -111,8 +111,7 @@ export class Connections {
   }
 
   /** A shared connection on which it is clear whose questions are asked. */
-  undisputed(client: ClientView): Connection {
-    const home = this.home(client);
+  undisputed(client: ClientView, home: Connection): Connection {
     if (!home.isShared || !home.asks.isDisputed || home === this.#oneForAll) return home;
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
       const connection = this.#share(client, ` ${spare}`);
@@ -121,7 +120,7 @@ export class Connections {
     return home;
   }
 
-  async #takeFrom(pool: Pool, client: ClientView): Promise<Connection> {
+  #takeFrom(pool: Pool, client: ClientView): Connection | Promise<Connection> {
     const free = pool.connections.find((one) => !one.isTaken) ?? this.#grow(pool, client);
     if (!free) return this.#wait(pool);
     free.isTaken = true;

@@ -4,16 +4,22 @@ import type { Opening } from '../../protocol/target.ts';
 import { TASKS_EXTENSION } from '../dialect/meta.ts';
 
 const NOTHING = '{}';
+/** By what is answered in their place, of clients that declare nothing themselves; the same object for all of them. */
+const assistedOnly = new WeakMap<ClientCapabilities, string>();
 
 /** Asked for with every call, and most clients declare nothing. */
 export function signatureOf(opening: Opening | undefined): string {
-  if (!opening || (isEmpty(opening.capabilities) && isEmpty(opening.assisted))) return NOTHING;
-  return JSON.stringify(declaredBy(opening)) + (hasOurRoots(opening) ? ' with our roots' : '');
+  if (!opening) return NOTHING;
+  const { capabilities, assisted } = opening;
+  for (const _ in capabilities) return toSignature(opening);
+  if (!assisted) return NOTHING;
+  let known = assistedOnly.get(assisted);
+  if (known === undefined) assistedOnly.set(assisted, (known = toSignature(opening)));
+  return known;
 }
 
-function isEmpty(capabilities: ClientCapabilities | undefined): boolean {
-  for (const _ in capabilities) return false;
-  return true;
+function toSignature(opening: Opening): string {
+  return JSON.stringify(declaredBy(opening)) + (hasOurRoots(opening) ? ' with our roots' : '');
 }
 
 export function hasOurRoots(opening: Opening | undefined): boolean {

@@ -1,6 +1,6 @@
 // Lends connections to calls. What is asked on a connection while it is lent is asked of the client of the call.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -18,6 +18,22 @@ export interface Lent {
   connection: Connection;
   send: Send;
   /** To be called when it is not needed any more. */
+  end: () => void;
+}
+
+/** A call that is about to have its connection. */
+interface Entering {
+  exchange: Exchange;
+  ask: Put;
+  mayAsk: boolean;
+  isAlone: boolean;
+}
+
+/** One that has it. */
+interface Entered {
+  connection: Connection;
+  exchange: Exchange;
+  ask: Put;
   end: () => void;
 }
 
@@ -39,7 +55,8 @@ export class Lender {
   }
 
   async send(exchange: Exchange): Promise<ResultObject> {
-    const { send, end } = await this.lend(exchange);
+    const lent = this.lend(exchange);
+    const { send, end } = lent instanceof Promise ? await lent : lent;
     try {
       return await send();
     } finally {
@@ -47,51 +64,71 @@ export class Lender {
     }
   }
 
-  /** `put` answers what is asked on it; default: the client of the exchange. */
-  async lend(exchange: Exchange, put: Put = (ask, signal) => exchange.ask(ask, signal)): Promise<Lent> {
-    const { clock, timeoutMs } = this.#options;
+  /** `put` answers what is asked on it; default: the client of the exchange. At once where nothing has to be waited for. */
+  lend(exchange: Exchange, put: Put = (ask, signal) => exchange.ask(ask, signal)): Lent | Promise<Lent> {
+    const home = this.#connections.home(exchange.client);
+    const { current } = home.supervised;
+    return current ? this.#lendBy(home, current, exchange, put) : this.#lendLater(home, exchange, put);
+  }
+
+  async #lendLater({ supervised }: Connection, exchange: Exchange, put: Put): Promise<Lent> {
+    const upstream = await supervised.get();
+    // Looked for again: the first words of a server may have changed it.
+    return this.#lendBy(this.#connections.home(exchange.client), upstream, exchange, put);
+  }
+
+  #lendBy(home: Connection, { transport, server }: Upstream, exchange: Exchange, put: Put): Lent | Promise<Lent> {
     const mayAsk = MAY_ASK.has(exchange.method);
-    const { transport, server } = await this.#reach(exchange.client);
-    const home = this.#connections.home(exchange.client); // only now: the first words of a server may have changed it
     const inRounds = exchange.client.dialect === 'stateless' && server.dialect === 'handshake';
-    const ask = inRounds ? coalesce(put, clock) : put;
+    const ask = inRounds ? coalesce(put, this.#options.clock) : put;
     // On HTTP a question comes on the stream of its call, unless the server is one that does not care.
     const isAlone = mayAsk && (transport !== 'streamable-http' || home.asks.areUnnamed);
-    const connection = isAlone ? await this.#alone(exchange) : home;
-    const leave = mayAsk ? connection.asks.enter(ask, exchange.client, () => this.#learn(exchange)) : () => {};
+    const connection = isAlone ? this.#alone(exchange, home) : home;
+    if (connection instanceof Promise)
+      return connection.then((one) => this.#enter(one, { exchange, ask, mayAsk, isAlone }));
+    return this.#enter(connection, { exchange, ask, mayAsk, isAlone });
+  }
+
+  #enter(connection: Connection, { exchange, ask, mayAsk, isAlone }: Entering): Lent | Promise<Lent> {
+    const leave = mayAsk ? connection.asks.enter(ask, exchange.client, () => this.#learn(exchange)) : undefined;
     const release = connection.supervised.hold();
     const end = (): void => {
-      leave();
+      leave?.();
       release();
       if (isAlone) this.#connections.giveBack(connection);
     };
-    try {
-      const upstream = connection.supervised.current ?? (await connection.supervised.get());
-      if (exchange.logLevel) await setLevel(connection, upstream.server, exchange.logLevel);
-      const calling = { exchange, server: upstream.server, ask, timeoutMs };
-      return { connection, end, send: (wanted) => upstream.relay(toCall(calling, wanted)) };
-    } catch (thrown) {
-      end();
-      throw thrown;
-    }
+    const { current } = connection.supervised;
+    if (current && !exchange.logLevel) return this.#toLent(current, { connection, exchange, ask, end });
+    return this.#prepare(connection, exchange.logLevel).then(
+      (upstream) => this.#toLent(upstream, { connection, exchange, ask, end }),
+      (thrown: unknown) => {
+        end();
+        throw thrown;
+      },
+    );
+  }
+
+  async #prepare(connection: Connection, level: LoggingLevel | undefined): Promise<Upstream> {
+    const upstream = connection.supervised.current ?? (await connection.supervised.get());
+    if (level) await setLevel(connection, upstream.server, level);
+    return upstream;
+  }
+
+  #toLent(upstream: Upstream, { connection, exchange, ask, end }: Entered): Lent {
+    const calling = { exchange, server: upstream.server, ask, timeoutMs: this.#options.timeoutMs };
+    return { connection, end, send: (wanted) => upstream.relay(toCall(calling, wanted)) };
   }
 
   /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */
-  async #alone({ client, params, expectsQuestions }: Exchange): Promise<Connection> {
-    if (!client.assisted?.elicitation || !this.#connections.home(client).isShared)
-      return this.#connections.take(client);
+  #alone({ client, params, expectsQuestions }: Exchange, home: Connection): Connection | Promise<Connection> {
+    if (!client.assisted?.elicitation || !home.isShared) return this.#connections.take(client);
     return expectsQuestions || this.#asking.has(String(params.name))
       ? this.#connections.takeAlone(client)
-      : this.#connections.undisputed(client);
+      : this.#connections.undisputed(client, home);
   }
 
   #learn({ method, params }: Exchange): void {
     if (method === 'tools/call' && this.#asking.size < MAX_LEARNED) this.#asking.add(String(params.name));
-  }
-
-  async #reach(client: ClientView): Promise<Upstream> {
-    const { supervised } = this.#connections.home(client);
-    return supervised.current ?? supervised.get();
   }
 }
 

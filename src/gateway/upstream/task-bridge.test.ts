@@ -10,6 +10,7 @@ import { FakeClock, settled } from '../dialect/fake-front.contract.ts';
 import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import type { Put } from './ask-routing.ts';
+import type { Lender } from './lender.ts';
 import { TaskBridge, runsTasks } from './task-bridge.ts';
 import type { Wanted } from './to-call.ts';
 import { ToolBook } from './tool-book.ts';
@@ -42,21 +43,26 @@ function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonOb
   const book = new ToolBook();
   if (tools.length > 0) book.learn({ tools }, true);
   let lent = 0;
+  const lend: Lender['lend'] = (exchange, ask = (question, signal) => exchange.ask(question, signal)) => {
+    lent++;
+    return {
+      end: () => void lent--,
+      async send(wanted = {}) {
+        sent.push({ method: exchange.method, ...wanted });
+        return answer({ method: exchange.method, ...wanted }, ask);
+      },
+    };
+  };
+  const send: Lender['send'] = async (exchange) => {
+    const one = await lend(exchange);
+    return one.send().finally(one.end);
+  };
   const bridge = new TaskBridge({
     tools: book,
     clock,
     limits: DEFAULT_LIMITS,
     tell: (change) => void told.push(change),
-    async lend(exchange, ask = (question, signal) => exchange.ask(question, signal)) {
-      lent++;
-      return {
-        end: () => void lent--,
-        async send(wanted = {}) {
-          sent.push({ method: exchange.method, ...wanted });
-          return answer({ method: exchange.method, ...wanted }, ask);
-        },
-      };
-    },
+    lender: { lend, send },
   });
   return { bridge, sent, told, clock, lent: () => lent };
 }

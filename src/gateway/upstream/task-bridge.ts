@@ -19,7 +19,7 @@ import { TaskStore } from '../tasks/task-store.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { Put } from './ask-routing.ts';
 import { lateAbort } from './late-abort.ts';
-import type { Lent, Send } from './lender.ts';
+import type { Lender, Send } from './lender.ts';
 import { Awaited } from './awaited-task.ts';
 import type { Say } from './awaited-task.ts';
 import type { ToolBook } from './tool-book.ts';
@@ -29,8 +29,7 @@ export interface TaskBridgeOptions {
   clock: Clock;
   limits: Limits;
   tell: (change: Change) => void;
-  /** Lends a connection for calls that belong together; `ask` answers what is asked on it. */
-  lend(exchange: Exchange, ask?: Put): Promise<Pick<Lent, 'send' | 'end'>>;
+  lender: Pick<Lender, 'send' | 'lend'>;
 }
 
 const MAX_PAGES = 100;
@@ -51,12 +50,16 @@ export class TaskBridge {
     this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
   }
 
-  async callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    const { client, task } = exchange;
+  callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    const { client } = exchange;
     if (exchange.awaitsTask && runsTasks(server)) return this.#toEnd(exchange, server);
     if (server.dialect === 'stateless' && client.dialect !== 'stateless') return this.#toStateless(exchange, server);
     if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange);
-    if (client.dialect !== 'stateless') return this.#toHandshake(exchange);
+    return client.dialect === 'stateless' ? this.#fromStateless(exchange) : this.#toHandshake(exchange);
+  }
+
+  async #fromStateless(exchange: Exchange): Promise<ResultObject> {
+    const { task } = exchange;
     const support = await this.#supportOf(exchange);
     if (support === undefined) return this.#send(exchange);
     if (task) return this.#maybeStart(exchange, support === 'required');
@@ -103,11 +106,11 @@ export class TaskBridge {
   }
 
   #send(exchange: Exchange): Promise<ResultObject> {
-    return this.#with(exchange, (send) => send());
+    return this.#options.lender.send(exchange);
   }
 
   async #with<T>(exchange: Exchange, work: (send: Send) => Promise<T>, ask?: Put): Promise<T> {
-    const { send, end } = await this.#options.lend(exchange, ask);
+    const { send, end } = await this.#options.lender.lend(exchange, ask);
     try {
       return await work(send);
     } finally {
@@ -118,7 +121,7 @@ export class TaskBridge {
   /** It counts how long the call takes, not how long the connection does: that is lent first. */
   async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
     let put: Put = (ask, signal) => exchange.ask(ask, signal);
-    const { send, end } = await this.#options.lend(exchange, (ask, signal) => put(ask, signal));
+    const { send, end } = await this.#options.lender.lend(exchange, (ask, signal) => put(ask, signal));
     return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
       const waiting = this.#awaited(own, say);
       put = (ask, signal) => waiting.ask(ask, signal);

@@ -70,7 +70,7 @@ export class UpstreamTarget implements Target {
       clock,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       tell: (change) => this.#audience.tellAll(change),
-      lend: (exchange, ask) => this.#lender.lend(exchange, ask),
+      lender: this.#lender,
     });
   }
 
@@ -163,21 +163,25 @@ export class UpstreamTarget implements Target {
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
   }
 
-  async #answer(exchange: Exchange): Promise<ResultObject> {
-    const { method, params, client, resumed } = exchange;
+  #answer(exchange: Exchange): Promise<ResultObject> {
+    const { client, resumed } = exchange;
     if (resumed?.server !== undefined && resumed.server !== this.name) throw new GatewayError('STATE_INVALID');
-    const server = this.#server ?? (await this.#connections.home(client).supervised.get()).server;
-    switch (method) {
+    if (this.#server) return this.#answerBy(this.#server, exchange);
+    return this.#connections
+      .home(client)
+      .supervised.get()
+      .then(({ server }) => this.#answerBy(server, exchange));
+  }
+
+  #answerBy(server: ServerView, exchange: Exchange): Promise<ResultObject> {
+    switch (exchange.method) {
       case 'resources/subscribe':
-        await this.#connections.home(client).subscribe(params.uri as string, client);
-        return {};
       case 'resources/unsubscribe':
-        await this.#connections.home(client).unsubscribe(params.uri as string, client);
-        return {};
+        return this.#connections.home(exchange.client).handleSubscription(exchange);
       case 'tools/list':
-        return this.#tasks.toList(await this.#list(exchange), exchange, server);
+        return this.#list(exchange, server);
       case 'tools/call':
-        return this.#taskOwners.note(await this.#callTool(exchange, server), client);
+        return this.#callTool(exchange, server);
       case 'tasks/get':
       case 'tasks/list':
       case 'tasks/update':
@@ -194,13 +198,13 @@ export class UpstreamTarget implements Target {
     const played = this.#flow.plays(exchange, server) ? await this.#flow.callTool(exchange) : undefined;
     if (played) return played;
     const result = await withUrlsAsked(exchange, () => this.#tasks.callTool(exchange, server));
-    return checkCapability(result, exchange);
+    return this.#taskOwners.note(checkCapability(result, exchange), exchange.client);
   }
 
-  async #list(exchange: Exchange): Promise<JsonObject> {
+  async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
     const result = toPlain(await this.#lender.send(exchange));
     this.#tools.learn(result, exchange.params.cursor === undefined);
-    return result;
+    return this.#tasks.toList(result, exchange, server);
   }
 
   #leave(client: ClientView, home: Connection): void {

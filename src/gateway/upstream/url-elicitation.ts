@@ -10,19 +10,14 @@ const URL_ELICITATION_REQUIRED = -32042;
 /** Pages that a call may send its user to, one after the other. */
 const MAX_ROUNDS = 8;
 
-export async function withUrlsAsked(exchange: Exchange, call: () => Promise<ResultObject>): Promise<ResultObject> {
-  if (!isToBeAsked(exchange)) return call();
-  for (let round = 1; ; round++) {
-    try {
-      return await call();
-    } catch (thrown) {
-      const pages = pagesOf(thrown);
-      if (pages.length === 0 || round > MAX_ROUNDS) throw thrown;
-      const answers = await Promise.all(pages.map((page, index) => exchange.ask(toAsk(page, `${round}-${index}`))));
-      const refused = answers.find(({ action }) => action !== 'accept');
-      if (refused) return notDone(exchange, thrown as ProtocolError, refused);
-    }
-  }
+export function withUrlsAsked(exchange: Exchange, call: () => Promise<ResultObject>, round = 1): Promise<ResultObject> {
+  return call().catch(async (thrown: unknown) => {
+    const pages = pagesOf(thrown);
+    if (pages.length === 0 || round > MAX_ROUNDS || !isToBeAsked(exchange)) throw thrown;
+    const answers = await Promise.all(pages.map((page, index) => exchange.ask(toAsk(page, `${round}-${index}`))));
+    const refused = answers.find(({ action }) => action !== 'accept');
+    return refused ? notDone(exchange, thrown as ProtocolError, refused) : withUrlsAsked(exchange, call, round + 1);
+  });
 }
 
 /** A handshake client that opens pages knows the error; one that nobody can ask is told no less by it. */

@@ -28,16 +28,15 @@ export class HandshakeSpeaker implements Speaker {
     this.#events = events;
   }
 
-  async call(call: OutgoingCall): Promise<ResultObject> {
-    const params = this.#toParams(call);
-    return isObject(params?.task) && call.task ? this.#startTask(call, params) : this.#send(call, params);
+  call(call: OutgoingCall): Promise<ResultObject> {
+    return call.task && this.#canRunTasks() ? this.#startTask(call) : this.#send(call);
   }
 
   /** Not called off as other requests are: only its answer names the task, which is then called off. */
-  async #startTask(call: OutgoingCall, params: JsonObject): Promise<ResultObject> {
+  async #startTask(call: OutgoingCall): Promise<ResultObject> {
     const { signal, ...rest } = call;
     if (signal?.aborted) throw new GatewayError('CANCELLED');
-    const started = this.#send(rest, params);
+    const started = this.#send(rest);
     try {
       return await orAborted(started, signal, () => new GatewayError('CANCELLED'));
     } catch (thrown) {
@@ -51,8 +50,9 @@ export class HandshakeSpeaker implements Speaker {
     if (isObject(task)) await this.call({ method: 'tasks/cancel', params: { taskId: task.taskId } });
   }
 
-  async #send(call: OutgoingCall, params: JsonObject | undefined): Promise<ResultObject> {
+  async #send(call: OutgoingCall): Promise<ResultObject> {
     const { method, trace } = call;
+    const params = this.#toParams(call);
     const wired = toWireCall(call);
     wired.params = trace ? withMeta(params, trace) : params;
     if (call.onProgress) wired.withToken = (progressToken) => withMeta(params, trace, progressToken);

@@ -15,7 +15,9 @@ export const CLIENT_GONE = new DOMException('The client is gone', 'AbortError');
 export class Cancellation implements Abortable {
   aborted = false;
   reason: unknown;
-  #listeners: (() => void)[] = [];
+  /** Mostly there is one listener, and no list is made for it. */
+  #listener: (() => void) | undefined;
+  #others: (() => void)[] | undefined;
   #controller: AbortController | undefined;
 
   /** The same as an AbortSignal. */
@@ -32,19 +34,22 @@ export class Cancellation implements Abortable {
     this.aborted = true;
     this.reason = reason ?? new DOMException('This operation was aborted', 'AbortError');
     this.#controller?.abort(this.reason);
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
+    const [listener, others] = [this.#listener, this.#others];
+    this.#listener = this.#others = undefined;
+    listener?.();
+    others?.forEach((other) => other());
   }
 
   /** Called once: nothing is aborted twice. */
   addEventListener(_type: 'abort', listener: () => void): void {
-    if (!this.aborted) this.#listeners.push(listener);
+    if (this.aborted) return;
+    if (this.#listener) (this.#others ??= []).push(listener);
+    else this.#listener = listener;
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const index = this.#listeners.indexOf(listener);
-    if (index !== -1) this.#listeners.splice(index, 1);
+    if (listener === this.#listener) this.#listener = this.#others?.shift();
+    else this.#others = this.#others?.filter((other) => other !== listener);
   }
 }
 

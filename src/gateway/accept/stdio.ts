@@ -5,8 +5,8 @@ import type { Message } from '../../protocol/message.ts';
 import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { LineReader } from '../codec/lines.ts';
-import { holdTogether } from '../codec/one-write.ts';
-import { toLine, write, writeTo } from '../codec/written.ts';
+import { OneWrite } from '../codec/one-write.ts';
+import { toLine, write } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
 
@@ -28,12 +28,12 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   const closed = new Promise<number>((resolve) => (finish = resolve));
   const send = (message: Message | Message[]): void => {
     if (output.destroyed) return;
-    holdTogether(output);
-    if (output.writableLength > maxBufferedBytes) giveUp();
-    else if (!writeTo(output, toLine(write(message))) && !ended) input.pause();
+    if (out.length > maxBufferedBytes) giveUp();
+    else out.write(toLine(write(message)));
   };
+  const out = new OneWrite(output, () => ended || input.pause());
   const giveUp = (): void => {
-    front.log.warn({ bytes: output.writableLength }, 'client.too-slow');
+    front.log.warn({ bytes: out.length }, 'client.too-slow');
     end(1);
     output.destroy();
     finish(1);
@@ -46,6 +46,7 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
     connection.close();
     output.off('drain', resume).off('error', onError);
     output.on('error', () => {}); // the client may be gone before our last line is
+    out.flush();
     if (output.destroyed || output.writableLength === 0) return finish(status);
     output.once('close', () => finish(status));
     output.write('', () => finish(status)); // called when all before it is written; 'drain' comes only after a full buffer

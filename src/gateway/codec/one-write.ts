@@ -1,20 +1,77 @@
-// Messages that are written in the same turn of the event loop leave in one write: a system call, and waking who reads, cost
-// more than all else that is done for a small message. Nothing is held beyond the turn, nor more than a few of them.
+// Lines that are written in the same turn of the event loop leave in one write: a system call, and waking who reads, cost more
+// than all else that is done for a small message. Nothing is held beyond the turn, nor more than a few of them, and the order
+// stays. What is large goes out by itself, in its pieces.
 import type { Writable } from 'node:stream';
+import { writeTo } from './written.ts';
+import type { Written } from './written.ts';
 
-const MAX_HELD_BYTES = 16 * 1024;
+const MAX_HELD_CHARS = 16 * 1024;
 
-const held = new WeakSet<Writable>();
-
-/** To be called before a message is written: what is written from now on leaves at the end of this turn. */
-export function holdTogether(stream: Writable): void {
-  if (stream.writableLength > MAX_HELD_BYTES) return letGo(stream);
-  if (held.has(stream)) return;
-  held.add(stream);
-  stream.cork();
-  setImmediate(letGo, stream);
+interface Taking {
+  promise: Promise<void>;
+  resolve: () => void;
+  reject: (reason: Error) => void;
 }
 
-function letGo(stream: Writable): void {
-  if (held.delete(stream)) stream.uncork();
+export class OneWrite {
+  readonly #stream: Writable;
+  readonly #onFull: () => void;
+  #held = '';
+  #isDue = false;
+  #taking: Taking | undefined;
+
+  /** `onFull`: the stream has no room left; what comes all the same piles up until its 'drain'. */
+  constructor(stream: Writable, onFull: () => void = () => {}) {
+    this.#stream = stream;
+    this.#onFull = onFull;
+  }
+
+  /** How much waits for the reader. */
+  get length(): number {
+    return this.#stream.writableLength + this.#held.length;
+  }
+
+  write(written: Written): void {
+    if (typeof written !== 'string') return this.#writePieces(written);
+    this.#held += written;
+    if (this.#held.length > MAX_HELD_CHARS) return this.flush();
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(this.#onDue);
+  }
+
+  /** The same, and settles when the pipe has taken it, or cannot. One promise for all that leave together. */
+  send(text: string): Promise<void> {
+    const { promise } = (this.#taking ??= toTaking());
+    this.write(text);
+    return promise;
+  }
+
+  flush(): void {
+    const text = this.#held;
+    if (text === '') return;
+    this.#held = '';
+    const taking = this.#taking;
+    this.#taking = undefined;
+    const hasRoom = taking
+      ? this.#stream.write(text, (error) => (error ? taking.reject(error) : taking.resolve()))
+      : this.#stream.write(text);
+    if (!hasRoom) this.#onFull();
+  }
+
+  #writePieces(pieces: Buffer[]): void {
+    this.flush();
+    if (!writeTo(this.#stream, pieces)) this.#onFull();
+  }
+
+  readonly #onDue = (): void => {
+    this.#isDue = false;
+    this.flush();
+  };
+}
+
+function toTaking(): Taking {
+  let [resolve, reject]: [Taking['resolve'], Taking['reject']] = [() => {}, () => {}];
+  const promise = new Promise<void>((...settle) => ([resolve, reject] = settle));
+  return { promise, resolve, reject };
 }

@@ -10,7 +10,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { LineReader } from '../codec/lines.ts';
-import { holdTogether } from '../codec/one-write.ts';
+import { OneWrite } from '../codec/one-write.ts';
 import { startProcess, takeStarted } from './head-start.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents } from './link.ts';
@@ -47,7 +47,7 @@ class StdioLink implements Link {
   readonly #options: StdioOptions;
   readonly #inbox: Inbox;
   readonly #tail = new StderrTail();
-  #group: ProcessGroup | undefined;
+  #out: OneWrite | undefined;
   #started: Promise<ProcessGroup> | undefined;
   #ended: Promise<void> | undefined;
   readonly #closeAsked = new AbortController();
@@ -61,20 +61,21 @@ class StdioLink implements Link {
   async start(events: LinkEvents): Promise<void> {
     this.#inbox.open(events);
     this.#started = this.#spawn();
-    this.#group = await this.#started;
-    this.#read(this.#group);
-    this.#ended = this.#live(this.#group);
+    const group = await this.#started;
+    this.#out = new OneWrite(group.child.stdin);
+    this.#read(group);
+    this.#ended = this.#live(group);
   }
 
   async send(message: Message): Promise<void> {
-    const stdin = this.#group?.child.stdin;
-    if (stdin === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
+    const out = this.#out;
+    if (out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
     const line = `${writeMessage(message)}\n`;
-    holdTogether(stdin);
-    // The callback comes when the pipe has taken it all, so a server that does not read holds back who writes to it.
-    await new Promise<void>((resolve, reject) => {
-      stdin.write(line, (error) => (error ? reject(this.#closedError(error.message)) : resolve()));
-    });
+    try {
+      await out.send(line); // so a server that does not read holds back who writes to it
+    } catch (thrown) {
+      throw this.#closedError((thrown as Error).message);
+    }
   }
 
   /** Without the values of variables that were given to it, which may be secrets. */
@@ -127,6 +128,7 @@ class StdioLink implements Link {
     // A server that has closed its stdout can answer nothing any more: as good as gone.
     const drained = new Promise((resolve) => child.stdout.once('close', resolve));
     await Promise.race([group.exited, drained, aborted(this.#closeAsked.signal)]);
+    this.#out?.flush();
     child.stdin.end();
     await within(group.exited, stopMs);
     await group.stop(stopMs);

@@ -104,16 +104,14 @@ function nextAs(own: string, key: Resolving['key'], exchange: StepExchange, next
 }
 
 /** "Unknown tool" has to name what the client has called. */
-async function nextByName(next: Next, own: string, shown: string): Promise<Outcome> {
-  try {
-    return await next();
-  } catch (thrown) {
+function nextByName(next: Next, own: string, shown: string): Promise<Outcome> {
+  return next().catch((thrown: unknown) => {
     const detail =
       thrown instanceof GatewayError && (['name', 'tool'] as const).find((one) => thrown.details[one] === own);
     if (!detail) throw thrown;
     const { origin: _, ...details } = thrown.details; // the words of the server, which has the other name
     throw new GatewayError(thrown.code, { ...details, [detail]: shown }, { cause: thrown });
-  }
+  });
 }
 
 /** The state of an interactive session says which tool it is of. */

@@ -3,7 +3,9 @@
 // 2. What is returned is an outcome.
 // 3. What a step has passed on, it finds again after next(): params and signal, whatever was done to them further in.
 // 4. Every attempt of a step that may repeat has an exchange of its own: one that failed is not heard any more.
+import type { JsonObject } from '../../protocol/message.ts';
 import type { LookUp, Next, Outcome, Step } from '../../protocol/step.ts';
+import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import { isOutcome } from './outcome.ts';
@@ -93,25 +95,26 @@ class Turn {
   }
 
   #proceed(): Promise<Outcome> {
-    const exchange = this.#exchange;
-    const { params, ownCancellation } = exchange;
+    const { params, ownCancellation } = this.#exchange;
     this.#called = this.running = true;
-    const restore = (): void => {
-      this.running = false;
-      exchange.params = params;
-      exchange.ownCancellation = ownCancellation;
-      exchange.step = this.#step.name;
-    };
-    return (this.#step.repeats ? this.#attempt() : this.#rest(exchange)).then(
+    return (this.#step.repeats ? this.#attempt() : this.#rest(this.#exchange)).then(
       (outcome) => {
-        restore();
+        this.#restore(params, ownCancellation);
         return outcome;
       },
       (thrown: unknown) => {
-        restore();
+        this.#restore(params, ownCancellation);
         throw thrown;
       },
     );
+  }
+
+  #restore(params: JsonObject, ownCancellation: Abortable | undefined): void {
+    const exchange = this.#exchange;
+    this.running = false;
+    exchange.params = params;
+    exchange.ownCancellation = ownCancellation;
+    exchange.step = this.#step.name;
   }
 
   async #attempt(): Promise<Outcome> {

@@ -24,8 +24,9 @@ export interface PendingCall {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Entry extends PendingCall {
-  stopSilence(): void;
-  stopTotal(): void;
+  /** When it has to have ended, whatever the server says meanwhile. */
+  readonly until: number;
+  stop(): void;
 }
 
 export interface Deadlines {
@@ -52,11 +53,9 @@ export class Pending {
 
   add(pending: PendingCall): void {
     const { id, call, stream, resolve, reject } = pending;
-    const entry: Entry = { id, call, stream, resolve, reject, stopSilence: nothing, stopTotal: nothing };
+    const until = this.#clock.now() + this.#totalOf(call);
+    const entry: Entry = { id, call, stream, resolve, reject, until, stop: nothing };
     this.#calls.set(pending.id, entry);
-    if (pending.call.endless) return;
-    const total = pending.call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs;
-    entry.stopTotal = this.#after(total, () => this.#expire(entry, total));
     this.#restart(entry);
   }
 
@@ -68,8 +67,7 @@ export class Pending {
   take(id: RequestId): PendingCall | undefined {
     const entry = this.#calls.delete(id);
     if (!entry) return undefined;
-    entry.stopSilence();
-    entry.stopTotal();
+    entry.stop();
     return entry;
   }
 
@@ -107,10 +105,9 @@ export class Pending {
     return awaited.length === 1 ? awaited[0] : undefined;
   }
 
-  /** Stops all clocks until the returned function is called. */
+  /** Until the returned function is called nobody is silent for too long. */
   hold(): () => void {
-    this.#holds++;
-    for (const entry of this.#calls.values()) entry.stopSilence();
+    if (++this.#holds === 1) for (const entry of this.#calls.values()) this.#restart(entry);
     let held = true;
     return () => {
       if (!held) return;
@@ -127,15 +124,19 @@ export class Pending {
     }
   }
 
+  /** One timer for both bounds: it rings at the one that comes first. */
   #restart(entry: Entry): void {
-    entry.stopSilence();
-    if (entry.call.endless || this.#holds > 0) return;
-    const ms = entry.call.timeoutMs ?? this.#deadlines.timeoutMs;
-    entry.stopSilence = this.#after(ms, () => this.#expire(entry, ms));
+    const { call, until } = entry;
+    entry.stop();
+    if (call.endless) return;
+    const silence = this.#holds > 0 ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
+    const left = Math.max(0, until - this.#clock.now());
+    const [ms, told] = silence <= left ? [silence, silence] : [left, this.#totalOf(call)];
+    entry.stop = ms > MAX_TIMER_MS ? nothing : this.#clock.after(ms, () => this.#expire(entry, told));
   }
 
-  #after(ms: number, callback: () => void): () => void {
-    return ms > MAX_TIMER_MS ? nothing : this.#clock.after(ms, callback);
+  #totalOf({ maxTimeoutMs = this.#deadlines.maxTimeoutMs }: WireCall): number {
+    return maxTimeoutMs;
   }
 
   #expire(entry: Entry, ms: number): void {

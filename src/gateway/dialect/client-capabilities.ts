@@ -27,9 +27,19 @@ export function toClientCapabilities(capabilities: ClientCapabilities, revision:
  * revision knows how to answer it, and what is answered in its place. Tasks of older clients are another thing under the same name.
  */
 export function toCallCapabilities(client: ClientView): ClientCapabilities {
-  const { assisted } = client;
+  const { assisted, capabilities } = client;
   if (!assisted) return ownCapabilities(client);
-  return { ...assisted, ...(assisted.roots && { roots: {} }), ...ownCapabilities(client) };
+  for (const _ in capabilities) return { ...toAssisted(assisted), ...ownCapabilities(client) };
+  return toAssisted(assisted);
+}
+
+const known = new WeakMap<ClientCapabilities, ClientCapabilities>();
+
+/** The same for all clients that lack the same, and told with every call. */
+function toAssisted(assisted: ClientCapabilities): ClientCapabilities {
+  let told = known.get(assisted);
+  if (!told) known.set(assisted, (told = { ...assisted, ...(assisted.roots && { roots: {} }) }));
+  return told;
 }
 
 function ownCapabilities({ dialect, revision, capabilities }: ClientView): ClientCapabilities {

@@ -117,7 +117,7 @@ describe('stateless clients that can be asked', () => {
   it('take one for each call that must be alone, up to a number; later ones wait for it', async () => {
     const { connections, opened } = setUp();
     const caller = () => client('stateless', asked);
-    const taken = await Promise.all(Array.from({ length: 8 }, () => connections.take(caller())));
+    const taken = await Promise.all(Array.from({ length: 8 }, async () => connections.take(caller())));
     expect(new Set(taken).size).toBe(8);
     expect(connections.home(caller())).toBe(taken[0]);
     const waiting = connections.take(caller());

@@ -43,7 +43,8 @@ function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonOb
   const book = new ToolBook();
   if (tools.length > 0) book.learn({ tools }, true);
   let lent = 0;
-  const lend: Lender['lend'] = (exchange, ask = (question, signal) => exchange.ask(question, signal)) => {
+  const lend: Lender['lend'] = (exchange, given) => {
+    const ask: Put = given ?? ((question, signal) => exchange.ask(question, signal));
     lent++;
     return {
       end: () => void lent--,

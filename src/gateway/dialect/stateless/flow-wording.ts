@@ -29,13 +29,11 @@ export function toFlowError(method: string, { code, message, data }: WireError):
 }
 
 /** What a server said of a Flow session, with the code that it means. */
-export async function fromFlow<T>(method: string, said: Promise<T>): Promise<T> {
+export function fromFlow<T>(method: string, said: Promise<T>): Promise<T> {
   if (!isInteraction(method)) return said;
-  try {
-    return await said;
-  } catch (thrown) {
+  return said.catch((thrown: unknown) => {
     throw thrown instanceof ProtocolError ? toMeant(thrown) : thrown;
-  }
+  });
 }
 
 /** Declared beside `experimental`, where the other era has it. */

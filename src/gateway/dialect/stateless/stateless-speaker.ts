@@ -136,15 +136,14 @@ export class StatelessSpeaker implements Speaker {
   }
 
   /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */
-  async #once(call: OutgoingCall, params: JsonObject, onProgress: OutgoingCall['onProgress']): Promise<ResultObject> {
-    try {
-      return await this.#send(call, params, onProgress);
-    } catch (thrown) {
-      const stale = thrown instanceof ProtocolError && thrown.code === -32020 && call.method === 'tools/call';
-      if (!stale || !this.wire.http) throw thrown;
+  #once(call: OutgoingCall, params: JsonObject, onProgress: OutgoingCall['onProgress']): Promise<ResultObject> {
+    const sent = this.#send(call, params, onProgress);
+    if (!this.wire.http || call.method !== 'tools/call') return sent;
+    return sent.catch(async (thrown: unknown) => {
+      if (!(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
       await this.#learn(call);
       return this.#send(call, params, onProgress);
-    }
+    });
   }
 
   /** Looks for the tool of a call in the list, page by page. */

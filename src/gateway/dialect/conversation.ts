@@ -21,7 +21,7 @@ import { toError } from '../../shared/to-error.ts';
 import { cannotBeAsked, missingCapability } from './ask.ts';
 import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
 import type { Front } from './front.ts';
-import { greet } from './greet.ts';
+import { INITIALIZED, OPEN_METHODS, greet } from './greet.ts';
 import { HandshakeWording } from './handshake/handshake-wording.ts';
 import { isWithinAny } from './is-within.ts';
 import { isAtLeast } from './log-level.ts';
@@ -244,8 +244,3 @@ export class Conversation {
     }
   }
 }
-
-/** Served before the handshake: health check and the Flow declaration. */
-const OPEN_METHODS = new Set(['ping', 'capabilities', 'initialize']);
-/** From here on the client may be asked. */
-const INITIALIZED = new Set(['notifications/initialized', 'initialized']);

@@ -10,6 +10,11 @@ import { HandshakeWording } from './handshake/handshake-wording.ts';
 import { DRAFT, DRAFT_VERSION, negotiate } from './revisions.ts';
 import type { Wording } from './wording.ts';
 
+/** Served before the handshake: health check and the Flow declaration. */
+export const OPEN_METHODS: ReadonlySet<string> = new Set(['ping', 'capabilities', 'initialize']);
+/** From here on the client may be asked. */
+export const INITIALIZED: ReadonlySet<string> = new Set(['notifications/initialized', 'initialized']);
+
 export function greet(request: RequestMessage, conversation: Conversation): { wording: Wording; result: JsonObject } {
   const { protocolVersion, mcpVersion } = request.params ?? {};
   if (typeof protocolVersion === 'string') return greetHandshake(request.params!, conversation);

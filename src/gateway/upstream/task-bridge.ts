@@ -1,6 +1,7 @@
 // Tasks between a client and a server that know different kinds of them (matrix §4.5). The client's task is kept here and
 // follows the call, which is a task of the server's kind, or none, or answers at once: the client need not know.
 // Where both know the same kind, tasks pass as they are.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -203,6 +204,13 @@ export class TaskBridge {
     }
     return tools.taskSupport(name);
   }
+}
+
+/** What it offers, with the tasks that are kept here for clients of the other kind. */
+export function withTasksOf(server: ServerView): ServerCapabilities {
+  const { capabilities, dialect } = server;
+  if (dialect !== 'stateless' || !runsTasks(server)) return capabilities;
+  return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 }
 
 /** What a server of either era says of tools that run as tasks. */

@@ -24,7 +24,7 @@ import { Lender } from './lender.ts';
 import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
 import { toTargetError } from './target-errors.ts';
-import { TaskBridge, runsTasks } from './task-bridge.ts';
+import { TaskBridge, withTasksOf } from './task-bridge.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './task-owners.ts';
 import { checkCapability } from './to-call.ts';
@@ -99,10 +99,7 @@ export class UpstreamTarget implements Target {
   }
 
   capabilities(): ServerCapabilities {
-    if (!this.#server) return {};
-    const { capabilities, dialect } = this.#server;
-    if (dialect !== 'stateless' || !runsTasks(this.#server)) return capabilities;
-    return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+    return this.#server ? withTasksOf(this.#server) : {};
   }
 
   inputSchema(tool: string): JsonObject | undefined {

@@ -1,5 +1,4 @@
 // The gateway that runs for this user, found by its state file and asked whether it is the one that wrote it.
-import { request } from 'undici';
 import type { GatewayStatus } from './status-page.ts';
 import { runningGateways } from './state-file.ts';
 import type { RunningGateway } from './state-file.ts';
@@ -23,16 +22,13 @@ export async function findGateway(folder: string): Promise<FoundGateway | undefi
 export async function fetchStatus(url: string): Promise<GatewayStatus> {
   const page = new URL('/status', url);
   page.protocol = page.protocol.replace('ws', 'http');
-  const { statusCode, body } = await request(page, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(
-    (thrown: Error) => {
-      throw new Error(`Nothing answers at ${page.origin}: ${reasonOf(thrown)}. Is the gateway running?`, {
-        cause: thrown,
-      });
-    },
-  );
-  const text = await body.text();
-  if (statusCode === 403) throw new Error(`${page.origin} tells its status on its own machine only.`);
-  const status = statusCode === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  const response = await fetch(page, { signal, redirect: 'manual' }).catch((cause: Error) => {
+    throw new Error(`Nothing answers at ${page.origin}: ${reasonOf(cause)}. Is the gateway running?`, { cause });
+  });
+  const text = await response.text();
+  if (response.status === 403) throw new Error(`${page.origin} tells its status on its own machine only.`);
+  const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
   if (!Array.isArray(status?.servers)) throw new Error(`What answers at ${page.origin} is no Parley gateway.`);
   return status;
 }

@@ -1,6 +1,5 @@
 // Posts chat completions to the configured endpoint. It follows no redirect (that would hand the key to a stranger), reads no more
 // than it is allowed to, and tells of errors without the key: of a refused credential not even in the endpoint's words.
-import type { Readable } from 'node:stream';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -45,15 +44,15 @@ export class ModelEndpoint {
     const body = JSON.stringify({ ...chat, [this.#limitName]: limit });
     const { maxBytes, key, headers } = this.#options;
     if (Buffer.byteLength(body) > maxBytes) throw failed(`the request has more than ${maxBytes} bytes`);
-    const { request } = await import('undici');
     try {
-      const response = await request(this.#url, {
+      const response = await fetch(this.#url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }), ...headers },
         body,
         signal,
+        redirect: 'manual', // the key is for this address
       });
-      return { status: response.statusCode, text: await readAtMost(response.body, maxBytes) };
+      return { status: response.status, text: await readAtMost(response.body ?? [], maxBytes) };
     } catch (cause) {
       if (cause instanceof GatewayError || signal.aborted) throw cause;
       throw new GatewayError('MODEL_FAILED', { reason: 'it cannot be reached' }, { cause });
@@ -85,10 +84,10 @@ function toUrl(text: string): string {
   return url.href;
 }
 
-async function readAtMost(body: Readable, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
+async function readAtMost(body: AsyncIterable<Uint8Array> | [], maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw failed(`its answer has more than ${maxBytes} bytes`);
     chunks.push(chunk);

@@ -1,10 +1,10 @@
 // One connection of an event stream, read to its end. However that comes (ended, broken, aborted), it is no error here:
 // whether the stream was over is known by who reads the events.
-import type { Readable } from 'node:stream';
 import { SseReader, type SseEvent } from '../codec/sse.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { mediaType, toRefusal } from './http-body.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
+import type { ResponseBody } from './response-body.ts';
 
 /** Where a stream stands; goes from one of its connections to the next. */
 export interface Place {
@@ -26,19 +26,19 @@ export function startPlace(): Place {
 }
 
 /** Rejects with HttpRefusal, with UPSTREAM_INVALID where the answer is no event stream, or as `http` does. */
-export async function openEvents(http: HttpClient, request: Omit<HttpRequest, 'method'>): Promise<Readable> {
+export async function openEvents(http: HttpClient, request: Omit<HttpRequest, 'method'>): Promise<ResponseBody> {
   const headers = { ...request.headers, accept: 'text/event-stream' };
   const response = await http.request({ ...request, method: 'GET', headers });
   if (response.statusCode >= 300) throw await toRefusal(response);
   if (mediaType(response) === 'text/event-stream') return response.body;
   // Not `dump`: what is no event stream may be a download of any length.
-  response.body.on('error', () => undefined).destroy();
+  response.body.destroy();
   const reason = `an event stream was asked for, ${mediaType(response) || 'nothing'} came`;
   throw new GatewayError('UPSTREAM_INVALID', { server: http.name, reason });
 }
 
 /** Resolves when the connection is over; never rejects. */
-export function readConnection(body: Readable, place: Place, options: EventOptions): Promise<void> {
+export function readConnection(body: ResponseBody, place: Place, options: EventOptions): Promise<void> {
   const reader = new SseReader({
     maxBytes: options.maxBytes,
     onOversize: () => options.onOversize(),
@@ -51,11 +51,13 @@ export function readConnection(body: Readable, place: Place, options: EventOptio
       place.retryMs = ms;
     },
   });
-  body.on('data', (chunk: Buffer) => {
-    reader.push(chunk);
-    if (reader.lastEventId !== '') place.lastEventId = reader.lastEventId;
-  });
   return new Promise((resolve) => {
-    for (const end of ['end', 'error', 'close']) body.once(end, () => resolve());
+    body.read({
+      onData(chunk) {
+        reader.push(chunk);
+        if (reader.lastEventId !== '') place.lastEventId = reader.lastEventId;
+      },
+      onEnd: () => resolve(),
+    });
   });
 }

@@ -5,17 +5,17 @@
 // It knows nothing of messages; `isDone` is how it learns that the awaited one has come.
 import { toSignal } from '../../shared/cancellation.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Backoff } from './backoff.ts';
 import { readConnection, startPlace, type EventOptions, type Place } from './event-connection.ts';
 import { HttpRefusal } from './link.ts';
+import type { ResponseBody } from './response-body.ts';
 
 export interface FollowOptions extends EventOptions {
   /** The connection that is already open. Without it, the first is opened like the others, and needs no event id. */
-  first?: Readable | undefined;
-  open(lastEventId: string): Promise<Readable>;
+  first?: ResponseBody | undefined;
+  open(lastEventId: string): Promise<ResponseBody>;
   isDone(): boolean;
   /** The connection ended as the server wished: it said when to come back. */
   onRelease?(retryMs: number): void;
@@ -52,7 +52,7 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
   }
 }
 
-async function tryOpen(place: Place, options: FollowOptions): Promise<Readable | Error> {
+async function tryOpen(place: Place, options: FollowOptions): Promise<ResponseBody | Error> {
   try {
     return await options.open(place.lastEventId);
   } catch (error) {

@@ -1,14 +1,14 @@
 // Reads what a POST brings: one JSON text, or an event stream that is followed over its connections. Invariant: a
 // request is answered once, by the server or, when its answer was lost for good, by an error of ours; unless its caller
 // gave it up meanwhile. `isLostAnswer` tells the two apart, since no server can make the latter.
-import type { Readable } from 'node:stream';
 import { toErrorMessage, type Message, type RequestId } from '../../protocol/message.ts';
 import { Backoff, type BackoffOptions } from './backoff.ts';
 import { followStream } from './follow-stream.ts';
 import { mediaType, readBody } from './http-body.ts';
-import type { HttpResponse } from './http-client.ts';
+import type { HttpResponse } from './http-exchange.ts';
 import type { Inbox } from './inbox.ts';
 import type { OpenRequest } from './open-requests.ts';
+import type { ResponseBody } from './response-body.ts';
 
 export interface ReconnectOptions extends BackoffOptions {
   /** Failures in a row until an answer is given up. */
@@ -22,7 +22,7 @@ export interface HttpAnswer {
   request: OpenRequest;
   inbox: Inbox;
   reconnect: ReconnectOptions;
-  resume(lastEventId: string): Promise<Readable>;
+  resume(lastEventId: string): Promise<ResponseBody>;
 }
 
 /** How long a stream may stay open after the answer: a server that forgets to end it would cost a socket per call. */

@@ -1,30 +1,39 @@
 // What the body of a response says: read whole under a limit, and, where the status was an error, as an HttpRefusal.
 // Reading never throws: a body that breaks off or grows too large is an outcome to be told.
-import type { Readable } from 'node:stream';
-import type { HttpResponse } from './http-client.ts';
+import type { HttpResponse } from './http-exchange.ts';
 import { HttpRefusal } from './link.ts';
+import type { ResponseBody } from './response-body.ts';
 
 export type Body = { kind: 'whole'; bytes: Buffer } | { kind: 'oversize' } | { kind: 'broken'; reason: string };
 
 /** An error is evidence for the era probe when it is JSON-RPC, and an error page otherwise. */
 const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_ERROR_CHARS = 2048;
+const MAX_DISCARDED_BYTES = 128 * 1024;
 
-export function readBody(body: Readable, maxBytes: number): Promise<Body> {
+export function readBody(body: ResponseBody, maxBytes: number): Promise<Body> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve) => {
-    body.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= maxBytes) return;
-      resolve({ kind: 'oversize' });
-      body.destroy();
+    body.read({
+      onData(chunk) {
+        bytes += chunk.length;
+        chunks.push(chunk);
+        if (bytes <= maxBytes) return;
+        resolve({ kind: 'oversize' });
+        body.destroy();
+      },
+      onEnd(error) {
+        if (error) resolve({ kind: 'broken', reason: error.message });
+        else resolve({ kind: 'whole', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
+      },
     });
-    body.once('end', () => resolve({ kind: 'whole', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) }));
-    body.once('error', (error) => resolve({ kind: 'broken', reason: error.message }));
-    body.once('close', () => resolve({ kind: 'broken', reason: 'aborted' }));
   });
+}
+
+/** Read and thrown away, so that the connection can be used again; of what is longer than that the connection is given up. */
+export async function discard(body: ResponseBody): Promise<void> {
+  await readBody(body, MAX_DISCARDED_BYTES);
 }
 
 export async function toRefusal({ statusCode, headers, body }: HttpResponse): Promise<HttpRefusal> {

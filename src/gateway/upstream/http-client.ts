@@ -2,9 +2,12 @@
 // It never follows a redirect to another origin (it would hand our credentials to a stranger), never lets a URL with
 // its credentials or query into an error, and sets no deadline: a stream may be silent for hours, and how long to wait
 // is known above.
+import type { ConnectionOptions } from 'node:tls';
 import type { Abortable } from '../../shared/cancellation.ts';
-import { Pool, type Dispatcher } from 'undici';
 import { GatewayError } from '../../shared/errors.ts';
+import { discard } from './http-body.ts';
+import { createPool, exchange } from './http-exchange.ts';
+import type { HttpResponse, Pool } from './http-exchange.ts';
 import { HttpRefusal } from './link.ts';
 import { networkWords } from './network-words.ts';
 
@@ -12,8 +15,8 @@ export interface HttpClientOptions {
   url: string | URL;
   /** Sent with every request. */
   headers?: Record<string, string> | undefined;
-  /** TLS and socket options of undici: `ca`, `cert`, `key`, `timeout` … */
-  connect?: Pool.Options['connect'] | undefined;
+  /** For https: whom to trust, and who we are. */
+  tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'> | undefined;
 }
 
 export interface HttpRequest {
@@ -25,8 +28,6 @@ export interface HttpRequest {
   signal: Abortable;
 }
 
-export type HttpResponse = Dispatcher.ResponseData;
-
 const MAX_REDIRECTS = 5;
 
 export class HttpClient {
@@ -36,15 +37,11 @@ export class HttpClient {
   readonly #pool: Pool;
   #headers: Record<string, string>;
 
-  constructor({ url, headers = {}, connect }: HttpClientOptions) {
+  constructor({ url, headers = {}, tls }: HttpClientOptions) {
     this.url = toHttpUrl(url);
     this.name = this.url.origin + this.url.pathname;
     this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
-    this.#pool = new Pool(this.url.origin, {
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      ...(connect === undefined ? {} : { connect }),
-    });
+    this.#pool = createPool(this.url.origin, { headersTimeout: 0, bodyTimeout: 0, ...(tls && { connect: tls }) });
   }
 
   /** For every later request; an empty value takes the header away. */
@@ -61,7 +58,7 @@ export class HttpClient {
       const response = await this.#once({ ...request, url: target, headers: all });
       const next = hops < MAX_REDIRECTS ? redirectOf(response, request.method, target) : undefined;
       if (next === undefined) return response;
-      await response.body.dump();
+      await discard(response.body);
       if (next.origin !== this.url.origin) {
         throw new HttpRefusal(response.statusCode, `redirect to another origin, ${next.origin}, not followed`);
       }
@@ -76,8 +73,8 @@ export class HttpClient {
 
   async #once({ url, ...request }: HttpRequest & { url: URL }): Promise<HttpResponse> {
     try {
-      const { body = null, headers = {}, method, signal } = request;
-      return await this.#pool.request({ path: url.pathname + url.search, method, headers, body, signal });
+      const { method, headers = {}, body, signal } = request;
+      return await exchange(this.#pool, { path: url.pathname + url.search, method, headers, body, signal });
     } catch (cause) {
       if (request.signal.aborted) throw request.signal.reason;
       throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: networkWords(cause) }, { cause });

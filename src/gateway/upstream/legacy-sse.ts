@@ -8,7 +8,7 @@ import type { Message } from '../../protocol/message.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import type { SseEvent } from '../codec/sse.ts';
 import { openEvents, readConnection, startPlace } from './event-connection.ts';
-import { toRefusal } from './http-body.ts';
+import { discard, toRefusal } from './http-body.ts';
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
@@ -76,7 +76,7 @@ class SseLink implements Link {
         signal,
       });
       if (response.statusCode >= 300) throw await toRefusal(response);
-      await response.body.dump();
+      await discard(response.body);
     } finally {
       request.leave();
     }

@@ -5,7 +5,6 @@
 // 2. The session id that the server gave goes with every later request, until the server says that it is gone.
 // 3. Nothing here outlives `close`: no socket, no timer, no listener on the signal of a caller.
 import type { Abortable } from '../../shared/cancellation.ts';
-import type { Readable } from 'node:stream';
 import { isRequest, type Message } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -14,11 +13,13 @@ import { Backoff } from './backoff.ts';
 import { openEvents } from './event-connection.ts';
 import { followStream } from './follow-stream.ts';
 import { readAnswer, type ReconnectOptions } from './http-answer.ts';
-import { mediaType, toRefusal } from './http-body.ts';
-import { HttpClient, type HttpClientOptions, type HttpResponse } from './http-client.ts';
+import { discard, mediaType, toRefusal } from './http-body.ts';
+import { HttpClient, type HttpClientOptions } from './http-client.ts';
+import type { HttpResponse } from './http-exchange.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
 import { OpenRequests, type OpenRequest } from './open-requests.ts';
+import type { ResponseBody } from './response-body.ts';
 
 export interface HttpLinkOptions extends HttpClientOptions {
   limits?: LinkLimits | undefined;
@@ -120,7 +121,7 @@ class HttpLink implements Link {
   #refuseOddType(response: HttpResponse): void {
     const silent = isSilent(response);
     if (!silent && isAnswerType(mediaType(response))) return;
-    response.body.on('error', () => undefined).destroy();
+    response.body.destroy();
     const reason = silent
       ? `a request was answered with HTTP ${response.statusCode} and nothing else`
       : `it answered with ${mediaType(response)}`;
@@ -129,8 +130,7 @@ class HttpLink implements Link {
 
   async #read(message: Message, { response, request, headers }: Posted): Promise<void> {
     if (isSilent(response) || !isAnswerType(mediaType(response))) {
-      await response.body.dump().catch(() => undefined);
-      return;
+      return discard(response.body);
     }
     await readAnswer({
       response,
@@ -158,7 +158,7 @@ class HttpLink implements Link {
     this.#options.log?.debug({ server: this.name, ...end }, 'upstream.listen.ended');
   }
 
-  #get(lastEventId: string, extra: Record<string, string>, signal: Abortable): Promise<Readable> {
+  #get(lastEventId: string, extra: Record<string, string>, signal: Abortable): Promise<ResponseBody> {
     // Header values are bytes: the id goes back as the UTF-8 in which it came.
     const id = Buffer.from(lastEventId).toString('latin1');
     const headers = { ...this.#headers(extra), ...(id === '' ? {} : { 'last-event-id': id }) };
@@ -180,7 +180,7 @@ class HttpLink implements Link {
     try {
       const signal = AbortSignal.timeout(DELETE_MS);
       const response = await this.#http.request({ method: 'DELETE', headers: this.#headers({}), signal });
-      await response.body.dump();
+      await discard(response.body);
     } catch (error) {
       this.#options.log?.debug({ server: this.name, error }, 'upstream.session.not-ended');
     }

@@ -1,0 +1,49 @@
+// The body of a response as it arrives, for one reader; what comes before there is one waits for it. Far less than a stream:
+// nobody here reads slower than the network brings, and every reader has a limit.
+
+export interface BodyReader {
+  onData(chunk: Buffer): void;
+  /** Last, and once. With an error when it broke off, or was destroyed. */
+  onEnd(error: Error | undefined): void;
+}
+
+export class ResponseBody {
+  readonly #giveUp: (reason: Error) => void;
+  #reader: BodyReader | undefined;
+  #waiting: Buffer[] = [];
+  #isOver = false;
+  #error: Error | undefined;
+
+  constructor(giveUp: (reason: Error) => void) {
+    this.#giveUp = giveUp;
+  }
+
+  read(reader: BodyReader): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#reader = reader;
+    for (const chunk of waiting) if (!this.#error) reader.onData(chunk);
+    if (this.#isOver) reader.onEnd(this.#error);
+  }
+
+  /** The rest is not wanted: the connection is given up with it. */
+  destroy(): void {
+    if (this.#isOver) return;
+    const reason = new Error('aborted');
+    this.end(reason);
+    this.#giveUp(reason);
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#reader) this.#reader.onData(chunk);
+    else this.#waiting.push(chunk);
+  }
+
+  end(error?: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    this.#reader?.onEnd(error);
+  }
+}

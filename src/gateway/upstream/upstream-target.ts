@@ -186,15 +186,14 @@ export class UpstreamTarget implements Target {
       case 'tasks/result':
         return this.#tasks.handle(exchange, server);
       default:
-        if (isInteraction(method)) return this.#flow.handle(exchange);
+        if (isInteraction(exchange.method)) return this.#flow.handle(exchange);
         return withUrlsAsked(exchange, () => this.#lender.send(exchange));
     }
   }
 
   async #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     const played = this.#flow.plays(exchange, server) ? await this.#flow.callTool(exchange) : undefined;
-    if (played) return played;
-    const result = await withUrlsAsked(exchange, () => this.#tasks.callTool(exchange, server));
+    const result = played ?? (await withUrlsAsked(exchange, () => this.#tasks.callTool(exchange, server)));
     return this.#taskOwners.note(checkCapability(result, exchange), exchange.client);
   }
 

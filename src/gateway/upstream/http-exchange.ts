@@ -3,14 +3,16 @@
 // caller's signal, and no connection that is called off is used again.
 // Of undici only its pool is loaded: all of it takes four times as long, and its `request` twice the CPU per call.
 import { createRequire } from 'node:module';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool as UndiciPool } from 'undici';
 import type { Abortable } from '../../shared/cancellation.ts';
 import { ResponseBody } from './response-body.ts';
 
+/** A header that came several times is a list of them. */
+type Headers = Record<string, string | string[] | undefined>;
+
 export interface HttpResponse {
   statusCode: number;
-  headers: IncomingHttpHeaders;
+  headers: Headers;
   body: ResponseBody;
 }
 
@@ -32,7 +34,7 @@ export function createPool(origin: string, options: UndiciPool.Options): Pool {
 
 export function exchange(pool: Pool, { signal, ...request }: ExchangeOptions): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason as Error);
+    if (signal.aborted) return reject(signal.reason);
     pool.dispatch({ ...request, body: request.body ?? null }, new Exchange(signal, resolve, reject));
   });
 }
@@ -56,7 +58,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#signal.aborted) this.#onAbort();
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
     if (statusCode < 200) return; // the head that counts comes later
     this.#body = new ResponseBody((reason) => controller.abort(reason));
     this.#resolve({ statusCode, headers, body: this.#body });

@@ -43,7 +43,7 @@ function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonOb
   const book = new ToolBook();
   if (tools.length > 0) book.learn({ tools }, true);
   let lent = 0;
-  const lend: Lender['lend'] = (exchange, given) => {
+  const lend = (exchange: Exchange, given?: Put) => {
     const ask: Put = given ?? ((question, signal) => exchange.ask(question, signal));
     lent++;
     return {
@@ -55,7 +55,7 @@ function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonOb
     };
   };
   const send: Lender['send'] = async (exchange) => {
-    const one = await lend(exchange);
+    const one = lend(exchange);
     return one.send().finally(one.end);
   };
   const bridge = new TaskBridge({

@@ -20,17 +20,23 @@ import { TaskStore } from '../tasks/task-store.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { Put } from './ask-routing.ts';
 import { lateAbort } from './late-abort.ts';
-import type { Lender, Send } from './lender.ts';
+import type { Lender, Lent, Send } from './lender.ts';
 import { Awaited } from './awaited-task.ts';
 import type { Say } from './awaited-task.ts';
 import type { ToolBook } from './tool-book.ts';
+
+type Calls = Pick<Lent, 'send' | 'end'>;
 
 export interface TaskBridgeOptions {
   tools: ToolBook;
   clock: Clock;
   limits: Limits;
   tell: (change: Change) => void;
-  lender: Pick<Lender, 'send' | 'lend'>;
+  lender: {
+    send: Lender['send'];
+    /** For calls that belong together; `ask` answers what is asked on the connection. */
+    lend(exchange: Exchange, ask?: Put): Calls | Promise<Calls>;
+  };
 }
 
 const MAX_PAGES = 100;

@@ -1,5 +1,5 @@
 // `npm run bench -- gateway [--quick] [--only http-stdio|http-http|stdio-stdio|stdio-http|handshake|stateless|same|cross …]
-// [--who relay,parley …] [--write]`: every gateway in one run, in turns, beside a direct connection and a bare relay.
+// [--who relay,parley …] [--lives 2] [--write]`: every gateway in one run, in turns, beside a direct connection and a bare relay.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { renewResults } from './report/results-page.mjs';
 import { machine } from './report/summary.mjs';
 
 const PLANS = {
-  full: { starts: 3, lives: 2, rounds: 5, ms: 150, largeRounds: 3, warmUpCalls: 4000, warmUpMs: 5000 },
+  full: { starts: 3, lives: 2, rounds: 7, ms: 150, largeRounds: 3, warmUpCalls: 20_000, warmUpMs: 6000 },
   quick: { starts: 1, lives: 1, rounds: 3, ms: 80, largeRounds: 1, warmUpCalls: 3000, warmUpMs: 2000 },
 };
 
@@ -22,11 +22,13 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
     who: { type: 'string', multiple: true, default: [] },
+    lives: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
 const words = (given) => given.flatMap((one) => one.split(','));
-const plan = options.quick ? PLANS.quick : PLANS.full;
+const chosen = options.quick ? PLANS.quick : PLANS.full;
+const plan = options.lives ? { ...chosen, lives: Number(options.lives) } : chosen;
 const who = words(options.who);
 const names = who.length > 0 ? NAMES.filter((name) => who.includes(name)) : NAMES;
 

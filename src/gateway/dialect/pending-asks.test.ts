@@ -90,6 +90,25 @@ describe('questions to the client', () => {
     expect(outlet.sent).toEqual([]);
   });
 
+  it('of a client that answers none of them: the oldest are given up, and the newest is still heard', async () => {
+    const outcomes: unknown[] = [];
+    const { open, call, put } = converse(async (exchange) => {
+      const told = (answer: unknown) => void outcomes.push(answer);
+      const all = Array.from({ length: 1030 }, () =>
+        exchange.ask(elicit).then(told, (error: GatewayError) => told(error.code)),
+      );
+      await all.at(-1);
+      return { content: [] };
+    });
+    open(asks);
+    const outlet = call(1, 'tools/call');
+    await settled();
+    expect(outcomes).toEqual(Array(6).fill('CANCELLED'));
+    put({ jsonrpc: '2.0', id: (outlet.sent.at(-1) as { id: string }).id, result: { action: 'accept' } });
+    await outlet.answer();
+    expect(outcomes[6]).toEqual({ action: 'accept' });
+  });
+
   it('that JSON cannot express fail the ask, not the connection', async () => {
     class Strict extends RecordingOutlet {
       override send(message: Message): void {

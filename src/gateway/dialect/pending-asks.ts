@@ -18,6 +18,8 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
+/** Of a client that answers nothing; the oldest are forgotten first. */
+const MAX_PENDING = 1024;
 /** A health check is allowed at any time. */
 const ALWAYS_ALLOWED = 'ping';
 
@@ -36,14 +38,15 @@ export class PendingAsks {
     if (this.#closed || exchange.cancelled || exchange.ended || lost?.aborted)
       return Promise.reject(new GatewayError('CANCELLED'));
     const id = this.#nextId();
-    const { signal } = exchange;
+    const { cancellation } = exchange;
+    if (this.#pending.size >= MAX_PENDING) this.#forgetOldest();
     return new Promise((resolve, reject) => {
       const callOff = () => this.#callOff(id);
       const settle =
         <T>(by: (value: T) => void) =>
         (value: T) => {
           this.#pending.delete(id);
-          signal.removeEventListener('abort', callOff);
+          cancellation.removeEventListener('abort', callOff);
           lost?.removeEventListener('abort', callOff);
           by(value);
         };
@@ -55,7 +58,7 @@ export class PendingAsks {
         reject: settle(reject),
       };
       this.#pending.set(id, pending);
-      signal.addEventListener('abort', callOff);
+      cancellation.addEventListener('abort', callOff);
       lost?.addEventListener('abort', callOff);
       if (this.#open || question.method === ALWAYS_ALLOWED) send(pending);
     });
@@ -91,6 +94,11 @@ export class PendingAsks {
   close(): void {
     this.#closed = true;
     for (const pending of [...this.#pending.values()]) pending.reject(new GatewayError('CANCELLED'));
+  }
+
+  /** Prompts of interactive sessions need no answer, and some clients give none. */
+  #forgetOldest(): void {
+    for (const [, oldest] of this.#pending) return oldest.reject(new GatewayError('CANCELLED'));
   }
 
   #callOff(id: RequestId): void {

@@ -153,6 +153,16 @@ describe('a mistake in a step is an error that names it', () => {
     await settled(); // an unhandled rejection would end the run
   });
 
+  it('for what it throws after next(), whatever becomes of that', async () => {
+    const throwing: StepFunction = (_, next) => {
+      void next();
+      throw new ProtocolError(-1, 'early');
+    };
+    const failing = chainOf([{ name: 'mistaken', handle: throwing }], () => Promise.reject(new Error('late')));
+    await expect(failing('tools/call')).rejects.toMatchObject({ message: 'early' });
+    await settled(); // an unhandled rejection would end the run
+  });
+
   it('for next() called when the answer is given', async () => {
     let late: () => Promise<Outcome> = () => expect.unreachable();
     await mistaken((_: unknown, next: () => Promise<Outcome>) => ((late = next), respond({})));

@@ -25,6 +25,8 @@ export function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp:
     turn.isAway = true;
     return judge(turn, returned);
   } catch (thrown) {
+    turn.mayBeIgnored(turn.pending);
+    turn.over = true;
     return Promise.reject(turn.failure(thrown));
   }
 }

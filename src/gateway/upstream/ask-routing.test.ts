@@ -69,6 +69,20 @@ describe('a question that names no call', () => {
     expect(asked).toEqual(['one', 'other']);
   });
 
+  it('is refused, too, when as many wait as there are calls only since another call has ended', async () => {
+    const clock = new FakeClock();
+    const routing = new AskRouting(false, clock);
+    routing.enter(answers('one'), client());
+    routing.enter(answers('other'), client());
+    const leave = routing.enter(answers('third'), client());
+    const refusals = [routing.put(ask), routing.put(ask)].map((answer) =>
+      expect(answer).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' }),
+    );
+    leave();
+    clock.advance(60_000);
+    await Promise.all(refusals);
+  });
+
   it('is never put to one of several calls of a client that is asked by way of the call itself', async () => {
     const routing = new AskRouting(false, new FakeClock());
     const same = { ...client(), assisted: { elicitation: {} } };

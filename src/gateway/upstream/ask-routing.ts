@@ -54,7 +54,7 @@ export class AskRouting {
     this.#calls.set(place, { put, client, onAsked });
     return () => {
       this.#calls.delete(place);
-      if (this.#disputed.size > 0 && this.#latest().isCertain) this.#endDispute('look again');
+      if (this.#disputed.size > 0) this.#lookAgain();
     };
   }
 
@@ -102,10 +102,21 @@ export class AskRouting {
         resolve('refused');
       };
       signal?.addEventListener('abort', giveUp, { once: true });
-      if (this.#disputed.size >= this.#calls.size) this.#clock.after(DISPUTE_MS, () => this.#refuseAll(resolve));
+      this.#refuseLater();
     });
     if (verdict === 'look again') return this.put(ask, signal);
     throw cannotBeAsked(ask);
+  }
+
+  /** A call has ended that may have been the one. */
+  #lookAgain(): void {
+    if (this.#latest().isCertain) this.#endDispute('look again');
+    else this.#refuseLater();
+  }
+
+  #refuseLater(): void {
+    const latest = [...this.#disputed].at(-1)!;
+    if (this.#disputed.size >= this.#calls.size) this.#clock.after(DISPUTE_MS, () => this.#refuseAll(latest));
   }
 
   #refuseAll(waiting: (verdict: Verdict) => void): void {

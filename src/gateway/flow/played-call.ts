@@ -33,6 +33,8 @@ export class PlayedCall {
   readonly options: PlayedCallOptions;
   readonly #createdAt: number;
   readonly #controller = new AbortController();
+  /** However it has ended: nothing is asked any more. */
+  readonly #over = new AbortController();
   #asked: AskedSession;
   #state: State = 'idle';
   #isExpired = false;
@@ -60,8 +62,13 @@ export class PlayedCall {
     return this.#lastActivityAt + this.options.timeoutMs;
   }
 
-  ask(ask: Ask, signal: AbortSignal = this.signal): Promise<JsonObject> {
-    return this.#asked.ask(ask, AbortSignal.any([signal, this.signal]));
+  async ask(ask: Ask, signal: AbortSignal = this.signal): Promise<JsonObject> {
+    try {
+      return await this.#asked.ask(ask, AbortSignal.any([signal, this.#over.signal]));
+    } finally {
+      // The server may have taken its question back.
+      if (this.#state === 'waiting_user' && !this.#asked.current) this.#state = 'processing';
+    }
   }
 
   /** Told with the next prompt. */
@@ -141,6 +148,7 @@ export class PlayedCall {
   #end(state: State): void {
     this.#state = state;
     this.#stopTimers();
+    this.#over.abort();
     this.#asked = this.#freshlyAsked();
     this.options.onEnd();
   }

@@ -3,9 +3,9 @@ import type { Called } from '../fake-wire.contract.ts';
 import { FakeWire, fakeEvents, settled } from '../fake-wire.contract.ts';
 import { DraftSpeaker } from './draft-speaker.ts';
 
-function setUp(answer: (call: Called) => unknown) {
+function setUp(answer: (call: Called) => unknown, confirm?: () => unknown) {
   const wire = new FakeWire(answer);
-  const events = fakeEvents();
+  const events = fakeEvents(confirm);
   const server = {
     dialect: 'draft',
     revision: '2025-06-18',
@@ -102,4 +102,14 @@ test('it says goodbye, also to a server that does not answer', async () => {
     1000,
     [{ jsonrpc: '2.0', method: 'exit' }],
   ]);
+});
+
+test('what is told of an interactive session stops nobody’s clock, confirmed or not', async () => {
+  const { wire, events, speaker } = setUp(
+    () => ({}),
+    () => new Promise(() => {}),
+  );
+  speaker.onRequest({ jsonrpc: '2.0', id: 1, method: 'interaction.prompt', params: { sessionId: 's' } });
+  await settled();
+  expect([events.asks.length, wire.held]).toEqual([1, 0]);
 });

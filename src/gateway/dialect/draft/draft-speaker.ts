@@ -60,12 +60,11 @@ export class DraftSpeaker implements Speaker {
     } else if (isInteraction(method)) this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
   }
 
+  /** It awaits no person, so nobody's clock stands still meanwhile. */
   #interact(request: RequestMessage): void {
-    const release = this.#wire.hold();
     void answerAsk(request, this.#events, new AbortController().signal)
       .then((response) => this.#wire.respond(response))
-      .catch(() => {}) // the server is gone: nobody waits
-      .finally(release);
+      .catch(() => {}); // the server is gone: nobody waits
   }
 
   /** The notifications of MCP mean nothing here. */

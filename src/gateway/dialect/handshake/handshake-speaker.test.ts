@@ -96,6 +96,14 @@ describe('a question', () => {
     expect([held, wire.held]).toEqual([1, 0]);
   });
 
+  test('that only tell of an interactive session stop nobody’s clock, confirmed or not', async () => {
+    const { wire, events, handler, speaker } = setUp();
+    handler.answer = () => new Promise(() => {});
+    speaker.onRequest(request('interaction.prompt', { sessionId: 's' }));
+    await settled();
+    expect([events.asks.length, wire.held]).toEqual([1, 0]);
+  });
+
   test('that the user refuses is answered with -1', async () => {
     const { wire, speaker, handler } = setUp();
     handler.answer = () => {

@@ -76,9 +76,10 @@ export class HandshakeSpeaker implements Speaker {
     const { ask } = call ?? {};
     const controller = new AbortController();
     this.#answering.set(request.id, controller);
-    const release = this.#wire.hold();
+    // What is told of an interactive session awaits no person: whoever never confirms it must not stop the clock of all others.
+    const release = isInteraction(request.method) ? undefined : this.#wire.hold();
     void answerAsk(request, ask ? { onAsk: ask } : this.#events, controller.signal).then((response) => {
-      release();
+      release?.();
       this.#answering.delete(request.id);
       if (!controller.signal.aborted) return this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
     });

@@ -54,6 +54,18 @@ describe('clients that cannot be asked', () => {
     expect(connections.home(client('stateless', tasks))).toBe(connections.home(client('handshake')));
   });
 
+  it('have no more connections, whatever they declare, than a few', () => {
+    const { connections, opened } = setUp();
+    const first = client('handshake', { experimental: { number: { at: 0 } } });
+    const home = connections.home(first);
+    for (let at = 1; at < 1000; at++) connections.home(client('handshake', { experimental: { number: { at } } }));
+    expect(opened.length).toBeLessThan(50);
+    expect(connections.home(first)).toBe(home);
+    const late = client('handshake', { experimental: { number: { at: 1000 } } });
+    expect(connections.home(late)).toBe(connections.home(client('handshake')));
+    expect(connections.known(late)).toBe(connections.home(late));
+  });
+
   it('have their own where that is wished', () => {
     const { connections } = setUp({ share: 'session' });
     const one = client('handshake');

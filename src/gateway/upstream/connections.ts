@@ -33,6 +33,9 @@ export interface ConnectionsOptions {
 /** Asks what there is before any client does. */
 const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
 
+/** What clients declare is theirs to choose, and a shared connection stays: whoever comes later with more is told of as one without. */
+const MAX_SHARED = 32;
+
 interface Pool {
   connections: Connection[];
   waiting: ((connection: Connection) => void)[];
@@ -159,6 +162,12 @@ export class Connections {
 
   /** As the server is told of one that shares its connection. */
   #seen(opening: Opening): Opening {
+    const seen = this.#declared(opening);
+    if (this.#shared.size < MAX_SHARED || this.#shared.has(signatureOf(seen))) return seen;
+    return { ...seen, capabilities: {} };
+  }
+
+  #declared(opening: Opening): Opening {
     if (this.#options.share !== 'all') {
       const assisted = opening.assisted ?? this.#options.assisted?.();
       return assisted === opening.assisted ? opening : { ...opening, assisted };

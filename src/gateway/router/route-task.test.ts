@@ -41,6 +41,15 @@ describe('a task', () => {
     expect(publishTask(new FakeExchange('tools/call'), member, ids, result)).toBe(result);
   });
 
+  it('keeps that id when another client’s process calls its own task the same', () => {
+    const { ids, member, taskId } = setUp();
+    const others = ids.publish('srv', 't', 'bob');
+    expect(ids.publish('srv', 't', 'alice')).toBe(taskId);
+    expect(ids.publish('srv', 't', 'bob')).toBe(others);
+    const told = publishChange({ kind: 'task', task: state('t'), principal: 'alice' }, member, ids);
+    expect(told).toMatchObject({ task: { taskId } });
+  });
+
   it('is asked for by the server’s id, and told of by ours, wherever it is named', async () => {
     const { send, target, taskId } = setUp(({ params }) => ({
       ...params,

@@ -46,9 +46,8 @@ export function publishChange(
   member: Member,
   ids: PublicIds,
 ): Change | undefined {
-  const known = ids.known(member.name, change.task.taskId);
-  if (known?.principal !== change.principal) return undefined;
-  return { ...change, task: { ...change.task, taskId: known.publicId } };
+  const taskId = ids.known(member.name, change.task.taskId, change.principal);
+  return taskId === undefined ? undefined : { ...change, task: { ...change.task, taskId } };
 }
 
 /** A server that many share knows tasks of all of them: only those that were issued to this client are listed. */
@@ -60,8 +59,8 @@ async function listTasks(exchange: Exchange, members: readonly Member[], ids: Pu
   );
   const tasks = lists.flatMap(({ member, list }) =>
     (Array.isArray(list.tasks) ? (list.tasks as JsonObject[]) : []).flatMap((task) => {
-      const known = ids.known(member.name, task.taskId);
-      return known?.principal === exchange.client.principal ? [{ ...task, taskId: known.publicId }] : [];
+      const taskId = ids.known(member.name, task.taskId, exchange.client.principal);
+      return taskId === undefined ? [] : [{ ...task, taskId }];
     }),
   );
   const nextCursor = lists.length === 1 ? lists[0]!.list.nextCursor : undefined;

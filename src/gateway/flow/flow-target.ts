@@ -53,8 +53,8 @@ export class FlowTarget extends DelegatedTarget {
   constructor(target: Target, options: FlowTargetOptions) {
     super(target);
     this.#options = options;
-    this.#calls = new PlayedCalls(options.clock, options.limits);
-    this.#sessions = new FlowSessions(options.clock);
+    const sessions = (this.#sessions = new FlowSessions(options.clock));
+    this.#calls = new PlayedCalls(options.clock, options.limits, (id) => sessions.forget(id));
   }
 
   override handle(exchange: Exchange): Result {

@@ -20,12 +20,14 @@ const MAX_ENDED = 10_000;
 export class PlayedCalls {
   readonly #clock: Clock;
   readonly #limits: { maxParked: number; parkedMs: number };
+  readonly #onForgotten: (id: string) => void;
   readonly #calls = new Map<string, PlayedCall>();
   readonly #ended = new Set<string>();
 
-  constructor(clock: Clock, limits: { maxParked: number; parkedMs: number }) {
+  constructor(clock: Clock, limits: { maxParked: number; parkedMs: number }, onForgotten: (id: string) => void) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#onForgotten = onForgotten;
   }
 
   begin({ timeoutMs = DEFAULT_TIMEOUT_MS, ...call }: NewCall): PlayedCall {
@@ -56,6 +58,6 @@ export class PlayedCalls {
 
   #forget(id: string): void {
     this.#ended.delete(id);
-    this.#calls.delete(id);
+    if (this.#calls.delete(id)) this.#onForgotten(id);
   }
 }

@@ -201,3 +201,24 @@ describe('a server that is told with each call who calls', () => {
     expect(connections.prepare({ dialect: 'handshake', capabilities: asked })).toBe(own);
   });
 });
+
+describe('a principal that declares something else each time', () => {
+  const declaring = (at: number) => client('stateless', { ...asked, experimental: { number: { at } } });
+
+  it('has a few connections all the same, and no other’s', () => {
+    const { connections, opened } = setUp();
+    const others = connections.home(client('stateless', asked, 'bob'));
+    const home = connections.home(declaring(0));
+    for (let at = 1; at < 1000; at++) connections.home(declaring(at));
+    expect(opened.length).toBeLessThan(20);
+    expect(connections.home(declaring(0))).toBe(home);
+    expect(connections.home(declaring(1000))).not.toBe(others);
+    expect(connections.known(declaring(1000))).toBe(connections.home(declaring(1000)));
+  });
+
+  it('has a few for calls that ask, too, and gets them back', async () => {
+    const { connections, opened } = setUp();
+    for (let at = 0; at < 1000; at++) connections.giveBack(await connections.takeAlone(declaring(at)));
+    expect(opened.length).toBeLessThan(20);
+  });
+});

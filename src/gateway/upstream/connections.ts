@@ -37,6 +37,8 @@ const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
 const MAX_SHARED = 32;
 
 interface Pool {
+  /** Whose it is, and for which calls. */
+  owner: string;
   connections: Connection[];
   waiting: ((connection: Connection) => void)[];
 }
@@ -94,22 +96,22 @@ export class Connections {
     if (this.#oneForAll) return this.#oneForAll;
     if (!this.#needsOwn(client)) return this.#shared.get(signatureOf(this.#seen(client)));
     if (client.dialect !== 'stateless') return this.#own.get(client);
-    return this.#pools.get(keyOf(client))?.connections[0];
+    return this.#pools.get(this.#keyOf(client))?.connections[0];
   }
 
   /** A connection for a call that may ask and must be alone on it; to be given back. */
   take(client: ClientView): Connection | Promise<Connection> {
     const connection = this.home(client);
-    const pool = client.dialect === 'stateless' ? this.#pools.get(keyOf(client)) : undefined;
+    const pool = client.dialect === 'stateless' ? this.#pools.get(this.#keyOf(client)) : undefined;
     if (!pool?.connections.includes(connection)) return connection;
     return this.#takeFrom(pool, client);
   }
 
   /** The same for a client that shares its home with others, and for a call that is known to ask. */
   takeAlone(client: ClientView): Connection | Promise<Connection> {
-    const key = `alone ${keyOf(client)}`;
+    const key = this.#keyOf(client, 'alone');
     let pool = this.#pools.get(key);
-    if (!pool) this.#pools.set(key, (pool = { connections: [], waiting: [] }));
+    if (!pool) this.#pools.set(key, (pool = { owner: ownerOf(client, 'alone'), connections: [], waiting: [] }));
     return this.#takeFrom(pool, client);
   }
 
@@ -192,9 +194,19 @@ export class Connections {
     const isHandshake = client.dialect === 'handshake';
     const connection = prepared?.connection ?? this.#create(client, client.principal, isHandshake);
     connection.principal = client.principal;
-    if (client.dialect === 'stateless') this.#pools.set(keyOf(client), { connections: [connection], waiting: [] });
+    const pool = { owner: ownerOf(client), connections: [connection], waiting: [] };
+    if (client.dialect === 'stateless') this.#pools.set(this.#keyOf(client), pool);
     else this.#own.set(client, connection);
     return connection;
+  }
+
+  /** What is declared is the client's to choose: beyond a few sets of it, a principal has the connections of an earlier one. */
+  #keyOf(client: ClientView, use = ''): string {
+    const owner = ownerOf(client, use);
+    const key = `${owner} ${signatureOf(client)}`;
+    if (this.#pools.has(key)) return key;
+    const known = [...this.#pools].filter(([, pool]) => pool.owner === owner);
+    return known.length < this.#options.maxPool ? key : known[0]![0];
   }
 
   #grow({ connections }: Pool, client: ClientView): Connection | undefined {
@@ -227,8 +239,8 @@ export class Connections {
   }
 }
 
-function keyOf(client: ClientView): string {
-  return `${client.principal} ${signatureOf(client)}`;
+function ownerOf({ principal }: ClientView, use = ''): string {
+  return `${use} ${principal}`;
 }
 
 function isSame(one: Opening, other: Opening): boolean {

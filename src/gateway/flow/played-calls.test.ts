@@ -13,3 +13,9 @@ it('says which sessions are gone for good, so that nobody keeps what was to be t
   await clock.advance(60 * 60_000);
   expect([calls.find({ sessionId }, 'ada'), forgotten]).toEqual([undefined, [sessionId]]);
 });
+
+it('lets no client choose a time so short that its session does nothing but look at the clock', () => {
+  const calls = new PlayedCalls(new FakeClock(), { maxParked: 1, parkedMs: 1000 }, () => {});
+  const call = calls.begin({ tool: 't', principal: 'ada', timeoutMs: 1e-9, tell: () => {}, warn: () => {} });
+  expect(call.options.timeoutMs).toBeGreaterThanOrEqual(50);
+});

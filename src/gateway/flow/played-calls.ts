@@ -12,6 +12,8 @@ export type NewCall = Pick<PlayedCallOptions, 'tool' | 'principal' | 'tell' | 'w
 };
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
+/** As for flows. */
+const MIN_TIMEOUT_MS = 50;
 const TOMBSTONE_MS = 5 * 60_000;
 const RETRY_MS = 1000;
 /** Of ended ones, the oldest are forgotten first. */
@@ -37,7 +39,7 @@ export class PlayedCalls {
       throw new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'maxParked', retryAfterMs });
     }
     const id = `session_${randomBytes(16).toString('base64url')}`;
-    const lasting = Math.min(timeoutMs, Math.max(this.#limits.parkedMs, DEFAULT_TIMEOUT_MS));
+    const lasting = Math.min(Math.max(timeoutMs, MIN_TIMEOUT_MS), Math.max(this.#limits.parkedMs, DEFAULT_TIMEOUT_MS));
     const clock = this.#clock;
     const played = new PlayedCall({ ...call, id, clock, timeoutMs: lasting, onEnd: () => this.#bury(id) });
     this.#calls.set(id, played);

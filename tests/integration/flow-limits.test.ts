@@ -119,7 +119,9 @@ describe('no more than so many', () => {
 
 describe('no longer than', () => {
   test('it may last in all, however busy', async () => {
-    const { begin } = await (await serving({ durationMs: 300, respondsPerSecond: 1e6, prompts: 1e6, journalBytes: 1e9 }))();
+    const { begin } = await (
+      await serving({ durationMs: 300, respondsPerSecond: 1e6, prompts: 1e6, journalBytes: 1e9 })
+    )();
     const session = await begin('forever');
     let code: number | undefined;
     while (code === undefined) code = (await session.answer('x')).error?.code;

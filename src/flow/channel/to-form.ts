@@ -25,8 +25,13 @@ export interface FormContext {
 export function toForm(questions: readonly Question[], { told, entered = new Map() }: FormContext = {}): Form {
   const isOneOfSeveral = questions.length > 1;
   const fields = questions.flatMap((question) => fieldsOf(question, isOneOfSeveral, entered.get(question.key)));
+  // The words of a question that is alone are those of its form.
+  const said = isOneOfSeveral ? undefined : questions[0]?.prompt.message;
   const properties = Object.fromEntries(
-    fields.map(({ name, field, was }) => [name, { ...toProperty(field, isOneOfSeveral), ...toDefault(field, was) }]),
+    fields.map(({ name, field, was }) => {
+      const title = field.label ?? (isOneOfSeveral ? field.prompt.message : undefined);
+      return [name, { ...toProperty(field, title), ...toDescription(field, [title, said]), ...toDefault(field, was) }];
+    }),
   );
   const required = fields.filter(({ field }) => isRequired(field)).map(({ name }) => name);
   return {
@@ -75,22 +80,27 @@ function namesOf({ key }: Question, isOneOfSeveral: boolean): (field: string) =>
   return (field) => (isOneOfSeveral ? `${key}.${field}` : field);
 }
 
-function toProperty(field: Asked, isOneOfSeveral: boolean): JsonObject {
+function toProperty(field: Asked, title: string | undefined): JsonObject {
   const schema = Object.fromEntries(Object.entries(toAnswerSchema(field)).filter(([name]) => !UNKNOWN.includes(name)));
   const { choices } = field.prompt;
   const options = choices?.map(({ value, label }) => ({ const: String(value), title: label }));
   const typed = options && field.kind === 'choice' ? { type: 'string', oneOf: options } : {};
   const several = options && field.kind === 'choices' ? { items: { anyOf: options } } : {};
-  const { oneOf, enum: values, ...rest } = schema;
-  const kept = options ? rest : schema;
-  const title = field.label ?? (isOneOfSeveral ? field.prompt.message : undefined);
+  const { description: _, ...bare } = schema;
+  const { oneOf, enum: values, ...rest } = bare;
   return {
-    ...(field.kind === 'file' ? toFile(field, kept) : kept),
+    ...(field.kind === 'file' ? toFile(field) : options ? rest : bare),
     ...(field.secret && { format: 'password' }),
     ...typed,
     ...several,
     ...(title !== undefined && { title }),
   };
+}
+
+/** What is not said beside it already. */
+function toDescription({ prompt: { message }, help }: Asked, said: (string | undefined)[]): JsonObject {
+  const words = [...(said.includes(message) ? [] : [message]), ...(help === undefined ? [] : [help])];
+  return words.length > 0 ? { description: words.join(' ') } : {};
 }
 
 /** What was entered before, where the field could show it. A yes is never suggested, and a secret not shown again. */
@@ -108,10 +118,11 @@ function toDefault({ kind, secret, prompt }: Asked, was: unknown): JsonObject {
 }
 
 /** As our page shows it; no form of a client does. */
-function toFile({ prompt }: Field, { description }: JsonObject): JsonObject {
+function toFile({ prompt }: Field): JsonObject {
   const { accept, maxBytes } = prompt.validation ?? {};
   return {
-    ...{ type: 'object', 'x-parley': 'file', description },
+    type: 'object',
+    'x-parley': 'file',
     ...(accept && { accept: accept.join(',') }),
     ...(maxBytes !== undefined && { maxBytes }),
   };

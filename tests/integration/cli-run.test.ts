@@ -32,7 +32,7 @@ test('with all answers from a file and arguments', async () => {
 
 test('where nobody can type, what has no answer that fits is named', async () => {
   const missing = await home.run(['run', trip, '--arg', 'city=Oslo']);
-  expect(missing).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('seat: Which seat?') });
+  expect(missing).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('seat: Which seat?\nGive') });
   const wrong = await home.run(['run', trip, '--answers', answers({ city: 'X' })]);
   expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('at least 2') });
 });
@@ -48,7 +48,12 @@ export const other = flow({ name: 'other' }, async () => 'the second');`,
   );
   expect(await home.run(['run', two])).toMatchObject({ status: 1, stderr: expect.stringContaining('--flow') });
   expect(await home.run(['run', two, '--flow', 'other'])).toMatchObject({ status: 0, stdout: 'the second\n' });
-  expect(await home.run(['run', 'absent.ts'])).toMatchObject({ status: 1, stdout: '' });
+  const absent = await home.run(['run', 'absent.ts']);
+  expect(absent).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('there is no such file') });
+  const lost = home.write('lost.ts', `import './gone.ts';`);
+  const { stderr } = await home.run(['run', lost]);
+  expect(stderr).toContain('gone.ts');
+  expect(stderr).not.toContain('Require stack');
   expect(await home.run(['run'])).toMatchObject({ status: 2 });
 });
 

@@ -69,8 +69,8 @@ async function byHand(turn: Turn, isFirst: boolean) {
   const open = turn.questions.map(({ key, prompt, complaint }) => {
     return `  ${key}: ${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
   });
-  const reason = `nobody can type here, and these questions have no answer that fits:\n${open.join('\n')}`;
-  throw new GatewayError('BAD_OPTION', { option: '--answers', reason });
+  const what = 'Nobody can type here, and these questions have no answer that fits:';
+  throw new Error([what, ...open, 'Give them with --arg or --answers.'].join('\n'));
 }
 
 function finish({ header, failure, result }: Turn, { json }: RunCommand, print: Printer): number {
@@ -87,7 +87,7 @@ function readAnswers(path: string): JsonObject {
   try {
     answers = JSON.parse(readFileSync(path, 'utf8'));
   } catch (thrown) {
-    throw bad((thrown as Error).message);
+    throw bad((thrown as Error).message.replaceAll(/\s+/g, ' ')); // it may quote lines of the file
   }
   if (!isObject(answers)) throw bad('must be a JSON object with answers by the names of the questions');
   return answers;

@@ -97,8 +97,7 @@ async function take(setup: Setup, { header, question, answer, request }: Taking)
   // Everything else is checked where its question arises.
   if (no !== undefined || (!isSecret && kind !== 'file')) return incoming;
   const checked = checkAnswer(v, question);
-  const apart =
-    'complaint' in checked ? undefined : await keepApart(setup, header.id, { isSecret, value: checked.value });
+  const apart = 'complaint' in checked ? undefined : await keepApart(setup, header, { isSecret, value: checked.value });
   return apart ? { ...incoming, v: apart.ref, stored: true } : incoming;
 }
 

@@ -32,7 +32,7 @@ export async function takeEdit(
     toField(spec, { catalogue: flow.options.messages, locale: stored.header.locale }),
   );
   if ('complaint' in checked) return checked;
-  const apart = await keepApart(setup, stored.header.id, { isSecret, value: checked.value });
+  const apart = await keepApart(setup, stored.header, { isSecret, value: checked.value });
   return { entry: apart ? { ...entry, v: apart.ref } : entry };
 }
 

@@ -4,6 +4,7 @@ import type { AnyFlow } from '../define.ts';
 import type { FoundQuestion } from '../explore/explore.ts';
 import { toField } from '../engine/spec.ts';
 import type { Tongue } from '../engine/spec.ts';
+import type { Header } from '../journal.ts';
 import { checkFile, isFileAnswer } from '../question/check-file.ts';
 import { isObject } from '../../protocol/message.ts';
 import { keepFile } from './secrets.ts';
@@ -19,7 +20,7 @@ export interface GivenArgs {
 export async function toGivenArgs(
   setup: Setup,
   args: Record<string, unknown>,
-  { sessionId, questions, tongue }: { sessionId: string; questions: readonly FoundQuestion[]; tongue: Tongue },
+  { session, questions, tongue }: { session: Header; questions: readonly FoundQuestion[]; tongue: Tongue },
 ): Promise<GivenArgs> {
   const given = { ...args };
   const files = new Set<string>();
@@ -31,7 +32,7 @@ export async function toGivenArgs(
     if (spec.kind !== 'file') continue;
     if (!isFileAnswer(value) || checkFile(value, toField(spec, tongue))) delete given[key];
     else {
-      given[key] = await keepFile(setup, sessionId, value);
+      given[key] = await keepFile(setup, session, value);
       files.add(key);
     }
   }

@@ -4,6 +4,7 @@ import type { Entry } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { createLog } from '../../shared/log.ts';
+import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn.ts';
 
@@ -112,4 +113,22 @@ describe('a file', () => {
   ])('is refused if it is %s', async (_, value) => {
     expect((await answering(value)).accepted).toBe(false);
   });
+});
+
+it('a secret is there for as long as its session may last', async () => {
+  const clock = manualClock();
+  const slow = flow({ name: 'slow', limits: { duration: '3h' } }, async (ask) => {
+    const password = await ask.text('password', { secret: true, alone: true });
+    await ask.text('later');
+    return ask.step('length', async (step) => (await step.reveal(password)).length);
+  });
+  const sessions = new Sessions([slow], { clock });
+  const { header } = await sessions.start({ ...me, tool: 'slow', timeoutMs: 10_800_000 });
+  const session = { ...me, sessionId: header.id };
+  await sessions.answer({ ...session, answers: [{ value: WORD }] });
+  clock.move(7_200_000);
+  expect(await settled(await sessions.answer({ ...session, answers: [{ value: 'now' }] }))).toMatchObject({
+    result: WORD.length,
+  });
+  await sessions.close();
 });

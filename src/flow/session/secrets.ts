@@ -2,7 +2,7 @@
 // only the name of the sealed bytes.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../authoring/step.ts';
-import type { AnswerEntry } from '../journal.ts';
+import type { AnswerEntry, Header } from '../journal.ts';
 import { isFileAnswer } from '../question/check-file.ts';
 import type { FileAnswer, FileRef } from '../question/check-file.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -13,16 +13,18 @@ interface SecretRef {
   $secret: string;
 }
 
+type Owning = Pick<Header, 'id' | 'deadline'>;
+
 const PURPOSE = 'flow-secret';
 
 /** What of a checked answer may stand in the journal, where that is not the answer itself. */
 export async function keepApart(
   setup: Setup,
-  sessionId: string,
+  session: Owning,
   { isSecret, value }: { isSecret: boolean; value: unknown },
 ): Promise<{ ref: SecretRef | FileRef } | undefined> {
-  if (isSecret) return { ref: await keepSecret(setup, sessionId, String(value)) };
-  return isFileAnswer(value) ? { ref: await keepFile(setup, sessionId, value) } : undefined;
+  if (isSecret) return { ref: await keepSecret(setup, session, String(value)) };
+  return isFileAnswer(value) ? { ref: await keepFile(setup, session, value) } : undefined;
 }
 
 /** Whether an answer is the one that lies beside the journal. */
@@ -50,10 +52,10 @@ function digestOf(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'));
 }
 
-async function keepSecret(setup: Setup, sessionId: string, text: string): Promise<SecretRef> {
-  const bytes = Buffer.from(setup.sealer.seal(PURPOSE, sessionId, text));
+async function keepSecret(setup: Setup, session: Owning, text: string): Promise<SecretRef> {
+  const bytes = Buffer.from(setup.sealer.seal(PURPOSE, session.id, text));
   const name = hash('sha256', bytes, 'base64url');
-  await setup.store.putBlob(name, bytes, setup.limits.durationMs);
+  await setup.store.putBlob(name, bytes, toLife(setup, session));
   return { $secret: name };
 }
 
@@ -66,19 +68,21 @@ export async function revealSecret(setup: Setup, sessionId: string, secret: Secr
   return text;
 }
 
-export async function keepFile(
-  setup: Setup,
-  sessionId: string,
-  { name, mimeType, data }: FileAnswer,
-): Promise<FileRef> {
+export async function keepFile(setup: Setup, session: Owning, { name, mimeType, data }: FileAnswer): Promise<FileRef> {
   const bytes = Buffer.from(data, 'base64');
   const { fileBytes } = setup.limits;
   if (bytes.length > fileBytes) {
-    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason: `larger than ${fileBytes} bytes` });
+    const reason = `larger than ${fileBytes} bytes`;
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: session.id, reason });
   }
   const sha256 = hash('sha256', bytes, 'hex');
-  await setup.store.putBlob(sha256, bytes, setup.limits.durationMs);
+  await setup.store.putBlob(sha256, bytes, toLife(setup, session));
   return { name, mimeType, size: bytes.length, sha256 };
+}
+
+/** For as long as its session may last, which its flow may have a limit of its own for. */
+function toLife({ limits, clock }: Setup, { deadline }: Owning): number {
+  return Math.max(limits.durationMs, deadline - clock.now());
 }
 
 export async function readFile(setup: Setup, { sha256, name }: FileRef): Promise<Uint8Array> {

@@ -20,12 +20,12 @@ export async function startOf(
   flow: AnyFlow,
   { request, questions }: { request: StartRequest; questions: readonly FoundQuestion[] },
 ): Promise<{ header: Header; entries: Entry[] }> {
-  const id = setup.newId();
-  const { context, client } = request;
-  const given = await toGiven(setup, flow, { id, request, questions });
-  refuseMalice(context, id, setup.limits);
-  const input = await toInput(flow, given.args);
   const now = setup.clock.now();
+  const header = toHeader(setup, flow, { id: setup.newId(), now, request });
+  const { context, client } = request;
+  const given = await toGiven(setup, flow, { header, request, questions });
+  refuseMalice(context, header.id, setup.limits);
+  const input = await toInput(flow, given.args);
   const held = toUnknown(flow, given, questions);
   const start: Entry = {
     ...{ t: 'start', input, seed: setup.newSeed(), ts: now },
@@ -36,20 +36,20 @@ export async function startOf(
   // In the order in which they will be read back: it is part of the truth.
   const named = Object.entries(given.args).sort(([a], [b]) => Number(held.includes(b)) - Number(held.includes(a)));
   const prefilled = toPrefilled(Object.fromEntries(named), now, given.files);
-  return { header: toHeader(setup, flow, { id, now, request }), entries: [start, ...prefilled] };
+  return { header, entries: [start, ...prefilled] };
 }
 
 /** Each by itself first: a file may be larger than all the rest. */
 async function toGiven(
   setup: Setup,
   flow: AnyFlow,
-  { id, request, questions }: { id: string; request: StartRequest; questions: readonly FoundQuestion[] },
+  { header, request, questions }: { header: Header; request: StartRequest; questions: readonly FoundQuestion[] },
 ): Promise<GivenArgs> {
   const { args = {}, locale } = request;
-  for (const value of Object.values(args)) refuseMalice(value, id, setup.limits);
+  for (const value of Object.values(args)) refuseMalice(value, header.id, setup.limits);
   const tongue = { catalogue: flow.options.messages, locale };
-  const given = await toGivenArgs(setup, args, { sessionId: id, questions, tongue });
-  refuseMalice(given.args, id, setup.limits);
+  const given = await toGivenArgs(setup, args, { session: header, questions, tongue });
+  refuseMalice(given.args, header.id, setup.limits);
   return given;
 }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
+import type { FlowOptions } from '../define.ts';
 import type { FlowStore } from '../store/store.ts';
 import { memoryStore } from '../store/memory.ts';
 import { createLog } from '../../shared/log.ts';
@@ -23,9 +24,10 @@ interface Paying {
   check?: () => string | undefined;
   tokens: Tokens;
   shared?: FlowStore;
+  limits?: FlowOptions['limits'];
 }
 
-function paying({ effect, check, tokens, shared }: Paying) {
+function paying({ effect, check, tokens, shared, limits = {} }: Paying) {
   const paid: string[] = [];
   const body = async (ask: Ask) => {
     const amount = await ask.text('amount', { min: 2, alone: true });
@@ -33,7 +35,12 @@ function paying({ effect, check, tokens, shared }: Paying) {
     if (!sure) await ask.text('why', { alone: true });
     return ask.step('pay', () => (paid.push(amount), amount), { effect, ...(check && { check }) });
   };
-  const travelling = new TravellingSessions([flow({ name: 'pay' }, body)], { tokens, shared, log, explore: false });
+  const travelling = new TravellingSessions([flow({ name: 'pay', limits }, body)], {
+    tokens,
+    shared,
+    log,
+    explore: false,
+  });
   const answer = (token: string, value: unknown) =>
     travelling.go(token, bearer, ({ id }, sessions) => sessions.answer({ ...me, sessionId: id, answers: [{ value }] }));
   const begin = async () => (await travelling.start({ ...me, tool: 'pay' }, bearer)).token!;
@@ -69,6 +76,17 @@ describe.each(Object.entries(FORMS))('a %s token', (_, make) => {
       const { token: longer } = await answer((await answer(first, '99')).token!, false);
       expect(await answer(longer!, 'because')).toMatchObject(unknown);
       expect(paid).toEqual(['10']);
+    });
+
+    it('is remembered for as long as its session may last', async () => {
+      const shared = memoryStore();
+      const kept: number[] = [];
+      const spend = shared.spend.bind(shared);
+      shared.spend = (id, rev, ms) => (kept.push(ms), spend(id, rev, ms));
+      const limits = { duration: '3h' as const };
+      const { answer, begin } = paying({ effect: 'once', tokens: make(), shared, limits });
+      await answer((await answer(await begin(), '10')).token!, true);
+      expect(kept).toEqual([3 * 3_600_000]);
     });
 
     it('is told what became of it by its check', async () => {

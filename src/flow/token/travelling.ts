@@ -1,6 +1,7 @@
 // Sessions whose state travels with the client. Whatever is done with one begins by opening its token and ends by sealing a new
 // one; in between nothing of it stays in this process. So steps are waited for: nobody could go on with them later.
 import { GatewayError } from '../../shared/errors.ts';
+import { toMs } from '../authoring/span.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
 import type { StartRequest } from '../session/requests.ts';
@@ -56,10 +57,11 @@ export class TravellingSessions {
     this.#mayOutgrow = mayOutgrow;
     this.#carried = { shared, clock: options.clock };
     this.#tokens = tokens;
-    const claimOnce = toClaim(shared, options.limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs);
+    const all = [...flows];
+    const claimOnce = toClaim(shared, longest(all, options));
     // Forks of one session have the same id: bodies are not kept by it.
     const store = new NoStore(undefined, this.#carried);
-    this.sessions = new Sessions(flows, { ...options, store, warm: 0, claimOnce });
+    this.sessions = new Sessions(all, { ...options, store, warm: 0, claimOnce });
   }
 
   async start(request: StartRequest, bearer: Bearer): Promise<Travelled> {
@@ -119,6 +121,12 @@ export class TravellingSessions {
     const { session } = opened;
     return session.header.current.length > 0 ? session : toWaiting(this.sessions, session);
   }
+}
+
+/** How long a session may last, of whichever flow. */
+function longest(flows: AnyFlow[], { limits }: SessionOptions): number {
+  const own = flows.flatMap(({ options: { limits: of } }) => (of?.duration === undefined ? [] : toMs(of.duration)));
+  return Math.max(limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs, ...own);
 }
 
 /** A journal that travels can be brought again as it was before: that something has begun must be known elsewhere. */

@@ -54,6 +54,12 @@ describe('a server that', () => {
     expect(times('initialize')).toHaveLength(3);
   });
 
+  test('dies before it has said what it can do is asked again', async () => {
+    const { outcome, times } = await play({ earlyDeaths: 2 }, () => 'Ada');
+    expect(outcome).toMatchObject({ success: true, interactive: true });
+    expect(times('capabilities')).toHaveLength(3);
+  });
+
   test('has let the session expire is begun with anew, and the user is told', async () => {
     const { outcome, times, feedback } = await play({ expires: 2 }, () => 'Ada');
     expect(outcome).toMatchObject({ success: true, result: { hello: 'Ada' } });

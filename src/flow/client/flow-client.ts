@@ -73,10 +73,11 @@ export class FlowClient {
   /** Whether the server plays tools over MCP Flow. */
   isInteractive(): Promise<boolean> {
     if (this.#options.discover === false) return Promise.resolve(true);
-    this.#isInteractive ??= this.client.request('capabilities').then(
+    this.#isInteractive ??= this.#request('capabilities').then(
       ({ interactive }) => interactive === true,
       (thrown: unknown) => {
         if (thrown instanceof ProtocolError) return false;
+        this.#isInteractive = undefined; // whoever wants to know next asks anew
         throw thrown;
       },
     );
@@ -113,14 +114,7 @@ export class FlowClient {
   async #play(tool: string, initialParams: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
     const { context, timeout } = options;
     const about = { ...(context && { context }), ...(timeout !== undefined && { timeout }) };
-    const request = (method: string, more: JsonObject) =>
-      patiently(async () => (await this.#connected()).request(method, more), {
-        attempts: this.#options.attempts ?? 5,
-        backoffMs: this.#options.backoffMs ?? 250,
-        // An answer that names its question is taken once, however often it comes.
-        isRepeatable: method !== 'interaction.respond' || more.promptId !== undefined,
-        onFeedback: options.onFeedback,
-      });
+    const request = (method: string, more: JsonObject) => this.#request(method, more, options);
     const started = await request('interaction.start', { toolName: tool, initialParams, ...about });
     const sessionId = String(started.sessionId);
     const prompts = this.#told.promptsOf({ sessionId });
@@ -129,6 +123,16 @@ export class FlowClient {
     } finally {
       this.#told.forget(sessionId);
     }
+  }
+
+  #request(method: string, params: JsonObject = {}, { onFeedback }: Partial<PlayOptions> = {}): Promise<JsonObject> {
+    return patiently(async () => (await this.#connected()).request(method, params), {
+      attempts: this.#options.attempts ?? 5,
+      backoffMs: this.#options.backoffMs ?? 250,
+      // An answer that names its question is taken once, however often it comes.
+      isRepeatable: method !== 'interaction.respond' || params.promptId !== undefined,
+      onFeedback,
+    });
   }
 
   async #call(tool: string, given: JsonObject, options: PlayOptions): Promise<FlowOutcome> {

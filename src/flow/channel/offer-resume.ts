@@ -3,6 +3,7 @@
 // one, both may answer: each answer counts once.
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { StartRequest } from '../session/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -51,9 +52,15 @@ async function findLeft(
   );
   const newest = left.toSorted((one, other) => other.lastActivityAt - one.lastActivityAt)[0];
   if (!newest) return undefined;
-  const view = await sessions.getState({ principal, sessionId: newest.id });
+  const view = await sessions.getState({ principal, sessionId: newest.id }).catch(endedMeanwhile);
+  if (!view) return undefined;
   const isSame = Object.entries(args).every(([name, value]) => isDeepStrictEqual(view.data[name], value));
   return isSame && view.questions.length > 0 ? view : undefined;
+}
+
+/** It is listed until somebody has seen that its time is over. */
+function endedMeanwhile(thrown: unknown): undefined {
+  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
 }
 
 function toOffer({ history, questions }: StateView) {

@@ -11,6 +11,7 @@ import type { StoredSession } from '../store/store.ts';
 import type { StartRequest } from '../session/requests.ts';
 import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { toDueAt } from '../session/timing.ts';
 import type { Bearer, Travelled, TravellingSessions } from '../token/travelling.ts';
 import { withoutAsking } from './nobody-to-ask.ts';
 import { keyOf, toAsk } from './round.ts';
@@ -67,10 +68,11 @@ async function goOn(
   return { ...round, ...travelled };
 }
 
-async function keep({ header, entries }: StoredSession, { setup }: Sessions): Promise<void> {
-  const { sessionsPerPrincipal: perPrincipal, sessions: total } = setup.limits;
-  const made = await setup.store.create(header, entries, { perPrincipal, total });
-  if (made === 'ok') return;
+async function keep({ header, entries }: StoredSession, sessions: Sessions): Promise<void> {
+  const { store, limits } = sessions.setup;
+  const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: toDueAt(header) };
+  const made = await store.create(header, entries, most);
+  if (made === 'ok') return sessions.expect(header);
   const { id: sessionId, state } = header;
   if (made === 'limit')
     throw new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'sessionsPerPrincipal' });

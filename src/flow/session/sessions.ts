@@ -77,6 +77,11 @@ export class Sessions {
     return (await this.drive({ flow, header, entries: [], prefix: entries, stored: false })) as Turn;
   }
 
+  /** One that was carried until now is in the store: it is looked after from here on. */
+  expect(header: Header): void {
+    this.#sweeper.expect(header);
+  }
+
   async answer(request: AnswerRequest): Promise<Turn> {
     const turn = await answeredWarm(this, request);
     return turn ?? this.#attempt(request, (stored, flow) => this.answerTo(stored, flow, request));

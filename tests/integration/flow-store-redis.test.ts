@@ -58,6 +58,7 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
   });
 
   it('says where nobody answers, without the password', async () => {
+    await expect(createRedisStore({ url: 'nowhere' })).rejects.toMatchObject({ code: 'BAD_OPTION' });
     await expect(createRedisStore({ url: 'redis://:secret@127.0.0.1:1' })).rejects.toMatchObject({
       code: 'STORE_UNUSABLE',
       message: expect.stringMatching(/used: 127\.0\.0\.1:1 does not answer: (?!.*secret)/),

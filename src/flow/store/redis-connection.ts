@@ -80,6 +80,9 @@ async function open(url: string | undefined): Promise<Redis> {
     return client;
   } catch (cause) {
     client.disconnect();
+    if (!URL.canParse(url)) {
+      throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'is no URL: redis://host:port' }, { cause });
+    }
     const { hostname, port } = new URL(url);
     const reason = `${hostname}:${port || 6379} does not answer: ${(last ?? (cause as Error)).message}`;
     throw new GatewayError('STORE_UNUSABLE', { reason }, { cause });

@@ -19,6 +19,7 @@ const PLAIN = 'SQLite format 3\0';
 const OPENING_MS = 10_000;
 
 export async function openFile({ path, key }: SqliteFile): Promise<Database> {
+  if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file to keep them in' });
   if (key === '') throw new GatewayError('BAD_OPTION', { option: 'key', reason: 'is empty' });
   const Library = await loadLibsql();
   try {

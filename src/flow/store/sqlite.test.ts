@@ -85,6 +85,7 @@ describe('the file of the SQLite store', () => {
     await (await filled()).close();
     await refused({ path, key: 'secret' }, /is not encrypted, and a key was given/);
     await expect(createSqliteStore({ path, key: '' })).rejects.toThrow(/key: is empty/);
+    await expect(createSqliteStore({ path: '' })).rejects.toThrow(/path: is missing/);
   });
 
   it('says so when it is no database, of another program, or of a newer Parley', async () => {

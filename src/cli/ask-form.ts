@@ -55,7 +55,7 @@ async function askField(field: FormField, { terminal, signal }: Asking): Promise
   const { isRequired, fallback, choices } = field;
   choices.forEach(({ title }, index) => terminal.say(`  ${index + 1}) ${title}`));
   for (;;) {
-    const typed = await terminal.ask(`${promptOf(field)}: `, signal);
+    const typed = await terminal.ask(promptOf(field), signal);
     if (typed === undefined) return { end: 'cancel' };
     if (DECLINE.test(typed.trim())) return { end: 'decline' };
     if (typed.trim() === '' && (fallback !== undefined || !isRequired)) return { value: fallback };
@@ -69,9 +69,10 @@ function promptOf({ label, kind, fallback, isRequired }: FormField): string {
   const form = { boolean: ' y/n', choices: ' several, with commas', choice: '', text: '', number: '', integer: '' }[
     kind
   ];
-  if (fallback === undefined) return `${label}${form}${isRequired ? '' : ' []'}`;
+  const ended = (line: string): string => (line.endsWith('?') ? `${line} ` : `${line}: `);
+  if (fallback === undefined) return ended(`${label}${form}${isRequired ? '' : ' []'}`);
   const shown = kind === 'boolean' ? (fallback === true ? 'y' : 'n') : [fallback].flat().join(', ');
-  return `${label}${form} [${shown}]`;
+  return ended(`${label}${form} [${shown}]`);
 }
 
 /** Nothing to fill in: a question of yes or no. */

@@ -49,10 +49,17 @@ async function callTool(client: Client, command: CallCommand, { print, signal }:
     return result.isError ? 1 : 0;
   } catch (thrown) {
     // A tool may be there without being listed: only now is it certain that it is not.
+    if (signal.aborted) return cancelled(command, print);
     const known = tool ? '' : ` ${namesOf(tools)}`;
     print.problem(`${errorWords(thrown)}${known}`);
     return 1;
   }
+}
+
+/** By whoever sits here: there is nothing to explain. */
+function cancelled({ tool }: CallCommand, print: Printer): number {
+  print.problem(`${tool} was cancelled.`);
+  return 1;
 }
 
 /** `  50 %  Searching…` */

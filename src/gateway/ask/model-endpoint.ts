@@ -80,6 +80,12 @@ function toUrl(text: string): string {
   if (!/^https?:$/.test(url.protocol)) {
     throw new GatewayError('BAD_OPTION', { option: 'ask.model.url', reason: `http: or https: is needed` });
   }
+  if (url.username !== '' || url.password !== '') {
+    throw new GatewayError('BAD_OPTION', {
+      option: 'ask.model.url',
+      reason: 'credentials belong into "key" or "headers"',
+    });
+  }
   if (!url.pathname.endsWith(PATH)) url.pathname = url.pathname.replace(/\/*$/, PATH);
   return url.href;
 }

@@ -313,7 +313,7 @@ describe('limits', () => {
 });
 
 describe('options', () => {
-  it.each(['nowhere', 'ftp://example.com'])('%s is no URL for it', (url) => {
+  it.each(['nowhere', 'ftp://example.com', 'https://me:secret@model.example/v1'])('%s is no URL for it', (url) => {
     expect(() => createSampler({ url, model: 'm' })).toThrow('ask.model.url');
   });
 });

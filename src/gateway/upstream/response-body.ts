@@ -19,11 +19,11 @@ export class ResponseBody {
   }
 
   read(reader: BodyReader): void {
-    const waiting = this.#waiting;
+    const [waiting, wasOver] = [this.#waiting, this.#isOver];
     this.#waiting = [];
     this.#reader = reader;
-    for (const chunk of waiting) if (!this.#error) reader.onData(chunk);
-    if (this.#isOver) reader.onEnd(this.#error);
+    for (const chunk of waiting) if (wasOver || !this.#isOver) reader.onData(chunk);
+    if (wasOver) reader.onEnd(this.#error); // else it is told when it comes
   }
 
   /** The rest is not wanted: the connection is given up with it. */

@@ -129,8 +129,7 @@ export class FlowClient {
     return patiently(async () => (await this.#connected()).request(method, params), {
       attempts: this.#options.attempts ?? 5,
       backoffMs: this.#options.backoffMs ?? 250,
-      // An answer that names its question is taken once, however often it comes.
-      isRepeatable: method !== 'interaction.respond' || params.promptId !== undefined,
+      isRepeatable: isRepeatable(method, params),
       onFeedback,
     });
   }
@@ -155,6 +154,12 @@ export class FlowClient {
     });
     return client;
   }
+}
+
+/** An answer that names its question is taken once, however often it comes. With arguments a session may have run to its end. */
+function isRepeatable(method: string, { promptId, initialParams }: JsonObject): boolean {
+  if (method === 'interaction.respond') return promptId !== undefined;
+  return method !== 'interaction.start' || Object.keys(initialParams ?? {}).length === 0;
 }
 
 /** Answers are looked at before they are sent. */

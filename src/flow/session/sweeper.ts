@@ -12,6 +12,8 @@ import { toDueAt, toWarningAt } from './timing.ts';
 import type { Turn } from './turn.ts';
 
 const BATCH = 100;
+/** After a full batch, when there may be more. */
+const MORE_MS = 100;
 /** How often a store that others write to is looked at. */
 const POLL_MS = 5000;
 
@@ -65,6 +67,7 @@ export class Sweeper {
       log.error({ error }, 'flow.sweep-failed');
       return [];
     });
+    if (due.length === BATCH) this.#set(clock.now() + MORE_MS);
     for (const id of due) {
       try {
         await this.attend(id);
@@ -125,9 +128,11 @@ export class Sweeper {
   }
 
   async #wake(): Promise<void> {
-    this.#at = Infinity;
-    await this.sweep();
     const { store, clock } = this.#sessions.setup;
+    const at = this.#at;
+    this.#at = Infinity;
+    if (clock.now() < at) return this.#set(at); // timers of the system may ring a little early, and then nothing would be due
+    await this.sweep();
     if (store.durable) this.#set(clock.now() + POLL_MS);
   }
 }

@@ -11,8 +11,12 @@ const [play, serve, call] = blocks;
 const ENTER = '\r';
 const CTRL_C = '\u0003';
 const DOWN = '\u001b[B';
-const shell = (env: Record<string, string> = {}) =>
-  new Terminal('PS1="ready> " exec sh -i', { ...process.env, ...env });
+/** Keys that are pressed before a shell is ready may be thrown away. */
+async function shell(env: Record<string, string> = {}): Promise<Terminal> {
+  const terminal = new Terminal('PS1="ready> " exec sh -i', { ...process.env, ...env });
+  await terminal.sees('ready> ');
+  return terminal;
+}
 
 beforeAll(() => ensureBuilt());
 
@@ -21,7 +25,7 @@ test('shows how to play it, how to serve it, how to call it, and how to check it
 });
 
 test('on the terminal', async () => {
-  await using terminal = shell();
+  await using terminal = await shell();
   await terminal.types(play!.join(ENTER) + ENTER, 'Where to?');
   await terminal.types(`Oslo${ENTER}`, 'Which seat?');
   await terminal.types(`${DOWN}${ENTER}`, 'Pay 40 for Oslo?');
@@ -30,8 +34,8 @@ test('on the terminal', async () => {
 
 test('served, called, killed while it asks, started again, and answered', async () => {
   const port = String(await freePort());
-  await using server = shell({ PORT: port });
-  await using client = shell();
+  await using server = await shell({ PORT: port });
+  await using client = await shell();
   const start = serve!.at(-1)! + ENTER;
   await server.types(serve!.slice(0, -1).join(ENTER) + ENTER, 'ready> ');
   await server.types(start, `http://127.0.0.1:${port}/mcp`);

@@ -6,6 +6,7 @@ import { Sessions } from './sessions.ts';
 
 const forever = flow({ name: 'forever' }, async (ask) => {
   await ask.text('name', { message: 'Name?' });
+  await ask.text('again', { message: 'And again?' });
 });
 const LIMITS = { sessions: 10_000, sessionsPerPrincipal: 10_000 };
 
@@ -14,7 +15,7 @@ function watching(sessions: Sessions) {
   const counts = { warning: 0, expired: 0, turn: 0 };
   sessions.on(({ kind }) => counts[kind]++);
   const settled = async (isDone: () => boolean) => {
-    for (let turn = 0; turn < 10_000 && !isDone(); turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < 100 && !isDone(); turn++) await new Promise((resolve) => setImmediate(resolve));
   };
   return { counts, settled };
 }
@@ -36,6 +37,29 @@ describe('sessions that nobody does anything with', () => {
     }
     await settled(() => counts.expired > 0);
     expect(counts).toMatchObject({ warning: 1, expired: 1 });
+    await sessions.close();
+  });
+
+  it('are warned of and expire in their new time when they were put off, one after the other', async () => {
+    const clock = manualClock();
+    const sessions = new Sessions([forever], { clock, limits: LIMITS });
+    const { counts, settled } = watching(sessions);
+    const principal = 'ada';
+    const start = () => sessions.start({ principal, tool: 'forever', timeoutMs: 1000 });
+    for (const { header, questions } of [await start(), await start()]) {
+      clock.move(300);
+      const answers = [{ promptId: questions[0]!.promptId, value: 'x' }];
+      await sessions.answer({ principal, sessionId: header.id, answers });
+    }
+    const seen: string[] = [];
+    for (let ms = 600; ms < 1700; ms += 10) {
+      clock.move(10);
+      const before = { ...counts };
+      await settled(() => false);
+      if (counts.warning > before.warning) seen.push(`warning at ${ms + 10}`);
+      if (counts.expired > before.expired) seen.push(`expired at ${ms + 10}`);
+    }
+    expect(seen).toEqual(['warning at 1100', 'expired at 1300', 'warning at 1400', 'expired at 1600']);
     await sessions.close();
   });
 

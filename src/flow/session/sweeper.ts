@@ -12,8 +12,8 @@ import { toDueAt, toWarningAt } from './timing.ts';
 import type { Turn } from './turn.ts';
 
 const BATCH = 100;
-/** After a full batch, when there may be more. */
-const MORE_MS = 100;
+/** For what is still due: more than a batch of them, or one that another is at work with. */
+const AGAIN_MS = 100;
 /** How often a store that others write to is looked at. */
 const POLL_MS = 5000;
 
@@ -67,7 +67,6 @@ export class Sweeper {
       log.error({ error }, 'flow.sweep-failed');
       return [];
     });
-    if (due.length === BATCH) this.#set(clock.now() + MORE_MS);
     for (const id of due) {
       try {
         await this.attend(id);
@@ -133,6 +132,10 @@ export class Sweeper {
     this.#at = Infinity;
     if (clock.now() < at) return this.#set(at); // timers of the system may ring a little early, and then nothing would be due
     await this.sweep();
-    if (store.durable) this.#set(clock.now() + POLL_MS);
+    const now = clock.now();
+    if (store.durable) this.#set(now + POLL_MS);
+    // Sessions that were put off, and those that came later than the one that the timer was set for.
+    const next = store.nextDue?.();
+    if (next !== undefined) this.#set(next > now ? next : now + AGAIN_MS);
   }
 }

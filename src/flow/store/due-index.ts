@@ -17,6 +17,11 @@ export class DueIndex {
     return this.#moments.size;
   }
 
+  /** Not later than the first moment; undefined where there is none. */
+  get next(): number | undefined {
+    return this.#moments.size === 0 ? undefined : this.#heap[0]?.placed;
+  }
+
   set(id: string, at: number): void {
     const known = this.#moments.get(id);
     if (known && at >= known.placed) {

@@ -93,6 +93,10 @@ class MemoryStore implements FlowStore {
     if (held?.owner === owner) this.#leases.set(id, { owner: undefined, until: 0, fence: held.fence });
   }
 
+  nextDue(): number | undefined {
+    return this.#due.next;
+  }
+
   async due(now: number, max: number): Promise<string[]> {
     return this.#due.before(now, max).filter((id) => (this.#leases.get(id)?.until ?? 0) <= now);
   }

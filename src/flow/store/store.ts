@@ -42,6 +42,8 @@ export interface FlowStore {
    * that somebody holds.
    */
   due(now: number, max: number): Promise<string[]>;
+  /** Not later than the moment at which the next one is due. Absent where others write as well: such a store is looked at now and then. */
+  nextDue?(): number | undefined;
   /** True for the first who spends this turn of a token; false for everybody after. */
   spend(id: string, rev: number, ttlMs: number): Promise<boolean>;
   /** Kept for the longest time that was asked for. */

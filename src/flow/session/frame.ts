@@ -6,6 +6,7 @@
 import type { Run } from '../engine/run.ts';
 import type { Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 
 /** A session with its body, where that is known. */
 export interface Waiting extends StoredSession {
@@ -32,10 +33,11 @@ export class Frame {
 /** The frames of a process, as many as it may have: those that were used longest ago go first. */
 export class Frames {
   readonly #max: number;
-  readonly #frames = new Map<string, Frame>();
+  readonly #frames: BoundedMap<string, Frame>;
 
   constructor(max: number) {
     this.#max = max;
+    this.#frames = new BoundedMap(max);
   }
 
   get any(): boolean {
@@ -47,10 +49,7 @@ export class Frames {
   }
 
   keep(frame: Frame): void {
-    this.#frames.delete(frame.header.id);
     this.#frames.set(frame.header.id, frame);
-    if (this.#frames.size <= this.#max) return;
-    for (const [oldest] of this.#frames) return this.drop(oldest);
   }
 
   drop(id: string): void {
@@ -59,7 +58,7 @@ export class Frames {
 
   /** Of sessions that have ended elsewhere nothing is kept for longer than they would have waited. */
   dropExpired(now: number): void {
-    for (const [id, { header }] of this.#frames) if (header.expiresAt <= now) this.drop(id);
+    for (const [id, { header }] of this.#frames.entries()) if (header.expiresAt <= now) this.drop(id);
   }
 
   clear(): void {

@@ -5,7 +5,7 @@ import type { StepExchange } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { refusalIn, toQuestion } from './approval-question.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Deadline } from './deadline.ts';
 import { badOption, checkChoice, withDefaults } from './step-options.ts';
 

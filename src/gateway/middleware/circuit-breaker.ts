@@ -4,7 +4,7 @@ import type { Step, StepExchange } from '../../protocol/step.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Circuit } from './circuit.ts';
 import { checkChoice, withDefaults } from './step-options.ts';
 import { isUpstreamTrouble } from './upstream-trouble.ts';

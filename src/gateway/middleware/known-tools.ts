@@ -3,7 +3,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { LookUp, StepExchange } from '../../protocol/step.ts';
 import type { Change } from '../../protocol/target.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import { listAll, toListed } from './list-all.ts';
 import type { Listed } from './list-all.ts';
 

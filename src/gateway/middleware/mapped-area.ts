@@ -2,7 +2,7 @@
 // different things behind /mcp and behind /mcp/<server>.
 import type { LookUp, StepExchange } from '../../protocol/step.ts';
 import type { Change } from '../../protocol/target.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import { listAll } from './list-all.ts';
 import type { Listed } from './list-all.ts';
 import { NameTable } from './name-table.ts';

@@ -1,6 +1,6 @@
 // Results in memory, bounded in number and size; what was used longest ago goes first.
 import type { JsonObject } from '../../protocol/message.ts';
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 
 export interface Kept {
   result: JsonObject;

@@ -95,6 +95,20 @@ test('nobody else is told what happens in it, whatever he tried', async () => {
   mallory.socket.close();
 });
 
+test('who ends it himself is not told that it has ended', async () => {
+  const alice = await client();
+  const sessionId = await alice.start();
+  await alice.answer(sessionId, 'x');
+  await alice.wire.find('the second question', ({ method }) => method === 'interaction.prompt');
+  await alice.answer(sessionId, 'y');
+  const complete = { sessionId, result: { success: true, data: { mine: 1 } } };
+  const { result } = await alice.wire.request('interaction.complete', complete);
+  expect(result).toEqual({ success: true, finalResult: { mine: 1 } });
+  await alice.wire.request('interaction.getState', { sessionId });
+  expect(alice.wire.messages.filter(({ method }) => method === 'interaction.complete')).toEqual([]);
+  alice.socket.close();
+});
+
 test('it ends with a connection that was all its owner was known by, and what it did is taken back', async () => {
   const anonymous = await client();
   const sessionId = await anonymous.start();

@@ -20,7 +20,7 @@ export interface Turn {
   /** The questions that wait now. */
   questions: Question[];
   progress?: Step | undefined;
-  /** Present once it is completed. */
+  /** Present, be it undefined, once it is completed by what was done here. */
   result?: unknown;
   summary?: string | undefined;
   /** Present once it has failed. */

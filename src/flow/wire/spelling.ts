@@ -15,9 +15,8 @@ export function toPush(turn: Turn): { method: string; params: JsonObject } | und
   const { id: sessionId } = turn.header;
   const [question] = turn.questions;
   if (turn.failure) return toComplete(sessionId, { success: false, error: turn.failure }, turn.failure.message);
-  if (turn.header.state === 'completed') {
-    return toComplete(sessionId, { success: true, data: turn.result ?? {} }, turn.summary);
-  }
+  // Completed by somebody else, who had the result and was answered: nothing true could be said of it here.
+  if ('result' in turn) return toComplete(sessionId, { success: true, data: turn.result ?? {} }, turn.summary);
   if (!question) return undefined;
   const progress = toProgress(question.progress);
   const told = question.complaint ? 'prompt' : question.deliver;

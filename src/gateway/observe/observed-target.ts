@@ -40,13 +40,14 @@ export class ObservedTarget extends DelegatedTarget {
 
 /** Tells how it ends, without adding a turn to it. `failed` and `ended` must not throw. */
 export function follow(
-  run: () => Answer,
+  exchange: Exchange,
+  handle: Handle,
   ended: (result: ResultObject) => void,
   failed: (thrown: unknown) => void,
 ): Answer {
   let answer: Answer;
   try {
-    answer = run();
+    answer = handle(exchange);
   } catch (thrown) {
     failed(thrown);
     throw thrown;

@@ -73,7 +73,10 @@ export class Observer {
     const pages = { '/healthz': healthPage, '/readyz': ready };
     if (!(this.#options.metrics ?? isPrivate)) return pages;
     const metrics = this.#startMetrics();
-    return { ...pages, '/metrics': (request, response) => answerMetrics(metrics, request, response) };
+    return {
+      ...pages,
+      '/metrics': (request, response) => answerPage(request, response, { status: 200, ...metrics.text() }),
+    };
   }
 
   #serve(exchange: Exchange, handle: Handle): Answer {
@@ -117,11 +120,4 @@ const PROBE: ClientView = {
   info: { name: 'parley-readyz', version: '0' },
   capabilities: {},
   principal: 'local',
-};
-
-const answerMetrics = (metrics: Metrics, ...[request, response]: Parameters<Page>): void => {
-  metrics.text().then(
-    ({ type, body }) => answerPage(request, response, { status: 200, type, body }),
-    () => answerPage(request, response, { status: 500, type: 'text/plain', body: 'the counters cannot be told\n' }),
-  );
 };

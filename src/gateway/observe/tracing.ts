@@ -57,7 +57,8 @@ export class Tracing {
     if (server !== undefined) span.setAttribute('parley.server', server);
     const carried = this.#carry(exchange, span, came);
     return follow(
-      () => context.with(trace.setSpan(parent, span), handle, undefined, carried),
+      carried,
+      (one) => context.with(trace.setSpan(parent, span), handle, undefined, one),
       (result) => this.#end(span, exchange, fieldOf(result, 'isError') === true ? TOOL_FAILED : undefined),
       (thrown) => this.#end(span, exchange, toFailure(thrown)),
     );

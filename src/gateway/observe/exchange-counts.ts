@@ -1,0 +1,75 @@
+// How exchanges ended, counted by their labels. Runs for every call: what is counted once is found again without making anything.
+// Every label is from a fixed list, or a name in the configuration, so what is kept stays small.
+import type { Family, Sample } from './exposition.ts';
+import { Labelled } from './labelled.ts';
+
+/** An exchange that was answered. */
+export interface Ended {
+  method: string;
+  server: string;
+  client: string;
+  outcome: string;
+  /** Only of what failed. */
+  code: string | undefined;
+  seconds: number;
+}
+
+/** Upper bounds in seconds. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export class ExchangeCounts {
+  readonly #durations = new Labelled(['method', 'server'], () => new Durations());
+  readonly #exchanges = new Labelled(['method', 'server', 'client', 'outcome'], () => ({ count: 0 }));
+  readonly #errors = new Labelled(['code'], () => ({ count: 0 }));
+
+  add({ method, server, client, outcome, code, seconds }: Ended): void {
+    this.#durations.at([method, server]).add(seconds);
+    this.#exchanges.at([method, server, client, outcome]).count++;
+    if (code !== undefined) this.#errors.at([code]).count++;
+  }
+
+  families(): Family[] {
+    return [
+      {
+        name: 'parley_exchanges_total',
+        help: 'Requests of clients that were answered. server is empty where none answered alone.',
+        type: 'counter',
+        samples: this.#exchanges.entries().map(({ labels, value }) => ({ labels, value: value.count })),
+      },
+      {
+        name: 'parley_errors_total',
+        help: 'Requests that failed, by code of docs/errors.md; "server" where a server has refused in its own words.',
+        type: 'counter',
+        samples: this.#errors.entries().map(({ labels, value }) => ({ labels, value: value.count })),
+      },
+      {
+        name: 'parley_exchange_duration_seconds',
+        help: 'From a request to its answer, with the time that a user took to answer questions.',
+        type: 'histogram',
+        samples: this.#durations.entries().flatMap(({ labels, value }) => value.samples(labels)),
+      },
+    ];
+  }
+}
+
+class Durations {
+  /** Each in the first bucket that holds it; the last is for what none holds. */
+  readonly #counts = Array.from({ length: BUCKETS.length + 1 }, () => 0);
+  #sum = 0;
+
+  add(seconds: number): void {
+    let bucket = 0;
+    while (bucket < BUCKETS.length && seconds > BUCKETS[bucket]!) bucket++;
+    this.#counts[bucket]!++;
+    this.#sum += seconds;
+  }
+
+  samples(labels: Record<string, string>): Sample[] {
+    let count = 0;
+    const buckets = this.#counts.map((more, i) => {
+      const le = i < BUCKETS.length ? String(BUCKETS[i]) : '+Inf';
+      return { suffix: '_bucket', labels: { le, ...labels }, value: (count += more) };
+    });
+    return [...buckets, { suffix: '_sum', labels, value: this.#sum }, { suffix: '_count', labels, value: count }];
+  }
+}

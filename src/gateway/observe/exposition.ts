@@ -1,0 +1,34 @@
+// The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats. Written only when it is asked for.
+export interface Family {
+  name: string;
+  help: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  samples: Sample[];
+}
+
+export interface Sample {
+  /** After the name of the family, as in `_bucket`. */
+  suffix?: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+export const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export function writeFamilies(families: readonly Family[]): string {
+  return families.map(writeFamily).join('\n');
+}
+
+function writeFamily({ name, help, type, samples }: Family): string {
+  const lines = samples.map(({ suffix = '', labels, value }) => `${name}${suffix}${writeLabels(labels)} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function writeLabels(labels: Record<string, string>): string {
+  const pairs = Object.entries(labels).map(([name, text]) => `${name}="${text.replace(/[\\"\n]/g, escaped)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(character: string): string {
+  return character === '\n' ? '\\n' : `\\${character}`;
+}

@@ -27,7 +27,8 @@ function installIsStale() {
 
 function buildIsStale() {
   const built = at('dist', '_entries', 'index.js');
-  return !existsSync(built) || newest(at('src')) > modified(built) || modified(at('tsconfig.json')) > modified(built);
+  const made = [newest(at('src')), modified(at('tsconfig.json')), modified(at('scripts', 'bundle.mjs'))];
+  return !existsSync(built) || Math.max(...made) > modified(built);
 }
 
 function newest(folder) {

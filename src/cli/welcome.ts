@@ -25,7 +25,8 @@ export interface Welcome {
   sample?: { tool: string; args: object };
 }
 
-const MAIN = new URL('main.js', import.meta.url);
+/** From beside it, and from the chunk that this is built into. */
+const MAIN = new URL('../cli/main.js', import.meta.url);
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 export function welcome(options: Welcome): string[] {

@@ -1,0 +1,75 @@
+// src → dist: modules that are loaded together, in one file. Each file that Node has to find and open delays the first answer,
+// and a gateway is hundreds of them. All is one graph, so that the command, the entries of the package and with them the steps
+// of users share their classes. Types are tsc's, which runs before: what it refuses is not built.
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const src = join(root, 'src');
+
+const ENTRIES = ['_entries/index', '_entries/flow', '_entries/middleware', '_entries/testing'];
+
+/** No entries of the package: `bench/flows` and `tests/kill-loop` look at these from inside. */
+const INTERNALS = [
+  ...['flow/define', 'flow/fold', 'flow/engine/run', 'flow/session/sessions', 'flow/session/turn'],
+  ...['flow/store/memory', 'flow/store/redis', 'flow/store/sqlite', 'flow/store/store'],
+  ...['flow/token/tokens', 'flow/token/travelling'],
+];
+
+/**
+ * A chunk is a module with all that it imports, except what is in chunks before it and what it imports late. Whoever is waited
+ * for longest comes first. `cli/main` is in none: it runs as long as the command does, and who imports it would wait for that.
+ */
+const CHUNKS = {
+  start: /^cli\/(?:dispatch|print|signals)$/, // all of main
+  base: /^(?:shared|protocol)\//,
+  gateway: /^cli\/commands\/wrap$/,
+  http: /^gateway\/accept\/listen-http$/,
+  steps: /^_entries\/middleware$/,
+  serve: /^cli\/commands\/serve$/,
+  ...Object.fromEntries(ENTRIES.map((entry) => [entry.slice('_entries/'.length), new RegExp(`^${entry}$`)])),
+};
+
+const bundle = await rolldown({
+  cwd: root,
+  platform: 'node',
+  input: Object.fromEntries(['cli/main', ...ENTRIES, ...INTERNALS].map((name) => [name, join(src, `${name}.ts`)])),
+  external: [/^node:/, ...packages().map((name) => new RegExp(`^${name}(?:/|$)`))],
+  transform: { target: 'es2023' },
+  onLog(level, log) {
+    throw new Error(`${level}: ${log.message}`);
+  },
+});
+const { output } = await bundle.write({
+  dir: dist,
+  format: 'es',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name].js',
+  codeSplitting: { groups: Object.entries(CHUNKS).map(toGroup) },
+  sourcemap: true,
+  sourcemapExcludeSources: true, // the package has them
+  minifyInternalExports: false,
+  keepNames: true, // steps are found by the names of their functions
+  comments: false,
+});
+removeAllBut(new Set(output.map(({ fileName }) => fileName)));
+
+function toGroup([name, pattern], index, { length }) {
+  const test = (id) => pattern.test(relative(src, id).replaceAll(sep, '/').replace(/\.ts$/, ''));
+  return { name, test, priority: length - index };
+}
+
+function packages() {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return Object.keys({ ...dependencies, ...optionalDependencies });
+}
+
+/** What a build before this one has left: whoever found it there would have classes of his own. */
+function removeAllBut(written) {
+  for (const path of readdirSync(dist, { recursive: true })) {
+    if (/\.js(?:\.map)?$/.test(path) && !written.has(path.replaceAll(sep, '/'))) rmSync(join(dist, path));
+  }
+}

@@ -1,0 +1,56 @@
+// A command line → its command, run. It imports what every command line needs and no more: each command is loaded when it is run.
+import { startAhead } from '../gateway/upstream/head-start.ts';
+import { readArgs } from './args.ts';
+import type { Runnable, WrapCommand } from './command.ts';
+import { mistakeHelp, toHelp } from './help.ts';
+import type { Printer } from './print.ts';
+import { untilSignal } from './signals.ts';
+import { version } from './version.ts';
+import { wrappedAddress } from './wrapped-address.ts';
+
+/** Resolves with the exit status. */
+export async function dispatch(argv: string[], print: Printer): Promise<number> {
+  const command = readArgs(argv);
+  if (command.name === 'mistake') {
+    print.problem(`${command.reason}\n\n${mistakeHelp(command.of)}`);
+    return 2;
+  }
+  if (command.name === 'help' || command.name === 'version') {
+    print.line(command.name === 'help' ? toHelp(command.of) : version());
+    return 0;
+  }
+  return run(command, print);
+}
+
+/** A client that starts `parley wrap` waits for what wrap needs, and no more. */
+async function run(command: Runnable, print: Printer): Promise<number> {
+  switch (command.name) {
+    case 'wrap':
+      startWrapped(command);
+      return (await import('./commands/wrap.ts')).wrap(command, print);
+    case 'serve':
+      return (await import('./commands/serve.ts')).serve(command, print);
+    case 'check':
+      return (await import('./commands/check.ts')).check(command, print);
+    case 'ls':
+      return (await import('./commands/ls.ts')).ls(command, print);
+    case 'call':
+      return (await import('./commands/call.ts')).call(command, print);
+    case 'run':
+      return (await import('./commands/run.ts')).run(command, print);
+    case 'status':
+      return (await import('./commands/status.ts')).status(command, print);
+    case 'demo':
+      return (await import('./commands/demo.ts')).demo(command, print);
+    case 'completion':
+      return (await import('./commands/completion.ts')).completion(command, print);
+  }
+}
+
+/** The server starts while the code that will speak with it is loaded. From here on a signal has to end it as well. */
+function startWrapped({ server }: WrapCommand): void {
+  const address = wrappedAddress(server);
+  if (!('command' in address)) return;
+  void untilSignal();
+  startAhead(address);
+}

@@ -1,0 +1,71 @@
+// The built files: few of them, each loaded whole, none before those it needs. One copy of every class, under its own name.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ORDER } from '../../src/gateway/middleware/order.ts';
+import { ensureBuilt } from '../helpers/built.ts';
+import { ROOT } from '../helpers/files.ts';
+
+const DIST = join(ROOT, 'dist');
+
+beforeAll(ensureBuilt, 120_000);
+
+describe('the built files', () => {
+  it('import each other in one direction', () => {
+    expect(files().flatMap((file) => cycleFrom(file))).toEqual([]);
+  });
+
+  it('are few before the server of `parley wrap` is started, and none is the gateway', () => {
+    expect(reached('cli/main.js')).toEqual(['chunks/rolldown-runtime.js', 'chunks/start.js', 'cli/main.js']);
+  });
+
+  it('are few before `parley serve` answers', () => {
+    expect(reached('chunks/serve.js').length).toBeLessThan(10);
+  });
+
+  it('have every class once: entries hold nothing themselves', () => {
+    const entries = files().filter((file) => !file.startsWith('chunks/') && file !== 'cli/main.js');
+    expect(entries.length).toBeGreaterThan(4);
+    for (const file of entries) expect(read(file), file).not.toMatch(/^(?:class|function|const|let|var) /m);
+  });
+
+  it('leave every step its name', async () => {
+    const entry = pathToFileURL(join(DIST, '_entries', 'middleware.js')).href;
+    const built = (await import(entry)) as Record<string, { name: string }>;
+    for (const { name } of ORDER) expect(built[name]?.name).toBe(name);
+  });
+
+  it('say where their lines come from', () => {
+    const map = JSON.parse(read('chunks/start.js.map')) as { sources: string[] };
+    expect(map.sources.map((source) => posix.join('chunks', source))).toContain('../src/cli/dispatch.ts');
+  });
+});
+
+function files(): string[] {
+  const all = readdirSync(DIST, { recursive: true, encoding: 'utf8' });
+  return all.filter((path) => path.endsWith('.js')).map((path) => path.replaceAll('\\', '/'));
+}
+
+/** What is loaded with it, itself included. */
+function reached(file: string, seen = new Set<string>()): string[] {
+  if (!seen.has(file)) {
+    seen.add(file);
+    for (const next of importsOf(file)) reached(next, seen);
+  }
+  return [...seen].sort();
+}
+
+function cycleFrom(file: string): string[] {
+  return importsOf(file).flatMap((next) => (reached(next).includes(file) ? [`${file} ⇄ ${next}`] : []));
+}
+
+/** Not the late ones. */
+function importsOf(file: string): string[] {
+  const found = read(file).matchAll(/^(?:import|export)\b[^;]*?from "(\.[^"]+)";$|^import "(\.[^"]+)";$/gm);
+  return [...found].map(([, from, bare]) => posix.join(posix.dirname(file), (from ?? bare)!));
+}
+
+function read(file: string): string {
+  return readFileSync(join(DIST, file), 'utf8');
+}

@@ -31,7 +31,7 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
     if (out.length > maxBufferedBytes) giveUp();
     else out.write(toLine(write(message)));
   };
-  const out = new OneWrite(output, () => ended || input.pause());
+  const out = new OneWrite(output, { onFull: () => ended || input.pause() });
   const giveUp = (): void => {
     front.log.warn({ bytes: out.length }, 'client.too-slow');
     end(1);

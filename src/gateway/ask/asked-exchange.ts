@@ -67,11 +67,16 @@ export class AskedExchange extends DelegatedExchange {
   run(handle: (exchange: Exchange) => Result): Result {
     const outcome = handle(this);
     if (!(outcome instanceof Promise)) return outcome;
-    const end = (): void => {
-      this.#isOver = true;
-      this.say(outcome);
-    };
-    outcome.then(end, end);
+    outcome.then(
+      (result) => {
+        this.#end();
+        this.#carried.say(result);
+      },
+      (thrown: unknown) => {
+        this.#end();
+        this.#carried.fail(thrown);
+      },
+    );
     return this.#carried.next();
   }
 
@@ -85,6 +90,11 @@ export class AskedExchange extends DelegatedExchange {
   say(next: Promise<ResultObject>): void {
     this.#carrier = undefined;
     this.#carried.say(next);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#carrier = undefined;
   }
 
   callOff(reason?: unknown): void {

@@ -2,22 +2,38 @@
 // anybody came for it is told to nobody.
 import type { ResultObject } from '../../protocol/raw-object.ts';
 
+interface Waiting {
+  resolve: (next: ResultObject | Promise<ResultObject>) => void;
+  reject: (reason: unknown) => void;
+}
+
 export class Carried {
-  #waiting: ((next: Promise<ResultObject>) => void) | undefined;
+  #waiting: Waiting | undefined;
   #untold: Promise<ResultObject> | undefined;
 
   /** Resolves with what is said next, or has been said while nobody waited. */
   next(): Promise<ResultObject> {
     const untold = this.#untold;
     this.#untold = undefined;
-    return untold ?? new Promise((resolve) => (this.#waiting = resolve));
+    return untold ?? new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
   }
 
-  say(next: Promise<ResultObject>): void {
+  say(next: ResultObject | Promise<ResultObject>): void {
+    const waiting = this.#takeWaiting();
+    if (waiting) return waiting.resolve(next);
+    this.#untold = Promise.resolve(next);
+    this.#untold.catch(() => {}); // told to whoever comes for it
+  }
+
+  fail(reason: unknown): void {
+    const waiting = this.#takeWaiting();
+    if (waiting) waiting.reject(reason);
+    else this.say(Promise.reject(reason as Error));
+  }
+
+  #takeWaiting(): Waiting | undefined {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting) return waiting(next);
-    next.catch(() => {}); // told to whoever comes for it
-    this.#untold = next;
+    return waiting;
   }
 }

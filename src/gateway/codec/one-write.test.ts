@@ -17,7 +17,7 @@ function setUp({ takes = true, highWaterMark = 1 << 20 } = {}) {
     },
   });
   stream.on('error', () => {});
-  const out = new OneWrite(stream, () => full++);
+  const out = new OneWrite(stream, { onFull: () => full++ });
   return { out, stream, chunks, waiting, full: () => full };
 }
 

@@ -13,17 +13,23 @@ interface Taking {
   reject: (reason: Error) => void;
 }
 
+export interface OneWriteOptions {
+  /** The stream has no room left; what comes all the same piles up until its 'drain'. */
+  onFull?: () => void;
+  /** What those are told who wait for what the pipe cannot take. */
+  toError?: (error: Error) => Error;
+}
+
 export class OneWrite {
   readonly #stream: Writable;
-  readonly #onFull: () => void;
+  readonly #options: OneWriteOptions;
   #held = '';
   #isDue = false;
   #taking: Taking | undefined;
 
-  /** `onFull`: the stream has no room left; what comes all the same piles up until its 'drain'. */
-  constructor(stream: Writable, onFull: () => void = () => {}) {
+  constructor(stream: Writable, options: OneWriteOptions = {}) {
     this.#stream = stream;
-    this.#onFull = onFull;
+    this.#options = options;
   }
 
   /** How much waits for the reader. */
@@ -54,14 +60,18 @@ export class OneWrite {
     const taking = this.#taking;
     this.#taking = undefined;
     const hasRoom = taking
-      ? this.#stream.write(text, (error) => (error ? taking.reject(error) : taking.resolve()))
+      ? this.#stream.write(text, (error) => (error ? taking.reject(this.#toError(error)) : taking.resolve()))
       : this.#stream.write(text);
-    if (!hasRoom) this.#onFull();
+    if (!hasRoom) this.#options.onFull?.();
+  }
+
+  #toError(error: Error): Error {
+    return this.#options.toError?.(error) ?? error;
   }
 
   #writePieces(pieces: Buffer[]): void {
     this.flush();
-    if (!writeTo(this.#stream, pieces)) this.#onFull();
+    if (!writeTo(this.#stream, pieces)) this.#options.onFull?.();
   }
 
   readonly #onDue = (): void => {

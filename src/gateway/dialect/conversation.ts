@@ -14,6 +14,7 @@ import type {
   ResponseMessage,
 } from '../../protocol/message.ts';
 import { isNotification, isRequest, toErrorMessage, toNotification, toResult } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
@@ -65,7 +66,7 @@ export class Conversation {
     if (isRequest(message)) this.#request(message, outlet);
     else {
       if (isNotification(message)) this.#notification(message);
-      else this.#response(message);
+      else if (!this.#asks.take(message)) this.front.log.warn({ id: message.id }, 'answer.unexpected');
       outlet.end();
     }
   }
@@ -166,17 +167,24 @@ export class Conversation {
     exchange.conversation = this;
     exchange.task = neutral.task;
     this.#inFlight.set(request.id, exchange);
-    let result: unknown;
     try {
-      result = wording.serve(exchange, this.front.target);
+      const answer = wording.serve(exchange, this.front.target);
+      if (!(answer instanceof Promise)) return this.#succeed(exchange, wording, answer as ResultObject);
+      answer.then(
+        (value: ResultObject) => this.#succeed(exchange, wording, value),
+        (thrown) => this.#fail(exchange, wording, thrown),
+      );
     } catch (thrown) {
-      return this.#fail(exchange, wording, thrown);
+      this.#fail(exchange, wording, thrown);
     }
-    if (!(result instanceof Promise)) return this.#finish(exchange, toResult(request.id, result));
-    result.then(
-      (value) => this.#finish(exchange, toResult(request.id, value)),
-      (thrown) => this.#fail(exchange, wording, thrown),
-    );
+  }
+
+  #succeed(exchange: ServedExchange, wording: Wording, answer: ResultObject): void {
+    try {
+      this.#finish(exchange, toResult(exchange.request.id, wording.spell(exchange, answer)));
+    } catch (thrown) {
+      this.#fail(exchange, wording, thrown);
+    }
   }
 
   #fail(exchange: ServedExchange, wording: Wording, thrown: unknown): void {
@@ -223,10 +231,6 @@ export class Conversation {
     if (!wording || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
     this.#unrelated ??= unrelatedExchange(this, wording.client, this.#back);
     return this.putAsk(ask, this.#unrelated, signal);
-  }
-
-  #response(response: ResponseMessage): void {
-    if (!this.#asks.take(response)) this.front.log.warn({ id: response.id }, 'answer.unexpected');
   }
 
   #change(change: Change): void {

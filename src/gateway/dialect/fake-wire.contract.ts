@@ -46,7 +46,9 @@ export class FakeWire implements Wire {
       Promise.resolve()
         .then(() => this.#answer(called))
         .then((answer) => answer === later || resolve(answer), reject);
-    }).finally(() => (this.calls[id - 1]!.isSettled = true));
+    })
+      .then((result) => (call.read ? call.read(result) : result))
+      .finally(() => (this.calls[id - 1]!.isSettled = true));
   }
 
   async notify(notification: NotificationMessage): Promise<void> {

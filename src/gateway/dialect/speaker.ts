@@ -27,6 +27,8 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   onLate?: ((result: unknown) => void) | undefined;
   /** A large result may stay unread: a RawObject. */
   takesRaw?: boolean | undefined;
+  /** Makes of the result what the call resolves with; what it throws, the call fails with. */
+  read?: ((result: unknown) => unknown) | undefined;
   /** An answer that comes with no end in sight: no time-out. */
   endless?: boolean | undefined;
 }
@@ -49,6 +51,7 @@ export function toWireCall(call: OutgoingCall): WireCall {
     takesRaw: true,
     cancelByStream: undefined,
     onLate: undefined,
+    read: undefined,
   };
 }
 
@@ -60,7 +63,7 @@ export interface Wire {
   /** Why nothing can be said any more; undefined while the connection lives. */
   readonly closedBy: string | undefined;
   readonly log: Log;
-  /** Resolves with the result as it came; rejects with ProtocolError for an error of the server, GatewayError otherwise. */
+  /** Resolves with the result, as it came or as the call reads it; rejects with ProtocolError for an error of the server, GatewayError otherwise. */
   call(call: WireCall): Promise<unknown>;
   notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;
   respond(response: ResponseMessage): Promise<void>;

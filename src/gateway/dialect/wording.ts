@@ -2,6 +2,7 @@
 // errors and notifications are spelled. The conversation around it (ids, cancellation, questions) is the same for all.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Target } from '../../protocol/target.ts';
 import type { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { SplitParams } from './meta.ts';
@@ -16,8 +17,10 @@ export interface Wording {
   toNeutral(
     request: RequestMessage,
   ): { request: RequestMessage; split: SplitParams; task?: Exchange['task'] } | undefined;
-  /** Lets the target answer and spells the result, at once or as a promise of it. */
+  /** Lets the target answer, at once or as a promise of it. */
   serve(exchange: Exchange, target: Target): unknown;
+  /** What was answered, in the words of the dialect. */
+  spell(exchange: Exchange, answer: ResultObject): unknown;
   toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage;
   /** The answer to a request the client called off; undefined where there is none. */
   toCancelled(exchange: ServedExchange): ResponseMessage | undefined;

@@ -76,20 +76,36 @@ class Chain implements ChainContext {
     this.#log?.error({ step: details.step, reason: details.reason }, 'step.misused');
   }
 
-  async #start(run: Run, exchange: Exchange): Promise<ResultObject> {
+  #start(run: Run, exchange: Exchange): Promise<ResultObject> {
     const chained = new ChainExchange(exchange, this);
-    const outcome = await run(chained);
-    if (chained.failure) throw chained.failure;
-    return resultIn(outcome);
+    return run(chained).then((outcome) => {
+      if (chained.failure) throw chained.failure;
+      return resultIn(outcome);
+    });
   }
 
-  readonly #end: Run = async (exchange) => {
-    try {
-      return passOn(await this.#last(exchange));
-    } catch (thrown) {
-      throw toError(thrown); // from here on, an error that is not ours is a step's
-    }
+  /** The target may look for another name; a step finds again what it has passed on. */
+  readonly #end: Run = (exchange) => {
+    const { params } = exchange;
+    return this.#answer(exchange).then(
+      (result) => {
+        exchange.params = params;
+        return passOn(result);
+      },
+      (thrown: unknown) => {
+        exchange.params = params;
+        throw toError(thrown); // from here on, an error that is not ours is a step's
+      },
+    );
   };
+
+  #answer(exchange: Exchange): Promise<ResultObject> {
+    try {
+      return Promise.resolve(this.#last(exchange));
+    } catch (thrown) {
+      return Promise.reject(thrown as Error);
+    }
+  }
 
   #from(place: number, method: string): Run {
     const key = this.#named.has(method) ? method : '';

@@ -18,107 +18,118 @@ export function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp:
   exchange.step = step.name;
   try {
     const returned = step.handle!(exchange, turn.next, lookUp);
-    const { pending } = turn;
-    // A step that only lets pass has kept all rules: this is the shortest way.
-    if (pending && returned === pending && !turn.misuse) return pending;
-    turn.mayBeIgnored(pending);
     turn.isAway = true;
-    return judge(turn, returned);
+    return turn.isPassing(returned) ? turn.pass(returned) : turn.judge(returned);
   } catch (thrown) {
-    turn.mayBeIgnored(turn.pending);
-    turn.over = true;
-    return Promise.reject(turn.failure(thrown));
+    return turn.judge(Promise.reject(thrown as Error));
   }
-}
-
-async function judge(turn: Turn, returned: unknown): Promise<Outcome> {
-  let outcome: unknown;
-  try {
-    outcome = await returned;
-  } catch (thrown) {
-    throw turn.failure(thrown);
-  } finally {
-    turn.over = true;
-  }
-  if (turn.misuse) throw turn.misuse;
-  if (!isOutcome(outcome)) throw turn.misused('returned no outcome; write "return next()" or "return respond(…)"');
-  if (turn.running) throw turn.misused('did not wait for next()');
-  return outcome;
 }
 
 class Turn {
   readonly #step: Step;
   readonly #exchange: ChainExchange;
   readonly #rest: Run;
-  #called = false;
-  running = false;
-  over = false;
+  /** As the step has found them. */
+  readonly #params: JsonObject;
+  readonly #ownCancellation: Abortable | undefined;
+  #hasChanged = false;
+  #running = false;
+  #over = false;
   /** The step has returned, if only a promise. */
   isAway = false;
-  misuse: Error | undefined;
+  #misuse: Error | undefined;
   /** What next() has given, if it was called. */
-  pending: Promise<Outcome> | undefined;
+  #pending: Promise<Outcome> | undefined;
 
   constructor(step: Step, exchange: ChainExchange, rest: Run) {
     this.#step = step;
     this.#exchange = exchange;
     this.#rest = rest;
+    this.#params = exchange.params;
+    this.#ownCancellation = exchange.ownCancellation;
   }
 
   readonly next: Next = () => {
-    const outcome = this.#refuse() ?? this.#proceed();
-    if (this.isAway || this.pending) this.mayBeIgnored(outcome);
-    this.pending ??= outcome;
-    return outcome;
+    const refusal = this.#refuse();
+    if (refusal) return refused(refusal);
+    const { params, ownCancellation } = this.#exchange;
+    this.#hasChanged = params !== this.#params || ownCancellation !== this.#ownCancellation;
+    this.#running = true;
+    const pending = this.#step.repeats ? this.#attempt() : this.#rest(this.#exchange);
+    this.#pending = pending;
+    if (this.isAway) this.#follow(pending);
+    return pending;
   };
 
-  /** Who does not wait for it is told so; that must not end the process as well. */
-  mayBeIgnored(outcome: Promise<Outcome> | undefined): void {
-    outcome?.catch(ignore);
+  /** A step that only lets pass has kept all rules: this is the shortest way. */
+  isPassing(returned: unknown): returned is Promise<Outcome> {
+    return returned !== undefined && returned === this.#pending && !this.#misuse;
   }
 
-  misused(reason: string): GatewayError {
+  pass(pending: Promise<Outcome>): Promise<Outcome> {
+    if (!this.#hasChanged) return pending;
+    this.#running = false;
+    return this.#give(pending);
+  }
+
+  judge(returned: unknown): Promise<Outcome> {
+    if (this.#pending) this.#follow(this.#pending);
+    return this.#give(Promise.resolve(returned));
+  }
+
+  /** What came of it, by the rules. */
+  #give(returned: Promise<unknown>): Promise<Outcome> {
+    return returned.then(
+      (outcome) => {
+        this.#end();
+        if (this.#misuse) throw this.#misuse;
+        if (!isOutcome(outcome)) throw this.#misused('returned no outcome; write "return next()" or "return respond(…)"');
+        if (this.#running) throw this.#misused('did not wait for next()');
+        return outcome;
+      },
+      (thrown: unknown) => {
+        this.#end();
+        throw this.#failure(thrown);
+      },
+    );
+  }
+
+  #end(): void {
+    const exchange = this.#exchange;
+    this.#over = true;
+    exchange.params = this.#params;
+    // What still works on it has to find that it was called off.
+    if (!this.#running) exchange.ownCancellation = this.#ownCancellation;
+  }
+
+  /** Who does not wait for it is told so; that must not end the process as well. */
+  #follow(pending: Promise<Outcome>): void {
+    const settled = (): void => {
+      if (!this.#step.repeats) this.#running = false;
+    };
+    pending.then(settled, settled);
+  }
+
+  #misused(reason: string): GatewayError {
     const error = misused(this.#step.name, reason);
     this.#exchange.chain.onMisuse(error);
     return error;
   }
 
   /** What the step has thrown, or let pass. */
-  failure(thrown: unknown): Error {
-    const error = this.misuse ?? toStepError(this.#step.name, thrown);
+  #failure(thrown: unknown): Error {
+    const error = this.#misuse ?? toStepError(this.#step.name, thrown);
     if (error instanceof GatewayError && error.code === 'STEP_MISUSED') this.#exchange.chain.onMisuse(error);
     return error;
   }
 
-  #refuse(): Promise<never> | undefined {
-    if (this.over) return Promise.reject(this.misused('called next() after it had answered'));
-    if (!this.running && (!this.#called || this.#step.repeats)) return undefined;
-    return Promise.reject((this.misuse = this.misused('called next() twice')));
+  #refuse(): Error | undefined {
+    if (this.#over) return this.#misused('called next() after it had answered');
+    if (!this.#running && (!this.#pending || this.#step.repeats)) return undefined;
+    return (this.#misuse = this.#misused('called next() twice'));
   }
 
-  #proceed(): Promise<Outcome> {
-    const { params, ownCancellation } = this.#exchange;
-    this.#called = this.running = true;
-    return (this.#step.repeats ? this.#attempt() : this.#rest(this.#exchange)).then(
-      (outcome) => {
-        this.#restore(params, ownCancellation);
-        return outcome;
-      },
-      (thrown: unknown) => {
-        this.#restore(params, ownCancellation);
-        throw thrown;
-      },
-    );
-  }
-
-  #restore(params: JsonObject, ownCancellation: Abortable | undefined): void {
-    const exchange = this.#exchange;
-    this.running = false;
-    exchange.params = params;
-    exchange.ownCancellation = ownCancellation;
-    exchange.step = this.#step.name;
-  }
-
+  /** It has ended before who waits for it goes on, and may try again. */
   async #attempt(): Promise<Outcome> {
     const attempt = new ChainExchange(this.#exchange, this.#exchange.chain);
     try {
@@ -128,8 +139,16 @@ class Turn {
     } catch (thrown) {
       attempt.silence();
       throw thrown;
+    } finally {
+      this.#running = false;
     }
   }
+}
+
+function refused(refusal: Error): Promise<never> {
+  const promise = Promise.reject(refusal);
+  promise.catch(ignore);
+  return promise;
 }
 
 function ignore(): void {}

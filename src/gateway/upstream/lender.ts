@@ -54,13 +54,12 @@ export class Lender {
     this.#options = options;
   }
 
-  async send(exchange: Exchange): Promise<ResultObject> {
-    const lent = this.lend(exchange);
-    const { send, end } = lent instanceof Promise ? await lent : lent;
+  send(exchange: Exchange): Promise<ResultObject> {
     try {
-      return await send();
-    } finally {
-      end();
+      const lent = this.lend(exchange);
+      return lent instanceof Promise ? lent.then(sendOnce) : sendOnce(lent);
+    } catch (thrown) {
+      return Promise.reject(thrown as Error);
     }
   }
 
@@ -130,6 +129,19 @@ export class Lender {
   #learn({ method, params }: Exchange): void {
     if (method === 'tools/call' && this.#asking.size < MAX_LEARNED) this.#asking.add(String(params.name));
   }
+}
+
+function sendOnce({ send, end }: Lent): Promise<ResultObject> {
+  return send().then(
+    (result) => {
+      end();
+      return result;
+    },
+    (thrown: unknown) => {
+      end();
+      throw thrown;
+    },
+  );
 }
 
 /** Where the level is not said with each call. */

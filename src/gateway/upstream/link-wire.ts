@@ -45,6 +45,7 @@ export class LinkWire implements Wire, LinkEvents {
   readonly #late = new Map<RequestId, (result: unknown) => void>();
   #skipped = '';
   #nextId = 0;
+  #sending: { sent: Promise<void> | undefined; ids: RequestId[] } = { sent: undefined, ids: [] };
 
   constructor(link: Link, options: LinkWireOptions) {
     this.#link = link;
@@ -78,20 +79,19 @@ export class LinkWire implements Wire, LinkEvents {
     const stream = this.http ? new Cancellation() : undefined;
     return new Promise<unknown>((resolve, reject) => {
       const onAbort = (): void => this.#callOff(id, 'The caller gave up');
-      const settled =
-        <T>(by: (value: T) => void) =>
-        (value: T) => {
-          signal?.removeEventListener('abort', onAbort);
-          by(value);
-        };
-      this.#pending.add({ id, call, stream, resolve: settled(resolve), reject: settled(reject) });
-      signal?.addEventListener('abort', onAbort);
+      this.#pending.add({ id, call, stream, resolve, reject, onAbort });
       // A key that is undefined is not written.
       const message = { jsonrpc: '2.0' as const, id, method, params } as RequestMessage;
-      this.#link
-        .send(message, { headers: call.headers, signal: stream })
-        .catch((error: unknown) => this.#pending.take(id)?.reject(this.#toError(error)));
+      this.#follow(this.#link.send(message, { headers: call.headers, signal: stream }), id);
     });
+  }
+
+  /** What cannot be sent has failed. Requests that leave together share the promise of it, and what follows it. */
+  #follow(sent: Promise<void>, id: RequestId): void {
+    if (sent === this.#sending.sent) return void this.#sending.ids.push(id);
+    const ids = [id];
+    this.#sending = { sent, ids };
+    sent.catch((error: unknown) => ids.forEach((one) => this.#pending.take(one)?.reject(this.#toError(error))));
   }
 
   async notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void> {

@@ -15,6 +15,7 @@ function setUp() {
       call: { method: 'tools/call', ...call },
       resolve: (result) => outcomes.push({ id, result }),
       reject: (error) => outcomes.push({ id, error }),
+      onAbort: () => {},
     });
   return { clock, timedOut, pending, outcomes, add };
 }

@@ -18,6 +18,8 @@ export interface PendingCall {
   readonly stream?: Cancellation | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (reason: Error) => void;
+  /** What listens to the signal of the call, until it is settled. */
+  readonly onAbort: () => void;
 }
 
 /** Timers take no more and would ring at once: `Infinity` means never. */
@@ -52,10 +54,11 @@ export class Pending {
   }
 
   add(pending: PendingCall): void {
-    const { id, call, stream, resolve, reject } = pending;
+    const { id, call, stream, resolve, reject, onAbort } = pending;
     const until = this.#clock.now() + this.#totalOf(call);
-    const entry: Entry = { id, call, stream, resolve, reject, until, stop: nothing };
+    const entry: Entry = { id, call, stream, resolve, reject, onAbort, until, stop: nothing };
     this.#calls.set(pending.id, entry);
+    call.signal?.addEventListener('abort', onAbort);
     this.#restart(entry);
   }
 
@@ -68,6 +71,7 @@ export class Pending {
     const entry = this.#calls.delete(id);
     if (!entry) return undefined;
     entry.stop();
+    entry.call.signal?.removeEventListener('abort', entry.onAbort);
     return entry;
   }
 
@@ -78,7 +82,7 @@ export class Pending {
     if (isError(response)) {
       const { code, message, data } = response.error;
       pending.reject(new ProtocolError(code, message, data));
-    } else pending.resolve(pending.call.takesRaw ? response.result : toRead(response.result));
+    } else resolve(pending, response.result);
     return true;
   }
 
@@ -144,8 +148,14 @@ export class Pending {
   }
 }
 
-function toRead(result: unknown): unknown {
-  return result instanceof RawObject ? result.parse() : result;
+/** Read here and now: another promise for it would cost more than the reading. */
+function resolve({ call, resolve, reject }: PendingCall, result: unknown): void {
+  try {
+    const taken = !call.takesRaw && result instanceof RawObject ? result.parse() : result;
+    resolve(call.read ? call.read(taken) : taken);
+  } catch (thrown) {
+    reject(thrown as Error);
+  }
 }
 
 function nothing(): void {}

@@ -62,19 +62,18 @@ class StdioLink implements Link {
     this.#inbox.open(events);
     this.#started = this.#spawn();
     const group = await this.#started;
-    this.#out = new OneWrite(group.child.stdin);
+    this.#out = new OneWrite(group.child.stdin, { toError: ({ message }) => this.#closedError(message) });
     this.#read(group);
     this.#ended = this.#live(group);
   }
 
-  async send(message: Message): Promise<void> {
-    const out = this.#out;
-    if (out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
-    const line = `${writeMessage(message)}\n`;
+  /** What it returns settles once the pipe has taken the line: a server that does not read holds back who waits for it. */
+  send(message: Message): Promise<void> {
     try {
-      await out.send(line); // so a server that does not read holds back who writes to it
+      if (this.#out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
+      return this.#out.send(`${writeMessage(message)}\n`);
     } catch (thrown) {
-      throw this.#closedError((thrown as Error).message);
+      return Promise.reject(thrown as Error);
     }
   }
 

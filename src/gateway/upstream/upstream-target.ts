@@ -142,11 +142,14 @@ export class UpstreamTarget implements Target {
     for (const connection of this.#connections.all) connection.tellRootsChanged();
   }
 
-  async handle(exchange: Exchange): Promise<ResultObject> {
-    try {
-      return await this.#answer(exchange);
-    } catch (thrown) {
+  handle(exchange: Exchange): Promise<ResultObject> {
+    const fail = (thrown: unknown): never => {
       throw toTargetError(thrown, exchange, { name: this.name, dialect: this.#server?.dialect });
+    };
+    try {
+      return this.#answer(exchange).catch(fail);
+    } catch (thrown) {
+      return Promise.reject(thrown as Error).catch(fail);
     }
   }
 
@@ -191,10 +194,14 @@ export class UpstreamTarget implements Target {
     }
   }
 
-  async #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    const played = this.#flow.plays(exchange, server) ? await this.#flow.callTool(exchange) : undefined;
-    const result = played ?? (await withUrlsAsked(exchange, () => this.#tasks.callTool(exchange, server)));
-    return this.#taskOwners.note(checkCapability(result, exchange), exchange.client);
+  #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    const note = (result: ResultObject): ResultObject =>
+      this.#taskOwners.note(checkCapability(result, exchange), exchange.client);
+    const call = () => this.#tasks.callTool(exchange, server);
+    if (!this.#flow.plays(exchange, server)) return withUrlsAsked(exchange, call, note);
+    return this.#flow
+      .callTool(exchange)
+      .then((played) => (played ? note(played) : withUrlsAsked(exchange, call, note)));
   }
 
   async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {

@@ -145,23 +145,27 @@ export class Upstream {
     await this.#connected.link.close();
   }
 
-  async #healed<T>(work: (speaker: Connected['speaker']) => Promise<T>): Promise<T> {
+  #healed<T>(work: (speaker: Connected['speaker']) => Promise<T>): Promise<T> {
     const { speaker } = this.#connected;
-    try {
-      return await work(speaker);
-    } catch (thrown) {
-      if (!this.#isSessionLost(thrown)) throw thrown;
-      if (speaker === this.#connected.speaker) {
-        this.#healing ??= this.#heal().finally(() => (this.#healing = undefined));
-        await this.#healing;
-      }
-      return work(this.#connected.speaker);
-    }
+    const done = work(speaker);
+    return this.#hasSessions ? done.catch((thrown: unknown) => this.#again(thrown, speaker, work)) : done;
   }
 
-  #isSessionLost(thrown: unknown): boolean {
-    const hasSessions = this.server.dialect !== 'stateless' && this.#connected.link.forgetSession !== undefined;
-    return hasSessions && thrown instanceof GatewayError && thrown.details.session === 'lost';
+  async #again<T>(
+    thrown: unknown,
+    speaker: Connected['speaker'],
+    work: (speaker: Connected['speaker']) => Promise<T>,
+  ): Promise<T> {
+    if (!(thrown instanceof GatewayError) || thrown.details.session !== 'lost') throw thrown;
+    if (speaker === this.#connected.speaker) {
+      this.#healing ??= this.#heal().finally(() => (this.#healing = undefined));
+      await this.#healing;
+    }
+    return work(this.#connected.speaker);
+  }
+
+  get #hasSessions(): boolean {
+    return this.server.dialect !== 'stateless' && this.#connected.link.forgetSession !== undefined;
   }
 
   async #heal(): Promise<void> {

@@ -10,14 +10,29 @@ const URL_ELICITATION_REQUIRED = -32042;
 /** Pages that a call may send its user to, one after the other. */
 const MAX_ROUNDS = 8;
 
-export function withUrlsAsked(exchange: Exchange, call: () => Promise<ResultObject>, round = 1): Promise<ResultObject> {
-  return call().catch(async (thrown: unknown) => {
-    const pages = pagesOf(thrown);
-    if (pages.length === 0 || round > MAX_ROUNDS || !isToBeAsked(exchange)) throw thrown;
-    const answers = await Promise.all(pages.map((page, index) => exchange.ask(toAsk(page, `${round}-${index}`))));
-    const refused = answers.find(({ action }) => action !== 'accept');
-    return refused ? notDone(exchange, thrown as ProtocolError, refused) : withUrlsAsked(exchange, call, round + 1);
-  });
+/** `read`: what is made of the result, whichever call it is of. */
+export function withUrlsAsked(
+  exchange: Exchange,
+  call: () => Promise<ResultObject>,
+  read?: (result: ResultObject) => ResultObject,
+): Promise<ResultObject> {
+  return call().then(read, (thrown: unknown) => askUrls(thrown, { exchange, call, read }, 1));
+}
+
+interface Calling {
+  exchange: Exchange;
+  call: () => Promise<ResultObject>;
+  read: ((result: ResultObject) => ResultObject) | undefined;
+}
+
+async function askUrls(thrown: unknown, calling: Calling, round: number): Promise<ResultObject> {
+  const { exchange, call, read } = calling;
+  const pages = pagesOf(thrown);
+  if (pages.length === 0 || round > MAX_ROUNDS || !isToBeAsked(exchange)) throw thrown;
+  const answers = await Promise.all(pages.map((page, index) => exchange.ask(toAsk(page, `${round}-${index}`))));
+  const refused = answers.find(({ action }) => action !== 'accept');
+  if (refused) return notDone(exchange, thrown as ProtocolError, refused);
+  return call().then(read, (again: unknown) => askUrls(again, calling, round + 1));
 }
 
 /** A handshake client that opens pages knows the error; one that nobody can ask is told no less by it. */

@@ -6,6 +6,7 @@ import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage }
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { toPlain } from '../../../protocol/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import type { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import type { Conversation } from '../conversation.ts';
@@ -60,11 +61,14 @@ export class DraftWording implements Wording {
     return { request: neutral, split: splitMeta(request.params) };
   }
 
-  async serve(exchange: Exchange, target: Target): Promise<unknown> {
+  serve(exchange: Exchange, target: Target): unknown {
     if (exchange.method === 'tools/list') return listAll(exchange, target, 'tools');
     if (exchange.method === 'resources/list') return listAll(exchange, target, 'resources');
-    const result = toPlain(await target.handle(exchange));
-    return exchange.method === 'tools/call' ? toInvocation(result) : result;
+    return target.handle(exchange);
+  }
+
+  spell({ method }: Exchange, answer: ResultObject): unknown {
+    return method === 'tools/call' ? toInvocation(toPlain(answer)) : toPlain(answer);
   }
 
   toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage {

@@ -29,6 +29,7 @@ export class HandshakeSpeaker implements Speaker {
   }
 
   call(call: OutgoingCall): Promise<ResultObject> {
+    if (call.method === 'tasks/update') return Promise.reject(unknownMethod(call.method));
     return call.task && this.#canRunTasks() ? this.#startTask(call) : this.#send(call);
   }
 
@@ -50,15 +51,19 @@ export class HandshakeSpeaker implements Speaker {
     if (isObject(task)) await this.call({ method: 'tasks/cancel', params: { taskId: task.taskId } });
   }
 
-  async #send(call: OutgoingCall): Promise<ResultObject> {
+  #send(call: OutgoingCall): Promise<ResultObject> {
     const { method, trace } = call;
     const params = this.#toParams(call);
     const wired = toWireCall(call);
     wired.params = trace ? withMeta(params, trace) : params;
     if (call.onProgress) wired.withToken = (progressToken) => withMeta(params, trace, progressToken);
     wired.onNotify = (notification) => this.#onRelated(notification, call);
-    const sent = this.#wire.call(wired);
-    const result = await (method === 'completion/complete' ? sent.catch((thrown) => this.#noCompletion(thrown)) : sent);
+    wired.read = (result) => this.#read(method, result);
+    const sent = this.#wire.call(wired) as Promise<ResultObject>;
+    return method === 'completion/complete' ? sent.catch((thrown: unknown) => this.#noCompletion(thrown)) : sent;
+  }
+
+  #read(method: string, result: unknown): ResultObject {
     if (isResultObject(result)) return fromResult(method, result);
     const reason = `${method} answered without a result object`;
     throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
@@ -128,7 +133,6 @@ export class HandshakeSpeaker implements Speaker {
   }
 
   #toParams({ method, params, task }: OutgoingCall): JsonObject | undefined {
-    if (method === 'tasks/update') throw new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
     if (method === 'completion/complete' && !featuresOf(this.server.revision).structured) return withoutContext(params);
     if (!task || !this.#canRunTasks()) return params;
     return { ...params, task: { ...(task.ttl !== undefined && { ttl: task.ttl }) } };
@@ -141,9 +145,14 @@ export class HandshakeSpeaker implements Speaker {
   }
 }
 
+function unknownMethod(method: string): ProtocolError {
+  return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
+}
+
 function withMeta(params: JsonObject | undefined, trace: TraceContext | undefined, token?: number): JsonObject {
-  const meta: JsonObject = isObject(params?._meta) ? { ...params._meta } : {};
-  if (trace) Object.assign(meta, trace);
+  const own = params?._meta;
+  if (!trace && !isObject(own)) return { ...params, _meta: { progressToken: token } };
+  const meta: JsonObject = { ...(own as JsonObject), ...trace };
   if (token !== undefined) meta.progressToken = token;
   return { ...params, _meta: meta };
 }

@@ -86,10 +86,14 @@ export class HandshakeWording implements Wording {
 
   serve(exchange: Exchange, target: Target): unknown {
     if (exchange.method === 'resources/subscribe') this.#checkRoom();
-    if (exchange.method === 'logging/setLevel') return this.#setLevel(exchange, target);
-    const result = target.handle(exchange);
-    if (result instanceof Promise) return result.then((value) => this.#shape(exchange, value));
-    return this.#shape(exchange, result);
+    return exchange.method === 'logging/setLevel' ? this.#setLevel(exchange, target) : target.handle(exchange);
+  }
+
+  spell({ method, params }: Exchange, answer: ResultObject): unknown {
+    const { subscriptions } = this.#conversation;
+    if (method === 'resources/subscribe') subscriptions.add(params.uri as string);
+    else if (method === 'resources/unsubscribe') subscriptions.delete(params.uri as string);
+    return toHandshakeResult(method, answer, this.#features);
   }
 
   toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ResponseMessage {
@@ -170,13 +174,6 @@ export class HandshakeWording implements Wording {
     const { subscriptions, front } = this.#conversation;
     if (subscriptions.size < front.limits.maxSubscriptions) return;
     throw new GatewayError('TOO_MANY', { what: 'subscriptions', limit: 'maxSubscriptions' });
-  }
-
-  #shape(exchange: Exchange, result: ResultObject): ResultObject {
-    const { subscriptions } = this.#conversation;
-    if (exchange.method === 'resources/subscribe') subscriptions.add(exchange.params.uri as string);
-    else if (exchange.method === 'resources/unsubscribe') subscriptions.delete(exchange.params.uri as string);
-    return toHandshakeResult(exchange.method, result, this.#features);
   }
 }
 

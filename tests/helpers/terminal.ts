@@ -26,7 +26,10 @@ export class Terminal implements AsyncDisposable {
   }
 
   async sees(words: string): Promise<void> {
-    await until(`${words} on the terminal, which shows ${this.shown}`, () => this.shown.includes(words));
+    const seen = until(`${words} on the terminal`, () => this.shown.includes(words));
+    await seen.catch((cause: unknown) => {
+      throw new Error(`${(cause as Error).message}, which shows ${this.shown}`, { cause });
+    });
   }
 
   async types(keys: string, words: string): Promise<void> {

@@ -83,7 +83,8 @@ class Turn {
       (outcome) => {
         this.#end();
         if (this.#misuse) throw this.#misuse;
-        if (!isOutcome(outcome)) throw this.#misused('returned no outcome; write "return next()" or "return respond(…)"');
+        if (!isOutcome(outcome))
+          throw this.#misused('returned no outcome; write "return next()" or "return respond(…)"');
         if (this.#running) throw this.#misused('did not wait for next()');
         return outcome;
       },

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents } from '../../../protocol/server-view.ts';
+import { toSuspended } from '../../../protocol/suspended.ts';
+import type { Suspended } from '../../../protocol/suspended.ts';
 import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toAsk } from '../answer-ask.ts';
@@ -64,6 +66,11 @@ export async function answerQuestions(
     ...(answers.length > 0 && { inputResponses: Object.fromEntries(answers) }),
     ...(requestState !== undefined && { requestState }),
   };
+}
+
+/** The questions as they came, and the state to come back with. */
+export function toSuspension({ inputRequests = {}, requestState }: JsonObject): JsonObject {
+  return toSuspended({ questions: inputRequests, state: requestState } as Suspended);
 }
 
 function isQuestion(question: unknown): boolean {

@@ -1,21 +1,21 @@
 // Speaks to a server of the stateless era: every request carries its envelope and headers, questions come as results and are
 // answered by asking again, changes come on a stream that we open.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
-import type { LogEntry, Progress } from '../../../protocol/exchange.ts';
+import type { LogEntry } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
-import { toSuspended } from '../../../protocol/suspended.ts';
-import type { Suspended } from '../../../protocol/suspended.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
-import { answerQuestions, whyNotAnswerable, withAnswers } from './answer-questions.ts';
+import { answerQuestions, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { fromFlow } from './flow-wording.ts';
 import { toHeaders } from './outgoing-headers.ts';
+import { rising } from './rising-progress.ts';
+import type { Rising } from './rising-progress.ts';
 import { ToolSchemas } from './tool-schemas.ts';
 import { Watch } from './watch.ts';
 
@@ -33,6 +33,13 @@ const MAX_PAGES = 100;
 const PASSED_ON = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 const LOG_MESSAGE = 'notifications/message';
+
+/** A call that was answered with questions so many times. */
+interface Round {
+  call: OutgoingCall;
+  round: number;
+  progress: Rising | undefined;
+}
 
 type Enveloped = Pick<OutgoingCall, 'params' | 'trace' | 'info' | 'capabilities' | 'logLevel'>;
 
@@ -53,22 +60,9 @@ export class StatelessSpeaker implements Speaker {
     this.#watch = new Watch(this, events);
   }
 
-  async call(call: OutgoingCall): Promise<ResultObject> {
+  call(call: OutgoingCall): Promise<ResultObject> {
     if (call.method === 'ping') return this.#ping(call);
-    let params = withAnswers(call);
-    const progress = call.onProgress && rising(call.onProgress);
-    for (let round = 0; ; round++) {
-      const result = await this.#once(call, params, progress?.tell);
-      if (fieldOf(result, 'resultType') !== 'input_required') return this.#toNeutral(call.method, result);
-      const asking = toPlain(result);
-      // Before anybody is asked: an answer that is thrown away is worse than none.
-      if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
-      const problem = whyNotAnswerable(call.method, asking);
-      if (problem !== undefined) throw this.invalid(problem);
-      if (call.suspends) return toSuspended(fromQuestions(asking));
-      params = await answerQuestions(call, asking, this.#events);
-      progress?.nextRound();
-    }
+    return this.#round({ call, round: 0, progress: call.onProgress && rising(call.onProgress) }, withAnswers(call));
   }
 
   /** The envelope of a request, for the speaker's own calls and those of its watch. */
@@ -131,19 +125,41 @@ export class StatelessSpeaker implements Speaker {
 
   /** The era has no ping; discovery is the request that every server answers. */
   async #ping(call: OutgoingCall): Promise<JsonObject> {
-    await this.#send({ ...call, method: 'server/discover' });
+    const method = 'server/discover';
+    this.#checked(method, await this.#send({ ...call, method }, call.params, call.onProgress));
     return {};
   }
 
   /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */
-  #once(call: OutgoingCall, params: JsonObject, onProgress: OutgoingCall['onProgress']): Promise<ResultObject> {
-    const sent = this.#send(call, params, onProgress);
-    if (!this.wire.http || call.method !== 'tools/call') return sent;
-    return sent.catch(async (thrown: unknown) => {
+  #round(at: Round, params: JsonObject): Promise<ResultObject> {
+    const { call, progress } = at;
+    const understand = (said: unknown): ResultObject | Promise<ResultObject> => this.#understand(at, said);
+    const sent = this.#send(call, params, progress?.tell);
+    if (!this.wire.http || call.method !== 'tools/call') return sent.then(understand);
+    return sent.then(understand, async (thrown: unknown) => {
       if (!(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
       await this.#learn(call);
-      return this.#send(call, params, onProgress);
+      return understand(await this.#send(call, params, progress?.tell));
     });
+  }
+
+  #understand(at: Round, said: unknown): ResultObject | Promise<ResultObject> {
+    const { method } = at.call;
+    const result = this.#checked(method, said);
+    return fieldOf(result, 'resultType') === 'input_required'
+      ? this.#answer(at, toPlain(result))
+      : this.#toNeutral(method, result);
+  }
+
+  async #answer({ call, round, progress }: Round, asking: JsonObject): Promise<ResultObject> {
+    // Before anybody is asked: an answer that is thrown away is worse than none.
+    if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
+    const problem = whyNotAnswerable(call.method, asking);
+    if (problem !== undefined) throw this.invalid(problem);
+    if (call.suspends) return toSuspension(asking);
+    const params = await answerQuestions(call, asking, this.#events);
+    progress?.nextRound();
+    return this.#round({ call, round: round + 1, progress }, params);
   }
 
   /** Looks for the tool of a call in the list, page by page. */
@@ -161,7 +177,7 @@ export class StatelessSpeaker implements Speaker {
     }
   }
 
-  async #send(call: OutgoingCall, given = call.params, onProgress = call.onProgress): Promise<ResultObject> {
+  #send(call: OutgoingCall, given: JsonObject | undefined, onProgress: OutgoingCall['onProgress']): Promise<unknown> {
     const { method } = call;
     const params = this.envelope(call, given);
     const wired = toWireCall(call);
@@ -171,18 +187,21 @@ export class StatelessSpeaker implements Speaker {
     if (onProgress) wired.withToken = (token) => withToken(params, token);
     wired.cancelByStream = true;
     wired.onNotify = (notification) => this.#onRelated(notification, call);
-    if (method === 'tools/call') wired.onLate = (late) => this.#cancelTask(late);
-    const result = await fromFlow(method, this.wire.call(wired));
-    if (isResultObject(result)) return result;
+    if (method === 'tools/call') wired.onLate = this.#cancelTask;
+    return fromFlow(method, this.wire.call(wired));
+  }
+
+  #checked(method: string, said: unknown): ResultObject {
+    if (isResultObject(said)) return said;
     throw this.invalid(`${method} answered without a result object`);
   }
 
   /** Nobody knows of a task that began when its caller had already given up. */
-  #cancelTask(late: unknown): void {
+  readonly #cancelTask = (late: unknown): void => {
     if (!isResultObject(late) || fieldOf(late, 'resultType') !== 'task') return;
     const params = { taskId: fieldOf(late, 'taskId') };
     void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may just have ended
-  }
+  };
 
   #onRelated(notification: NotificationMessage, call: Pick<OutgoingCall, 'onLog' | 'onNotify'>): void {
     const { method, params } = notification;
@@ -221,26 +240,6 @@ export function toEnvelope(revision: string, { info, capabilities }: StatelessId
 function withToken(params: JsonObject, token: number): JsonObject {
   (params._meta as JsonObject).progressToken = token;
   return params;
-}
-
-/** A client's token spans all rounds of a call: what a later round has to tell must not fall behind an earlier one. */
-function rising(tell: (progress: Progress) => void): { tell: (progress: Progress) => void; nextRound(): void } {
-  let [highest, floor] = [-Infinity, -Infinity];
-  return {
-    tell(progress) {
-      if (progress.progress <= floor) return;
-      highest = Math.max(highest, progress.progress);
-      tell(progress);
-    },
-    nextRound() {
-      floor = highest;
-    },
-  };
-}
-
-/** The questions as they came, and the state to come back with. */
-function fromQuestions({ inputRequests = {}, requestState }: JsonObject): Suspended {
-  return { questions: inputRequests, state: requestState } as Suspended;
 }
 
 /** Capabilities to declare when tasks are followed. */

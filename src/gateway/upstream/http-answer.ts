@@ -4,7 +4,7 @@
 import { toErrorMessage, type Message, type RequestId } from '../../protocol/message.ts';
 import { Backoff, type BackoffOptions } from './backoff.ts';
 import { followStream } from './follow-stream.ts';
-import { mediaType, readBody } from './http-body.ts';
+import { readBody, type Body } from './http-body.ts';
 import type { HttpResponse } from './http-exchange.ts';
 import type { Inbox } from './inbox.ts';
 import type { OpenRequest } from './open-requests.ts';
@@ -17,6 +17,7 @@ export interface ReconnectOptions extends BackoffOptions {
 
 export interface HttpAnswer {
   response: HttpResponse;
+  isStream: boolean;
   /** Of the request; undefined where no answer is awaited. */
   id: RequestId | undefined;
   request: OpenRequest;
@@ -30,13 +31,17 @@ const LINGER_MS = 5000;
 const INTERNAL_ERROR = -32603;
 const lostAnswers = new WeakSet<object>();
 
-/** Resolves when all has come; never rejects. */
-export async function readAnswer(answer: HttpAnswer): Promise<void> {
-  const { id, inbox, request, response } = answer;
-  const isStream = mediaType(response) === 'text/event-stream';
-  const missing = isStream ? await readStream(answer) : await readJson(answer);
-  if (missing === undefined || id === undefined || request.signal.aborted) return;
-  inbox.message(toLostAnswer(id, missing), id);
+/** Tells when all has come. */
+export function readAnswer(answer: HttpAnswer, told: () => void): void {
+  const end = (missing: string | undefined): void => {
+    const { id, inbox, request } = answer;
+    if (missing !== undefined && id !== undefined && !request.signal.aborted) {
+      inbox.message(toLostAnswer(id, missing), id);
+    }
+    told();
+  };
+  if (answer.isStream) void readStream(answer).then(end);
+  else readBody(answer.response.body, answer.inbox.maxBytes, (body) => end(takeJson(answer, body)));
 }
 
 /** Made in place of an answer that did not come. */
@@ -51,9 +56,8 @@ export function isLostAnswer(message: Message): boolean {
   return lostAnswers.has(message);
 }
 
-/** Both readers return why there was no answer; undefined when there was one. */
-async function readJson({ response, id, inbox }: HttpAnswer): Promise<string | undefined> {
-  const body = await readBody(response.body, inbox.maxBytes);
+/** Says why there was no answer, as `readStream` does; undefined when there was one. */
+function takeJson({ id, inbox }: HttpAnswer, body: Body): string | undefined {
   if (body.kind === 'broken') return body.reason;
   if (body.kind === 'oversize') {
     inbox.oversize();

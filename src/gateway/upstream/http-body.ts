@@ -11,33 +11,31 @@ const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_ERROR_CHARS = 2048;
 const MAX_DISCARDED_BYTES = 128 * 1024;
 
-export function readBody(body: ResponseBody, maxBytes: number): Promise<Body> {
+/** Tells it once, when the body is over. */
+export function readBody(body: ResponseBody, maxBytes: number, told: (content: Body) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  return new Promise((resolve) => {
-    body.read({
-      onData(chunk) {
-        bytes += chunk.length;
-        chunks.push(chunk);
-        if (bytes <= maxBytes) return;
-        resolve({ kind: 'oversize' });
-        body.destroy();
-      },
-      onEnd(error) {
-        if (error) resolve({ kind: 'broken', reason: error.message });
-        else resolve({ kind: 'whole', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
-      },
-    });
+  body.read({
+    onData(chunk) {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes > maxBytes) body.destroy();
+    },
+    onEnd(error) {
+      if (bytes > maxBytes) told({ kind: 'oversize' });
+      else if (error) told({ kind: 'broken', reason: error.message });
+      else told({ kind: 'whole', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
+    },
   });
 }
 
 /** Read and thrown away, so that the connection can be used again; of what is longer than that the connection is given up. */
-export async function discard(body: ResponseBody): Promise<void> {
-  await readBody(body, MAX_DISCARDED_BYTES);
+export function discard(body: ResponseBody): Promise<void> {
+  return new Promise((resolve) => readBody(body, MAX_DISCARDED_BYTES, () => resolve()));
 }
 
 export async function toRefusal({ statusCode, headers, body }: HttpResponse): Promise<HttpRefusal> {
-  const content = await readBody(body, MAX_ERROR_BYTES);
+  const content = await new Promise<Body>((resolve) => readBody(body, MAX_ERROR_BYTES, resolve));
   const text = content.kind === 'whole' ? content.bytes.toString() : '';
   return new HttpRefusal(statusCode, parsed(text), retryAfterMs(headers['retry-after']));
 }

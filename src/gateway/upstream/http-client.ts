@@ -23,6 +23,7 @@ export interface HttpRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Of the same origin; the URL of the client where it is not given. */
   url?: URL | undefined;
+  /** Their names in lower case. */
   headers?: Record<string, string> | undefined;
   body?: string | undefined;
   signal: Abortable;
@@ -34,12 +35,15 @@ export class HttpClient {
   readonly url: URL;
   /** The URL without credentials and query. */
   readonly name: string;
+  /** Of the URL, with its query. */
+  readonly #path: string;
   readonly #pool: Pool;
   #headers: Record<string, string>;
 
   constructor({ url, headers = {}, tls }: HttpClientOptions) {
     this.url = toHttpUrl(url);
     this.name = this.url.origin + this.url.pathname;
+    this.#path = pathOf(this.url);
     this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
     this.#pool = createPool(this.url.origin, { headersTimeout: 0, bodyTimeout: 0, ...(tls && { connect: tls }) });
   }
@@ -51,19 +55,8 @@ export class HttpClient {
   }
 
   /** Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE, or as aborted. */
-  async request({ url = this.url, headers, ...request }: HttpRequest): Promise<HttpResponse> {
-    const all = { ...this.#headers, ...lowerCased(headers ?? {}) };
-    let target = url;
-    for (let hops = 0; ; hops++) {
-      const response = await this.#once({ ...request, url: target, headers: all });
-      const next = hops < MAX_REDIRECTS ? redirectOf(response, request.method, target) : undefined;
-      if (next === undefined) return response;
-      await discard(response.body);
-      if (next.origin !== this.url.origin) {
-        throw new HttpRefusal(response.statusCode, `redirect to another origin, ${next.origin}, not followed`);
-      }
-      target = next;
-    }
+  request(request: HttpRequest): Promise<HttpResponse> {
+    return this.#hop(request, { ...this.#headers, ...request.headers }, request.url ?? this.url, 0);
   }
 
   /** Breaks off everything that is still open. */
@@ -71,15 +64,30 @@ export class HttpClient {
     return this.#pool.destroy();
   }
 
-  async #once({ url, ...request }: HttpRequest & { url: URL }): Promise<HttpResponse> {
-    try {
-      const { method, headers = {}, body, signal } = request;
-      return await exchange(this.#pool, { path: url.pathname + url.search, method, headers, body, signal });
-    } catch (cause) {
-      if (request.signal.aborted) throw request.signal.reason;
-      throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: networkWords(cause) }, { cause });
-    }
+  #hop(request: HttpRequest, headers: Record<string, string>, url: URL, hops: number): Promise<HttpResponse> {
+    const { method, body, signal } = request;
+    const path = url === this.url ? this.#path : pathOf(url);
+    return exchange(this.#pool, { path, method, headers, body, signal }).then(
+      (response) => {
+        const next = hops < MAX_REDIRECTS ? redirectOf(response, method, url) : undefined;
+        return next ? this.#redirected(response, next, () => this.#hop(request, headers, next, hops + 1)) : response;
+      },
+      (cause) => {
+        if (signal.aborted) throw signal.reason;
+        throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: networkWords(cause) }, { cause });
+      },
+    );
   }
+
+  async #redirected(response: HttpResponse, to: URL, follow: () => Promise<HttpResponse>): Promise<HttpResponse> {
+    await discard(response.body);
+    if (to.origin === this.url.origin) return follow();
+    throw new HttpRefusal(response.statusCode, `redirect to another origin, ${to.origin}, not followed`);
+  }
+}
+
+function pathOf({ pathname, search }: URL): string {
+  return pathname + search;
 }
 
 function toHttpUrl(text: string | URL): URL {
@@ -101,6 +109,7 @@ function lowerCased(headers: Record<string, string>): Record<string, string> {
 
 /** Where to go instead. A POST is repeated only where the status promises that it stays a POST. */
 function redirectOf({ statusCode, headers }: HttpResponse, method: string, from: URL): URL | undefined {
+  if (statusCode < 300) return undefined;
   const isFollowed = method === 'GET' ? [301, 302, 307, 308] : [307, 308];
   const location = headers.location;
   if (!isFollowed.includes(statusCode) || typeof location !== 'string') return undefined;

@@ -32,10 +32,10 @@ export function createPool(origin: string, options: UndiciPool.Options): Pool {
   return new undiciPool(origin, options);
 }
 
-export function exchange(pool: Pool, { signal, ...request }: ExchangeOptions): Promise<HttpResponse> {
+export function exchange(pool: Pool, { path, method, headers, body, signal }: ExchangeOptions): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    pool.dispatch({ ...request, body: request.body ?? null }, new Exchange(signal, resolve, reject));
+    pool.dispatch({ path, method, headers, body: body ?? null }, new Exchange(signal, resolve, reject));
   });
 }
 

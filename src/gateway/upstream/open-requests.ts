@@ -4,31 +4,45 @@
 import { Cancellation } from '../../shared/cancellation.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 
-export interface OpenRequest {
-  readonly signal: Abortable;
-  abort(reason?: unknown): void;
-  /** It is over; to be called in any case. */
-  leave(): void;
-}
-
 export class OpenRequests {
-  readonly #all = new Set<Cancellation>();
+  readonly #all = new Set<OpenRequest>();
 
   enter(callers?: Abortable): OpenRequest {
-    const own = new Cancellation();
-    const abort = (reason?: unknown): void => own.abort(reason);
-    const onAbort = (): void => abort(callers?.reason);
-    this.#all.add(own);
-    if (callers?.aborted === true) onAbort();
-    callers?.addEventListener('abort', onAbort, { once: true });
-    const leave = (): void => {
-      callers?.removeEventListener('abort', onAbort);
-      this.#all.delete(own);
-    };
-    return { signal: own, abort, leave };
+    const request = new OpenRequest(this.#all, callers);
+    this.#all.add(request);
+    return request;
   }
 
   abortAll(reason: unknown): void {
     for (const one of this.#all) one.abort(reason);
   }
+}
+
+export class OpenRequest {
+  readonly #own = new Cancellation();
+  readonly #all: Set<OpenRequest>;
+  readonly #callers: Abortable | undefined;
+
+  constructor(all: Set<OpenRequest>, callers: Abortable | undefined) {
+    this.#all = all;
+    this.#callers = callers;
+    if (callers?.aborted === true) this.#onAbort();
+    callers?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get signal(): Abortable {
+    return this.#own;
+  }
+
+  abort(reason?: unknown): void {
+    this.#own.abort(reason);
+  }
+
+  /** It is over; to be called in any case. */
+  leave(): void {
+    this.#callers?.removeEventListener('abort', this.#onAbort);
+    this.#all.delete(this);
+  }
+
+  readonly #onAbort = (): void => this.#own.abort(this.#callers?.reason);
 }

@@ -12,7 +12,7 @@ import { writeMessage } from '../codec/json-rpc.ts';
 import { Backoff } from './backoff.ts';
 import { openEvents } from './event-connection.ts';
 import { followStream } from './follow-stream.ts';
-import { readAnswer, type ReconnectOptions } from './http-answer.ts';
+import { readAnswer, type HttpAnswer, type ReconnectOptions } from './http-answer.ts';
 import { discard, mediaType, toRefusal } from './http-body.ts';
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import type { HttpResponse } from './http-exchange.ts';
@@ -35,11 +35,13 @@ const ACCEPT = 'application/json, text/event-stream';
 /** How long the server may take to end the session before we go all the same. */
 const DELETE_MS = 1000;
 
-/** A POST whose response has begun. */
+/** A message on its way. */
 interface Posted {
-  response: HttpResponse;
-  request: OpenRequest;
+  message: Message;
   headers: Record<string, string>;
+  /** That it was sent in. */
+  session: string | undefined;
+  request: OpenRequest;
 }
 
 class HttpLink implements Link {
@@ -70,18 +72,22 @@ class HttpLink implements Link {
   }
 
   /** Resolves with the head of the response; the rest is read meanwhile. */
-  async send(message: Message, { headers = {}, signal }: SendOptions = {}): Promise<void> {
-    if (!this.#inbox.isOpen) throw this.#closedError();
-    const body = writeMessage(message);
-    const request = this.#open.enter(signal);
-    let rest = Promise.resolve();
+  send(message: Message, { headers = {}, signal }: SendOptions = {}): Promise<void> {
+    let body: string;
     try {
-      const response = await this.#post(body, headers, request.signal);
-      if (isRequest(message)) this.#refuseOddType(response);
-      rest = this.#read(message, { response, request, headers });
-    } finally {
-      void rest.finally(() => request.leave());
+      if (!this.#inbox.isOpen) throw this.#closedError();
+      body = writeMessage(message);
+    } catch (error) {
+      return Promise.reject(error as Error);
     }
+    const posted: Posted = { message, headers, session: this.#session, request: this.#open.enter(signal) };
+    return this.#post(body, posted).then(
+      (response) => this.#onResponse(response, posted),
+      (thrown) => {
+        posted.request.leave();
+        throw thrown;
+      },
+    );
   }
 
   listen(): void {
@@ -103,43 +109,51 @@ class HttpLink implements Link {
     return this.#closed;
   }
 
-  async #post(body: string, extra: Record<string, string>, signal: Abortable): Promise<HttpResponse> {
-    const session = this.#session;
+  #post(body: string, { headers: extra, request }: Posted): Promise<HttpResponse> {
     const headers = { ...this.#headers(extra), 'content-type': 'application/json', accept: ACCEPT };
-    const response = await this.#http.request({ method: 'POST', body, signal, headers });
-    if (response.statusCode >= 300) {
-      // The session is gone; a later initialize must not name it.
-      if (response.statusCode === 404 && session === this.#session) this.#session = undefined;
-      throw await toRefusal(response);
-    }
+    return this.#http.request({ method: 'POST', body, signal: request.signal, headers });
+  }
+
+  #onResponse(response: HttpResponse, posted: Posted): void | Promise<void> {
+    if (response.statusCode >= 300) return this.#refused(response, posted);
     const given = response.headers['mcp-session-id'];
     if (typeof given === 'string' && given !== '') this.#session = given;
-    return response;
+    const type = isSilent(response) ? undefined : mediaType(response);
+    if (type !== undefined && isAnswerType(type)) this.#read(response, type, posted);
+    else if (isRequest(posted.message)) throw this.#oddAnswer(response, type, posted);
+    else void discard(response.body).then(() => posted.request.leave());
+  }
+
+  async #refused(response: HttpResponse, { session, request }: Posted): Promise<never> {
+    // The session is gone; a later initialize must not name it.
+    if (response.statusCode === 404 && session === this.#session) this.#session = undefined;
+    const refusal = await toRefusal(response);
+    request.leave();
+    throw refusal;
   }
 
   /** A login page, for example, or nothing: it is no answer, whatever its status says. */
-  #refuseOddType(response: HttpResponse): void {
-    const silent = isSilent(response);
-    if (!silent && isAnswerType(mediaType(response))) return;
-    response.body.destroy();
-    const reason = silent
-      ? `a request was answered with HTTP ${response.statusCode} and nothing else`
-      : `it answered with ${mediaType(response)}`;
-    throw new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
+  #oddAnswer({ body, statusCode }: HttpResponse, type: string | undefined, { request }: Posted): GatewayError {
+    body.destroy();
+    request.leave();
+    const reason =
+      type === undefined
+        ? `a request was answered with HTTP ${statusCode} and nothing else`
+        : `it answered with ${type}`;
+    return new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
   }
 
-  async #read(message: Message, { response, request, headers }: Posted): Promise<void> {
-    if (isSilent(response) || !isAnswerType(mediaType(response))) {
-      return discard(response.body);
-    }
-    await readAnswer({
+  #read(response: HttpResponse, type: string, { message, request, headers }: Posted): void {
+    const answer: HttpAnswer = {
       response,
+      isStream: type === 'text/event-stream',
       request,
       id: isRequest(message) ? message.id : undefined,
       inbox: this.#inbox,
       reconnect: this.#options.reconnect ?? {},
       resume: (lastEventId) => this.#get(lastEventId, headers, request.signal),
-    });
+    };
+    readAnswer(answer, () => request.leave());
   }
 
   async #listen(signal: Abortable): Promise<void> {

@@ -78,7 +78,7 @@ class HttpLink implements Link {
       if (!this.#inbox.isOpen) throw this.#closedError();
       body = writeMessage(message);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
     const posted: Posted = { message, headers, session: this.#session, request: this.#open.enter(signal) };
     return this.#post(body, posted).then(

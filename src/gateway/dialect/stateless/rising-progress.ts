@@ -2,7 +2,7 @@
 import type { Progress } from '../../../protocol/exchange.ts';
 
 export interface Rising {
-  tell(progress: Progress): void;
+  readonly tell: (progress: Progress) => void;
   nextRound(): void;
 }
 

@@ -26,10 +26,12 @@ const INTERNALS = [
 const CHUNKS = {
   start: /^cli\/(?:dispatch|print|signals)$/, // all of main
   base: /^(?:shared|protocol)\//,
-  gateway: /^cli\/commands\/wrap$/,
+  wrap: /^cli\/commands\/wrap$/,
   http: /^gateway\/accept\/listen-http$/,
   steps: /^_entries\/middleware$/,
-  serve: /^cli\/commands\/serve$/,
+  gateways: /^gateway\/gateway$/,
+  config: /^cli\/commands\/serve$/,
+  serve: /^cli\/serve-configured$/,
   ...Object.fromEntries(ENTRIES.map((entry) => [entry.slice('_entries/'.length), new RegExp(`^${entry}$`)])),
 };
 

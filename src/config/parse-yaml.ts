@@ -1,30 +1,35 @@
-// YAML 1.2, with the places of its keys and values.
-import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
+// YAML 1.2, with the places of its keys and values. Its parser is loaded with the first such file: most configurations are JSON.
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
 import type { Document, ParsedNode } from 'yaml';
 import { Unreadable } from './parse-json.ts';
 import type { Path, Places } from './places.ts';
 
+const require = createRequire(import.meta.url);
+
 export function parseYaml(text: string, places: Places): unknown {
-  const document = parseDocument(text, { prettyErrors: false, merge: true });
+  const yaml = require('yaml') as typeof Yaml;
+  const document = yaml.parseDocument(text, { prettyErrors: false, merge: true });
   const [error] = document.errors;
   if (error) {
     const hint = error.code === 'DUPLICATE_KEY' ? 'Keep one of the two.' : 'Check indentation, quotes and colons here.';
     throw new Unreadable(error.pos[0], lowerFirst(error.message), hint);
   }
-  notePlaces(document.contents, [], places);
+  notePlaces(document.contents, [], { yaml, places });
   return toValue(document);
 }
 
-function notePlaces(node: unknown, path: Path, places: Places): void {
+function notePlaces(node: unknown, path: Path, noting: { yaml: typeof Yaml; places: Places }): void {
+  const { yaml, places } = noting;
   const offset = (node as ParsedNode | null)?.range?.[0];
   if (offset !== undefined) places.noteValue(path, offset);
-  if (isSeq(node)) node.items.forEach((item, index) => notePlaces(item, [...path, index], places));
-  if (!isMap(node)) return;
+  if (yaml.isSeq(node)) node.items.forEach((item, index) => notePlaces(item, [...path, index], noting));
+  if (!yaml.isMap(node)) return;
   for (const { key, value } of node.items) {
-    const inner = [...path, isScalar(key) ? String(key.value) : String(key)];
+    const inner = [...path, yaml.isScalar(key) ? String(key.value) : String(key)];
     const keyOffset = (key as ParsedNode | null)?.range?.[0];
     if (keyOffset !== undefined) places.noteKey(inner, keyOffset);
-    notePlaces(value, inner, places);
+    notePlaces(value, inner, noting);
   }
 }
 

@@ -115,6 +115,18 @@ describe('on a port', () => {
     await parley.says('client 2025-11-25 over HTTP ⇄ server 2025-03-26 over stdio, same era');
     expect(await parley.stop('SIGINT')).toBe(0);
   });
+
+  it('the server that was started before anybody came is the one for all who declare nothing', async () => {
+    const program = `console.error("started"); import(${JSON.stringify(`file://${EXTERNAL[1]!}`)})`;
+    await using parley = home.start(['wrap', '--port', '0', '--', process.execPath, '-e', program]);
+    const url = await parley.url();
+    for (const version of ['2025-11-25', '2025-06-18']) {
+      const session = await openSession(url, { version });
+      expect((await session.call('get_weather', { location: 'Oslo' })).json.result).toMatchObject({ isError: false });
+    }
+    expect(await parley.stop()).toBe(0);
+    expect(parley.stderr.match(/started/g)).toHaveLength(1);
+  });
 });
 
 describe('a server that does not start', () => {

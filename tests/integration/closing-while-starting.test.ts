@@ -31,7 +31,13 @@ function hanging(name: string) {
     setInterval(() => {}, 1e6);
     writeFileSync(${JSON.stringify(files.up)}, '');`;
   const isUp = () => until('the server to be up', () => existsSync(files.up));
-  return { command: process.execPath, args: ['-e', program], isUp, wasAsked: () => existsSync(files.left) };
+  return {
+    command: process.execPath,
+    args: ['-e', program],
+    up: files.up,
+    isUp,
+    wasAsked: () => existsSync(files.left),
+  };
 }
 
 /** Accepts connections, and says nothing. */
@@ -105,6 +111,33 @@ describe('a command that is asked to end while its server hangs at its start', (
     await server.isUp();
     await parley.url();
     expect(await parley.stop('SIGTERM')).toBe(0);
+    expect(server.wasAsked()).toBe(true);
+  });
+
+  test.each(['its client', 'a signal'])('serve on stdio, by %s, before a word was said', async (by) => {
+    using home = new Home();
+    const server = hanging(`serve by ${by}`);
+    const { command, args } = server;
+    home.write('mcp.json', { mcpServers: { hangs: { command, args } } });
+    await using parley = home.start(['serve', 'mcp.json', '--stdio']);
+    await server.isUp();
+    if (by === 'a signal') parley.child.kill();
+    else parley.child.stdin!.end();
+    expect(await parley.ended()).toBe(0);
+    expect(server.wasAsked()).toBe(true);
+  });
+
+  test('serve, because a step cannot be loaded', async () => {
+    using home = new Home();
+    const server = hanging('bad step');
+    const { command, args } = server;
+    const step = home.write(
+      'step.mjs',
+      `while (!require('fs').existsSync(${JSON.stringify(server.up)}));\nthrow Error('no')`,
+    );
+    home.write('mcp.json', { mcpServers: { hangs: { command, args } }, steps: [step] });
+    const { status, stderr } = await home.run(['serve', 'mcp.json', '--stdio']);
+    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('step.mjs') });
     expect(server.wasAsked()).toBe(true);
   });
 });

@@ -1,127 +1,25 @@
-// `parley serve`: the servers of a configuration behind one URL, for all clients; on stdio, too, where it is wished. While it
-// runs it follows its file: what has changed there is started anew, and a file with errors changes nothing.
-import { applyConfig } from '../../config/apply.ts';
-import { buildGateway, buildListens } from '../../config/build.ts';
-import { watchConfig } from '../../config/reload.ts';
-import type { ConfigChange } from '../../config/reload.ts';
-import type { BuiltSteps, StepOptions } from '../../config/steps.ts';
-import type { HttpListenOptions } from '../../gateway/accept/listen-http.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
-import { createCliLog } from '../cli-log.ts';
+// `parley serve`: the servers of a configuration behind one URL, for all clients; on stdio, too, where it is wished. It imports what
+// reads a configuration and no more: the servers start while the code that will speak with them is loaded.
+import { enabledServers } from '../../config/config.ts';
+import type { ParleyConfig } from '../../config/config.ts';
+import { startAhead } from '../../gateway/upstream/head-start.ts';
 import type { ServeCommand } from '../command.ts';
-import { configured, problemLines, shown } from '../configured.ts';
-import type { Configured } from '../configured.ts';
-import { onStderr } from '../print.ts';
+import { configured } from '../configured.ts';
 import type { Printer } from '../print.ts';
-import { serveHttp, serveStdio } from '../serve-until.ts';
-import type { Served } from '../serve-until.ts';
-import { toServeWelcome } from '../serve-welcome.ts';
-import { announceHere } from '../state-file.ts';
-import { createStatusPage } from '../status-page.ts';
-import { surroundings } from '../around.ts';
-import { version } from '../version.ts';
+import { untilSignal } from '../signals.ts';
 
 export async function serve(command: ServeCommand, print: Printer): Promise<number> {
   const found = configured(command.config, print);
   if (!found) return 1;
-  const log = createCliLog(command.log ?? found.config.log.level);
-  // A step that is loaded anew may show other lists: clients are told to look again.
-  const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
-  const built = await tryTo(print, () => buildGateway(found.config, making));
-  const listens = await tryTo(print, () => buildListens(found.config));
-  if (!built || !listens) return 1;
-  const pages = { '/status': createStatusPage(() => gateway) };
-  const gateway = createGateway({ ...built.options, version: version(), pages });
-  const following = follow(found, { gateway, steps: built.steps, making, print });
-  const served: Served = {
-    stdio: () => gateway.listen({ stdio: true }),
-    http: (options) => gateway.listen(options),
-    close() {
-      following.close();
-      return gateway.close();
-    },
-  };
-  return serveAs(command, { found, served, listens }, print);
+  startNeeded(command, found.config);
+  return (await import('../serve-configured.ts')).serveConfigured(command, found, print);
 }
 
-interface Ready {
-  found: Configured;
-  served: Served;
-  listens: (HttpListenOptions | { stdio: true })[];
-}
-
-/** What the command line says counts more than what the file says. */
-function serveAs(command: ServeCommand, { found, served, listens }: Ready, print: Printer): Promise<number> {
-  const stdio = command.stdio || found.config.listen.stdio;
-  const fromFile = listens.find((listen) => 'port' in listen);
-  const port = command.port ?? (command.stdio ? undefined : fromFile?.port);
-  if (port === undefined) return serveStdio(served, print);
-  const host = command.host ?? found.config.listen.host;
-  const wanted = { ...fromFile, host, port };
-  const say = stdio ? onStderr(print) : print;
-  return serveHttp(
-    served,
-    {
-      wanted,
-      stdio,
-      onOpen(opened) {
-        const takeBack = announceHere(opened.url); // first: who reads the welcome may ask for it at once
-        for (const line of toServeWelcome({ found, opened, host, print: say })) say.line(line);
-        return takeBack;
-      },
-    },
-    print,
-  );
-}
-
-interface Following {
-  gateway: Gateway;
-  steps: BuiltSteps;
-  making: StepOptions;
-  print: Printer;
-}
-
-function follow(found: Configured, { gateway, steps, making, print }: Following): { close(): void } {
-  let running = steps;
-  const watch = watchConfig(found, {
-    ...surroundings(),
-    async onChange(change) {
-      const { previous, next } = change;
-      running = await applyConfig(gateway, { previous, next, steps: running }, making);
-      for (const line of told(change)) print.problem(line);
-    },
-    onProblems(problems) {
-      for (const line of problemLines({ path: found.path, problems })) print.note(line);
-      print.problem(`${shown(found.path)} has changed and cannot be used; what ran before runs on.`);
-    },
-  });
-  return {
-    close() {
-      watch.close();
-      running.close();
-    },
-  };
-}
-
-function told({ difference, loaded }: ConfigChange): string[] {
-  const { added, removed, changed, restart } = difference;
-  const named = (verb: string, list: string[]): string[] => (list.length > 0 ? [`${verb} ${list.join(', ')}`] : []);
-  const other = (['steps', 'groups', 'names'] as const).filter((key) => difference[key]);
-  const all = [...named('started', added), ...named('restarted', changed), ...named('stopped', removed)];
-  const what = [...all, ...named('renewed', other)].join('; ');
-  return [
-    `${shown(loaded.path)} has changed${what === '' ? '' : `: ${what}`}.`,
-    ...(restart.length > 0 ? [`${restart.join(', ')} will be as written after the next start.`] : []),
-  ];
-}
-
-/** What the parts of a configuration say when they are made, such as a step that cannot be loaded. */
-async function tryTo<T>(print: Printer, make: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await make();
-  } catch (thrown) {
-    print.problem(`${(thrown as Error).message}. "parley check" shows all there is to correct.`);
-    return undefined;
-  }
+/** Those that are wanted at once, and all where the client is there already: its first word needs them. */
+function startNeeded({ stdio, port }: ServeCommand, config: ParleyConfig): void {
+  const { listen } = config;
+  const hasClient = stdio || listen.stdio || (port ?? listen.port) === undefined;
+  const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
+  void untilSignal(); // from here on a signal has to end them as well
+  for (const [, server] of needed) if ('command' in server) startAhead(server);
 }

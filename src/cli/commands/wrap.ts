@@ -28,7 +28,11 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
   const log = stderr.in(createCliLog(command.log ?? 'error'));
   const address = wrappedAddress(server);
   const client = { name: 'mcp-parley', version: version() };
-  const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log });
+  const around = { log, clock: systemClock, sealer: createSealer() };
+  const asking = new Asking({}, around);
+  // What is opened before anybody comes is what most of them will share.
+  const assisted = () => asking.assisted;
+  const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log, assisted });
   const wrapped = new Wrapped({
     target,
     startMs,
@@ -36,8 +40,6 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure: (explanation) => print.problem(explanation),
   });
-  const around = { log, clock: systemClock, sealer: createSealer() };
-  const asking = new Asking({}, around);
   const front = createFront(asking.before(wrapped), around);
   const served: Served = {
     stdio: () => acceptStdio(front),

@@ -19,6 +19,15 @@ test('one that nobody has taken is asked to leave', async () => {
   expect(takeStarted(waiting)).toBeUndefined();
 });
 
+test('of two that are the same one is started ahead', async () => {
+  startAhead(waiting);
+  startAhead(waiting);
+  const group = takeStarted(waiting)!;
+  expect(takeStarted(waiting)).toBeUndefined();
+  group.child.stdin.end();
+  await group.exited;
+});
+
 test('a command that does not exist is left to who opens it', () => {
   const missing = { command: 'no-such-command-anywhere' };
   startAhead(missing);

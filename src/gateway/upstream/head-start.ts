@@ -17,9 +17,12 @@ const STOP_MS = 2000;
 
 const ahead = new Map<string, ProcessGroup>();
 
+/** Of several that are the same only one is. */
 export function startAhead(command: Command): void {
+  const key = keyOf(command);
+  if (ahead.has(key)) return;
   const group = startProcess(command);
-  if (group.child.pid !== undefined) ahead.set(keyOf(command), group);
+  if (group.child.pid !== undefined) ahead.set(key, group);
   else group.child.once('error', () => {}); // whoever opens it fails in the same way, and tells it
 }
 

@@ -1,0 +1,129 @@
+// A configuration, served. While that lasts its file is followed: what has changed there is started anew, and a file with errors
+// changes nothing.
+import { applyConfig } from '../config/apply.ts';
+import { buildGateway, buildListens } from '../config/build.ts';
+import { watchConfig } from '../config/reload.ts';
+import type { ConfigChange } from '../config/reload.ts';
+import type { BuiltSteps, StepOptions } from '../config/steps.ts';
+import type { HttpListenOptions } from '../gateway/accept/listen-http.ts';
+import { createGateway } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { leaveUntaken } from '../gateway/upstream/head-start.ts';
+import { surroundings } from './around.ts';
+import { createCliLog } from './cli-log.ts';
+import type { ServeCommand } from './command.ts';
+import { problemLines, shown } from './configured.ts';
+import type { Configured } from './configured.ts';
+import { onStderr } from './print.ts';
+import type { Printer } from './print.ts';
+import { serveHttp, serveStdio } from './serve-until.ts';
+import type { Served } from './serve-until.ts';
+import { toServeWelcome } from './serve-welcome.ts';
+import { announceHere } from './state-file.ts';
+import { createStatusPage } from './status-page.ts';
+import { version } from './version.ts';
+
+export async function serveConfigured(command: ServeCommand, found: Configured, print: Printer): Promise<number> {
+  const log = createCliLog(command.log ?? found.config.log.level);
+  // A step that is loaded anew may show other lists: clients are told to look again.
+  const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
+  const built = await tryTo(print, () => buildGateway(found.config, making));
+  const listens = await tryTo(print, () => buildListens(found.config));
+  if (!built || !listens) {
+    await leaveUntaken();
+    return 1;
+  }
+  const pages = { '/status': createStatusPage(() => gateway) };
+  const gateway = createGateway({ ...built.options, version: version(), pages });
+  const following = follow(found, { gateway, steps: built.steps, making, print });
+  const served: Served = {
+    stdio: () => gateway.listen({ stdio: true }),
+    http: (options) => gateway.listen(options),
+    close() {
+      following.close();
+      return Promise.all([gateway.close(), leaveUntaken()]);
+    },
+  };
+  return serveAs(command, { found, served, listens }, print);
+}
+
+interface Ready {
+  found: Configured;
+  served: Served;
+  listens: (HttpListenOptions | { stdio: true })[];
+}
+
+/** What the command line says counts more than what the file says. */
+function serveAs(command: ServeCommand, { found, served, listens }: Ready, print: Printer): Promise<number> {
+  const stdio = command.stdio || found.config.listen.stdio;
+  const fromFile = listens.find((listen) => 'port' in listen);
+  const port = command.port ?? (command.stdio ? undefined : fromFile?.port);
+  if (port === undefined) return serveStdio(served, print);
+  const host = command.host ?? found.config.listen.host;
+  const wanted = { ...fromFile, host, port };
+  const say = stdio ? onStderr(print) : print;
+  return serveHttp(
+    served,
+    {
+      wanted,
+      stdio,
+      onOpen(opened) {
+        const takeBack = announceHere(opened.url); // first: who reads the welcome may ask for it at once
+        for (const line of toServeWelcome({ found, opened, host, print: say })) say.line(line);
+        return takeBack;
+      },
+    },
+    print,
+  );
+}
+
+interface Following {
+  gateway: Gateway;
+  steps: BuiltSteps;
+  making: StepOptions;
+  print: Printer;
+}
+
+function follow(found: Configured, { gateway, steps, making, print }: Following): { close(): void } {
+  let running = steps;
+  const watch = watchConfig(found, {
+    ...surroundings(),
+    async onChange(change) {
+      const { previous, next } = change;
+      running = await applyConfig(gateway, { previous, next, steps: running }, making);
+      for (const line of told(change)) print.problem(line);
+    },
+    onProblems(problems) {
+      for (const line of problemLines({ path: found.path, problems })) print.note(line);
+      print.problem(`${shown(found.path)} has changed and cannot be used; what ran before runs on.`);
+    },
+  });
+  return {
+    close() {
+      watch.close();
+      running.close();
+    },
+  };
+}
+
+function told({ difference, loaded }: ConfigChange): string[] {
+  const { added, removed, changed, restart } = difference;
+  const named = (verb: string, list: string[]): string[] => (list.length > 0 ? [`${verb} ${list.join(', ')}`] : []);
+  const other = (['steps', 'groups', 'names'] as const).filter((key) => difference[key]);
+  const all = [...named('started', added), ...named('restarted', changed), ...named('stopped', removed)];
+  const what = [...all, ...named('renewed', other)].join('; ');
+  return [
+    `${shown(loaded.path)} has changed${what === '' ? '' : `: ${what}`}.`,
+    ...(restart.length > 0 ? [`${restart.join(', ')} will be as written after the next start.`] : []),
+  ];
+}
+
+/** What the parts of a configuration say when they are made, such as a step that cannot be loaded. */
+async function tryTo<T>(print: Printer, make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make();
+  } catch (thrown) {
+    print.problem(`${(thrown as Error).message}. "parley check" shows all there is to correct.`);
+    return undefined;
+  }
+}

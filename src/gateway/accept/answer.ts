@@ -18,8 +18,9 @@ export function answerJson(
   if (response.headersSent || response.destroyed) return;
   const length = byteLengthOf(written);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
-  if (typeof written === 'string') return void response.end(written);
   writeTo(response, written);
+  // Now, while head and text are one piece: `end` adds an empty one, and Node copies several into a buffer to write them.
+  response.socket?.uncork();
   response.end();
 }
 

@@ -30,13 +30,16 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Guar
     if (isLoopback(name) || name === own?.hostname) return true;
     return hosts ? hosts.has(name) : !loopback;
   };
+  /** The Host of the last request: most come from the same client. */
+  let known: string | undefined;
   const originAllowed = (origin: string): boolean => origins.has(origin) || isLoopback(hostOfOrigin(origin));
 
   return {
     check({ headers }) {
-      const host = hostName(headers.host);
-      if (host === undefined || !hostAllowed(host)) refuse('this Host is not served here');
-      const { origin } = headers;
+      const { host, origin } = headers;
+      if (host === undefined || (host !== known && !hostAllowed(hostName(host))))
+        refuse('this Host is not served here');
+      known = host;
       if (origin !== undefined && !originAllowed(origin.toLowerCase())) refuse('this Origin may not call');
     },
   };
@@ -52,14 +55,14 @@ function toOwn(publicUrl: string | undefined): URL | undefined {
   throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason: 'no http:// or https:// URL' });
 }
 
-function hostName(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : header.toLowerCase().replace(/:\d+$/, '');
+function hostName(header: string): string {
+  return header.toLowerCase().replace(/:\d+$/, '');
 }
 
 /** `null` and anything that is no URL belongs to nobody. */
 function hostOfOrigin(origin: string): string {
   const match = /^https?:\/\/([^/]+)$/.exec(origin);
-  return match ? (hostName(match[1]) ?? '') : '';
+  return match ? hostName(match[1]!) : '';
 }
 
 function refuse(reason: string): never {

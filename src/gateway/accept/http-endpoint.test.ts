@@ -11,6 +11,7 @@ function visit(url: string, host = '127.0.0.1') {
       told.push(String(status));
       return response;
     },
+    write: () => true,
     end: () => response,
   };
   const pages = { '/healthz': () => void told.push('page') };

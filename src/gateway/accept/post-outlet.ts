@@ -7,39 +7,32 @@ import type { Written } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { answerJson } from './answer.ts';
+import type { Accepted } from './media.ts';
 import type { SessionStream } from './session-stream.ts';
 import type { Session } from './session.ts';
 import { SseResponse } from './sse-response.ts';
 import { written } from './write-answer.ts';
 
-export interface PostOptions {
-  /** The client takes an event stream as answer. */
-  acceptsStream: boolean;
-  /** The client takes nothing else. */
-  streamOnly: boolean;
-  session?: Session | undefined;
-  headers?: () => Record<string, string> | undefined;
-}
-
 export class PostOutlet implements Outlet {
   ended = false;
   readonly #front: Front;
   readonly #response: ServerResponse;
-  readonly #options: PostOptions;
+  readonly #accepted: Accepted;
+  readonly #session: Session | undefined;
   #stream: SessionStream | undefined;
   #carrier: SseResponse | undefined;
 
-  constructor(front: Front, response: ServerResponse, options: PostOptions) {
+  constructor(front: Front, response: ServerResponse, accepted: Accepted, session?: Session) {
     this.#front = front;
     this.#response = response;
-    this.#options = options;
+    this.#accepted = accepted;
+    this.#session = session;
   }
 
   send(message: Message): void {
     if (this.ended) return;
-    const { session, acceptsStream } = this.#options;
     const gone = this.#response.destroyed && !this.#stream;
-    if (!acceptsStream || gone) return session?.send(message);
+    if (!this.#accepted.stream || gone) return this.#session?.send(message);
     this.#upgrade();
     this.#write(writeMessage(message));
   }
@@ -49,8 +42,8 @@ export class PostOutlet implements Outlet {
     this.ended = true;
     if (answer === undefined) return this.#endEmpty();
     const body = written(answer, this.#front.log);
-    if (!this.#carrier && (status !== 200 || !this.#options.streamOnly)) {
-      return answerJson(this.#response, status, body, this.#options.headers?.());
+    if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
+      return answerJson(this.#response, status, body, this.#headers());
     }
     this.#upgrade();
     this.#write(body);
@@ -59,8 +52,7 @@ export class PostOutlet implements Outlet {
   }
 
   release(retryMs: number): void {
-    const { session, acceptsStream } = this.#options;
-    if (this.ended || !acceptsStream || !session?.conversation.wording?.primesStreams) return;
+    if (this.ended || !this.#accepted.stream || !this.#session?.conversation.wording?.primesStreams) return;
     this.#upgrade();
     this.#stream?.prime(retryMs);
     this.#stream?.release();
@@ -68,13 +60,18 @@ export class PostOutlet implements Outlet {
 
   #upgrade(): void {
     if (this.#carrier) return;
-    const { session } = this.#options;
-    this.#carrier = new SseResponse(this.#front, this.#response, this.#options.headers?.());
+    const session = this.#session;
+    this.#carrier = new SseResponse(this.#front, this.#response, this.#headers());
     if (!session) return;
     this.#stream = session.openPost();
     this.#stream.carry(this.#carrier);
     // Older clients may choke on an event without data.
     if (session.conversation.wording?.primesStreams) this.#stream.prime();
+  }
+
+  /** A session that could not be opened is not named. */
+  #headers(): Record<string, string> | undefined {
+    return this.#session?.conversation.wording && { 'mcp-session-id': this.#session.id };
   }
 
   #write(data: Written): void {

@@ -97,10 +97,7 @@ export class StreamableHttp {
   #stateless({ request, response, principal = 'local' }: Visit, message: Message, accepted: Accepted): void {
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
-    const outlet = new PostOutlet(this.#front, response, {
-      acceptsStream: accepted.stream,
-      streamOnly: !accepted.json,
-    });
+    const outlet = new PostOutlet(this.#front, response, accepted);
     if (!isRequest(message)) return outlet.end(); // the era knows no notification over HTTP that we would have to heed
     const headers = (name: string) => request.headers[name] as string | undefined;
     const running = serveStateless(this.#front, message, outlet, { principal, headers });
@@ -131,13 +128,7 @@ export class StreamableHttp {
   }
 
   #outlet({ response }: Visit, accepted: Accepted, session?: Session): PostOutlet {
-    const headers = () => (session?.conversation.wording ? { 'mcp-session-id': session.id } : undefined);
-    return new PostOutlet(this.#front, response, {
-      acceptsStream: accepted.stream,
-      streamOnly: !accepted.json,
-      session,
-      headers,
-    });
+    return new PostOutlet(this.#front, response, accepted, session);
   }
 
   #get(visit: Visit): void {
@@ -188,5 +179,6 @@ function asksWhatIsOffered(incoming: Incoming): Message | undefined {
 }
 
 export function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
   return contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
 }

@@ -18,9 +18,10 @@ export function answerJson(
   if (response.headersSent || response.destroyed) return;
   const length = byteLengthOf(written);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
+  // Before the end, which adds an empty piece: several are copied together by Node, and head and text alone are one.
+  response.cork();
   writeTo(response, written);
-  // Now, while head and text are one piece: `end` adds an empty one, and Node copies several into a buffer to write them.
-  response.socket?.uncork();
+  response.uncork();
   response.end();
 }
 

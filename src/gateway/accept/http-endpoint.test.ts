@@ -11,7 +11,9 @@ function visit(url: string, host = '127.0.0.1') {
       told.push(String(status));
       return response;
     },
+    cork: () => {},
     write: () => true,
+    uncork: () => {},
     end: () => response,
   };
   const pages = { '/healthz': () => void told.push('page') };

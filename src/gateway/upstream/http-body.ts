@@ -41,7 +41,9 @@ export async function toRefusal({ statusCode, headers, body }: HttpResponse): Pr
 }
 
 export function mediaType({ headers }: HttpResponse): string {
-  const [type = ''] = String(headers['content-type'] ?? '').split(';', 1);
+  const given = headers['content-type'];
+  if (given === 'application/json') return given;
+  const [type = ''] = String(given ?? '').split(';', 1);
   return type.trim().toLowerCase();
 }
 

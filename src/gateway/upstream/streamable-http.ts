@@ -31,7 +31,7 @@ export function createHttpLink(options: HttpLinkOptions): Link {
   return new HttpLink(options);
 }
 
-const ACCEPT = 'application/json, text/event-stream';
+const POSTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 /** How long the server may take to end the session before we go all the same. */
 const DELETE_MS = 1000;
 
@@ -110,7 +110,7 @@ class HttpLink implements Link {
   }
 
   #post(body: string, { headers: extra, request }: Posted): Promise<HttpResponse> {
-    const headers = { ...this.#headers(extra), 'content-type': 'application/json', accept: ACCEPT };
+    const headers = Object.assign({}, this.#headers(extra), POSTED);
     return this.#http.request({ method: 'POST', body, signal: request.signal, headers });
   }
 
@@ -180,7 +180,7 @@ class HttpLink implements Link {
   }
 
   #headers(extra: Record<string, string>): Record<string, string> {
-    return this.#session === undefined ? extra : { 'mcp-session-id': this.#session, ...extra };
+    return this.#session === undefined ? extra : Object.assign({ 'mcp-session-id': this.#session }, extra);
   }
 
   async #close(): Promise<void> {

@@ -10,11 +10,9 @@ export function toHeaders(
   revision: string,
   schemas?: ToolSchemas,
 ): Record<string, string> {
+  const headers: Record<string, string> = { 'mcp-protocol-version': revision, 'mcp-method': method };
   const name = namedBy(method, params);
-  return {
-    'mcp-protocol-version': revision,
-    'mcp-method': method,
-    ...(name !== undefined && { 'mcp-name': encodeHeader(name) }),
-    ...(method === 'tools/call' && schemas?.headersFor(params)),
-  };
+  if (name !== undefined) headers['mcp-name'] = encodeHeader(name);
+  if (method === 'tools/call' && schemas) Object.assign(headers, schemas.headersFor(params));
+  return headers;
 }

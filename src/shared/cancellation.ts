@@ -5,9 +5,12 @@
 export interface Abortable {
   readonly aborted: boolean;
   readonly reason: unknown;
-  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
+  addEventListener(type: 'abort', listener: AbortListener, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: AbortListener): void;
 }
+
+/** An object that is there anyway saves a function made for it. */
+export type AbortListener = (() => void) | { handleEvent(): void };
 
 /** Why a call is called off whose client has not said so. */
 export const CLIENT_GONE = new DOMException('The client is gone', 'AbortError');
@@ -16,8 +19,8 @@ export class Cancellation implements Abortable {
   aborted = false;
   reason: unknown;
   /** Mostly there is one listener, and no list is made for it. */
-  #listener: (() => void) | undefined;
-  #others: (() => void)[] | undefined;
+  #listener: AbortListener | undefined;
+  #others: AbortListener[] | undefined;
   #controller: AbortController | undefined;
 
   /** The same as an AbortSignal. */
@@ -36,21 +39,26 @@ export class Cancellation implements Abortable {
     this.#controller?.abort(this.reason);
     const [listener, others] = [this.#listener, this.#others];
     this.#listener = this.#others = undefined;
-    listener?.();
-    others?.forEach((other) => other());
+    if (listener) tell(listener);
+    others?.forEach(tell);
   }
 
   /** Called once: nothing is aborted twice. */
-  addEventListener(_type: 'abort', listener: () => void): void {
+  addEventListener(_type: 'abort', listener: AbortListener): void {
     if (this.aborted) return;
     if (this.#listener) (this.#others ??= []).push(listener);
     else this.#listener = listener;
   }
 
-  removeEventListener(_type: 'abort', listener: () => void): void {
+  removeEventListener(_type: 'abort', listener: AbortListener): void {
     if (listener === this.#listener) this.#listener = this.#others?.shift();
     else this.#others = this.#others?.filter((other) => other !== listener);
   }
+}
+
+function tell(listener: AbortListener): void {
+  if (typeof listener === 'function') listener();
+  else listener.handleEvent();
 }
 
 /** For those who take nothing else. */

@@ -1,12 +1,15 @@
 // The one source of time, so that tests can move it by hand.
 export interface Clock {
   now(): number;
+  /** Milliseconds that only ever grow, whatever becomes of the time of day; default: `now`. */
+  ticks?(): number;
   /** Calls back once after `ms`, without keeping the process alive. Returns the way to call it off. */
   after(ms: number, callback: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  ticks: () => performance.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     timer.unref();

@@ -3,10 +3,12 @@
 import { createHash } from 'node:crypto';
 import type { StepExchange } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { refusalIn, toQuestion } from './approval-question.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Deadline } from './deadline.ts';
+import type { DeadlineOptions } from './deadline.ts';
 import { badOption, checkChoice, withDefaults } from './step-options.ts';
 
 /** For how long a yes holds, and for what: just these arguments, or the tool whatever its arguments. */
@@ -27,6 +29,7 @@ const MAX_KEPT = 10_000;
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #remember: Required<Remember> | undefined;
+  readonly #limit: DeadlineOptions;
   /** By call: the reason why not, if it is not approved. */
   readonly #calls = new BoundedMap<string, Promise<string | undefined>>(MAX_KEPT);
   /** Until when a yes holds. */
@@ -34,6 +37,7 @@ export class Approvals {
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
+    this.#limit = { ms: options.timeoutMs, extend: false, alarms: new Alarms(options.clock) };
     this.#remember = options.remember && readRemember(options.remember);
   }
 
@@ -61,10 +65,10 @@ export class Approvals {
   }
 
   async #put(tool: string, exchange: StepExchange): Promise<string | undefined> {
-    const { timeoutMs, clock, message } = this.#options;
+    const { message } = this.#options;
     const { owner: server, signal } = exchange;
     const question = toQuestion({ tool, server, arguments: exchange.params.arguments }, message, this.#note);
-    const deadline = new Deadline(timeoutMs, clock, signal);
+    const deadline = new Deadline(this.#limit, signal);
     try {
       const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });
       return refusalIn(await deadline.race(exchange.ask(question, deadline.signal), late));

@@ -87,7 +87,9 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   }
 
   intercept(hooks: Hooks): void {
-    (this.#intercepting ??= []).push({ step: this.step, hooks });
+    const one = { step: this.step, hooks };
+    if (this.#intercepting) this.#intercepting.push(one);
+    else this.#intercepting = [one];
   }
 
   /** Whoever still works on it is not heard any more. */

@@ -1,42 +1,57 @@
-// A time after which something is given up. It can be started anew, and stands still while somebody is being waited for.
-// Leaves no timer and no listener behind.
+// A time after which a call is given up. Progress starts it anew where that is wanted, and it stands still while the user is
+// asked something. Leaves no timer and no listener behind.
+import type { Ask, Progress } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Hooks } from '../../protocol/step.ts';
+import { Alarm } from '../../shared/alarms.ts';
+import type { Alarms } from '../../shared/alarms.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
-import type { Clock } from '../../shared/clock.ts';
+
+export interface DeadlineOptions {
+  ms: number;
+  /** Whether progress starts the time anew. */
+  extend: boolean;
+  alarms: Alarms;
+}
 
 /** Aborted when the time is up, or nobody wants the outcome any more. */
-export class Deadline extends Cancellation {
-  readonly #ms: number;
-  readonly #clock: Clock;
+export class Deadline extends Cancellation implements Hooks {
+  readonly #options: DeadlineOptions;
   readonly #parent: Abortable;
+  readonly #alarm: Alarm;
   #pauses = 0;
   #over = false;
-  #stop: () => void = () => {};
-  #onExpired: () => void = () => {};
+  #onExpired: (() => void) | undefined;
 
-  constructor(ms: number, clock: Clock, parent: Abortable) {
+  constructor(options: DeadlineOptions, parent: Abortable) {
     super();
-    this.#ms = ms;
-    this.#clock = clock;
+    this.#options = options;
     this.#parent = parent;
+    this.#alarm = new DeadlineAlarm(this);
     if (parent.aborted) this.abort();
-    else parent.addEventListener('abort', this.#onAbort);
-    this.renew();
+    else parent.addEventListener('abort', this);
+    this.#renew();
   }
 
-  renew(): void {
-    this.#stop();
-    if (this.#pauses === 0 && !this.#over) this.#stop = this.#clock.after(this.#ms, () => this.#expire());
+  /** The parent was aborted. */
+  handleEvent(): void {
+    this.abort();
   }
 
-  async pause<T>(work: () => Promise<T>): Promise<T> {
+  progress(progress: Progress, next: (progress: Progress) => void): void {
+    if (this.#options.extend) this.#renew();
+    next(progress);
+  }
+
+  async ask(ask: Ask, next: (ask: Ask) => Promise<JsonObject>): Promise<JsonObject> {
     this.#pauses++;
-    this.#stop();
+    this.#alarm.callOff();
     try {
-      return await work();
+      return await next(ask);
     } finally {
       this.#pauses--;
-      this.renew();
+      this.#renew();
     }
   }
 
@@ -57,17 +72,32 @@ export class Deadline extends Cancellation {
     });
   }
 
-  #expire(): void {
+  expire(): void {
     this.#end();
-    this.#onExpired();
+    this.#onExpired?.();
     this.abort();
+  }
+
+  #renew(): void {
+    if (this.#pauses === 0 && !this.#over) this.#options.alarms.set(this.#alarm, this.#options.ms);
   }
 
   #end(): void {
     this.#over = true;
-    this.#stop();
-    this.#parent.removeEventListener('abort', this.#onAbort);
+    this.#alarm.callOff();
+    this.#parent.removeEventListener('abort', this);
+  }
+}
+
+class DeadlineAlarm extends Alarm {
+  readonly #deadline: Deadline;
+
+  constructor(deadline: Deadline) {
+    super();
+    this.#deadline = deadline;
   }
 
-  readonly #onAbort = (): void => this.abort();
+  ring(): void {
+    this.#deadline.expire();
+  }
 }

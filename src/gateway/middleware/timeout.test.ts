@@ -46,6 +46,7 @@ describe('timeout', () => {
     const clock = new FakeClock();
     const exchange = new FakeExchange('tools/call');
     expect(await chainOf([timeout({ ms: 1000, clock })], () => ({ ok: true }))(exchange)).toEqual({ ok: true });
+    await clock.advance(1000); // the one timer of all calls finds nothing left to wait for
     expect(clock.waiting).toBe(0);
     expect(getEventListeners(exchange.controller.signal, 'abort')).toEqual([]);
   });
@@ -80,6 +81,7 @@ describe('timeout', () => {
     await clock.advance(60_000);
     answerUser();
     expect(await answer).toEqual({ action: 'accept' });
+    await clock.advance(1000); // the one timer of all calls finds nothing left to wait for
     expect(clock.waiting).toBe(0);
   });
 

@@ -1,6 +1,7 @@
 // Gives up what takes too long: the client gets an error, and the server is told to stop. The time in which the user is asked
 // something does not count; progress starts the time anew, unless told otherwise.
 import type { Step } from '../../protocol/step.ts';
+import { Alarms } from '../../shared/alarms.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -23,21 +24,16 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
   const given: TimeoutOptions = typeof options === 'number' ? { ms: options } : options;
   const { ms, extend, only, clock } = withDefaults('timeout', given, DEFAULTS);
   const isMeant = toMatcher(only);
+  const limit = { ms, extend, alarms: new Alarms(clock) };
   return {
     name: 'timeout',
     handle: function timeout(exchange, next) {
       const { method, params } = exchange;
       if (method === 'tasks/result') return next(); // waits for a task by its nature
       if (!isMeant(typeof params.name === 'string' ? params.name : '')) return next();
-      const deadline = new Deadline(ms, clock, exchange.cancellation);
+      const deadline = new Deadline(limit, exchange.cancellation);
       exchange.cancellation = deadline;
-      exchange.intercept({
-        progress(progress, next) {
-          if (extend) deadline.renew();
-          next(progress);
-        },
-        ask: (ask, next) => deadline.pause(() => next(ask)),
-      });
+      exchange.intercept(deadline);
       return deadline.race(next(), () => {
         const { server = 'The server' } = exchange;
         return new GatewayError('UPSTREAM_TIMEOUT', { server, method, ms, why: '' });

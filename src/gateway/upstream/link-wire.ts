@@ -18,7 +18,8 @@ import { isLostAnswer } from './http-answer.ts';
 import { HttpRefusal } from './link.ts';
 import type { Link, LinkEvents } from './link.ts';
 import { Pending, cancelled } from './pending.ts';
-import type { Deadlines, PendingCall } from './pending.ts';
+import type { Deadlines } from './pending.ts';
+import { PendingCall } from './pending-call.ts';
 import { toProgress } from './to-progress.ts';
 
 export interface LinkWireOptions extends Deadlines {
@@ -53,7 +54,10 @@ export class LinkWire implements Wire, LinkEvents {
     this.name = link.name;
     this.http = link.perRequestStreams;
     this.log = options.log;
-    this.#pending = new Pending(options.clock, options, (pending, ms) => this.#timeOut(pending, ms));
+    this.#pending = new Pending(options.clock, options, {
+      onTimeout: (pending, ms) => this.#timeOut(pending, ms),
+      onAbort: (pending) => this.#callOff(pending),
+    });
   }
 
   async start(): Promise<void> {
@@ -77,13 +81,16 @@ export class LinkWire implements Wire, LinkEvents {
     const id = ++this.#nextId;
     const params = call.withToken?.(id) ?? call.params;
     const stream = this.http ? new Cancellation() : undefined;
-    return new Promise<unknown>((resolve, reject) => {
-      const onAbort = (): void => this.#callOff(id, 'The caller gave up');
-      this.#pending.add({ id, call, stream, resolve, reject, onAbort });
-      // A key that is undefined is not written.
-      const message = { jsonrpc: '2.0' as const, id, method, params } as RequestMessage;
-      this.#follow(this.#link.send(message, { headers: call.headers, signal: stream }), id);
+    const pending = new PendingCall(id, call, stream);
+    const answer = new Promise<unknown>((resolve, reject) => {
+      pending.resolve = resolve;
+      pending.reject = reject;
     });
+    this.#pending.add(pending);
+    // A key that is undefined is not written.
+    const message = { jsonrpc: '2.0' as const, id, method, params } as RequestMessage;
+    this.#follow(this.#link.send(message, { headers: call.headers, signal: stream }), id);
+    return answer;
   }
 
   /** What cannot be sent has failed. Requests that leave together share the promise of it, and what follows it. */
@@ -190,10 +197,8 @@ export class LinkWire implements Wire, LinkEvents {
     pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms, why }));
   }
 
-  #callOff(id: RequestId, reason: string): void {
-    const pending = this.#pending.take(id);
-    if (!pending) return;
-    this.#tellCancelled(pending, reason);
+  #callOff(pending: PendingCall): void {
+    this.#tellCancelled(pending, 'The caller gave up');
     pending.reject(cancelled());
   }
 

@@ -2,32 +2,40 @@ import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
 import type { WireCall } from '../dialect/speaker.ts';
+import { PendingCall } from './pending-call.ts';
 import { Pending } from './pending.ts';
 
 function setUp() {
   const clock = new FakeClock();
   const timedOut: [unknown, number][] = [];
-  const pending = new Pending(clock, { timeoutMs: 100, maxTimeoutMs: 1000 }, ({ id }, ms) => timedOut.push([id, ms]));
+  const pending = new Pending(
+    clock,
+    { timeoutMs: 100, maxTimeoutMs: 1000 },
+    {
+      onTimeout: ({ id }, ms) => timedOut.push([id, ms]),
+      onAbort: ({ id }) => outcomes.push({ id, aborted: true }),
+    },
+  );
   const outcomes: unknown[] = [];
-  const add = (id: number, call: Partial<WireCall> = {}) =>
-    pending.add({
-      id,
-      call: { method: 'tools/call', ...call },
-      resolve: (result) => outcomes.push({ id, result }),
-      reject: (error) => outcomes.push({ id, error }),
-      onAbort: () => {},
-    });
+  const add = (id: number, call: Partial<WireCall> = {}) => {
+    const one = new PendingCall(id, { method: 'tools/call', ...call });
+    one.resolve = (result) => outcomes.push({ id, result });
+    one.reject = (error) => outcomes.push({ id, error });
+    pending.add(one);
+  };
   return { clock, timedOut, pending, outcomes, add };
 }
 
 const result = (id: number, value: unknown = {}) => ({ jsonrpc: '2.0' as const, id, result: value });
 
 test('a call is settled by its answer, once, and a late one is nobody’s', () => {
-  const { pending, outcomes, add, clock } = setUp();
+  const { pending, outcomes, timedOut, add, clock } = setUp();
   add(1);
   expect(pending.settle(result(1, { ok: true }))).toBe(true);
   expect(pending.settle(result(1, { ok: false }))).toBe(false);
   expect(outcomes).toEqual([{ id: 1, result: { ok: true } }]);
+  clock.advance(100);
+  expect(timedOut).toEqual([]);
   expect(clock.timers).toBe(0);
 });
 

@@ -1,0 +1,62 @@
+// A call that waits for its answer. It is one object for all that can end it, its time and its caller among them: made for every
+// message, closures for each of these would outweigh the message.
+import type { RequestId, ResponseMessage } from '../../protocol/message.ts';
+import { isError } from '../../protocol/message.ts';
+import { RawObject } from '../../protocol/raw-object.ts';
+import { Alarm } from '../../shared/alarms.ts';
+import type { Cancellation } from '../../shared/cancellation.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import type { WireCall } from '../dialect/speaker.ts';
+
+/** Who is told why a call ends without an answer. */
+export interface Waiting {
+  onTimeout(pending: PendingCall): void;
+  onAbort(pending: PendingCall): void;
+}
+
+export class PendingCall extends Alarm {
+  readonly id: RequestId;
+  readonly call: WireCall;
+  /** Of its own, on HTTP. */
+  readonly stream: Cancellation | undefined;
+  /** When it has to have ended, whatever the server says meanwhile. */
+  until = Infinity;
+  /** What it has taken when it rings. */
+  limitMs = 0;
+  resolve!: (result: unknown) => void;
+  reject!: (reason: Error) => void;
+  waiting: Waiting | undefined;
+
+  constructor(id: RequestId, call: WireCall, stream?: Cancellation) {
+    super();
+    this.id = id;
+    this.call = call;
+    this.stream = stream;
+  }
+
+  ring(): void {
+    this.waiting?.onTimeout(this);
+  }
+
+  /** Its caller has given up. */
+  handleEvent(): void {
+    this.waiting?.onAbort(this);
+  }
+
+  /** Read here and now: another promise for it would cost more than the reading. */
+  settle(response: ResponseMessage): void {
+    const { call } = this;
+    try {
+      if (isError(response)) throw toError(response.error);
+      const { result } = response;
+      const taken = !call.takesRaw && result instanceof RawObject ? result.parse() : result;
+      this.resolve(call.read ? call.read(taken) : taken);
+    } catch (thrown) {
+      this.reject(thrown as Error);
+    }
+  }
+}
+
+function toError({ code, message, data }: { code: number; message: string; data?: unknown }): ProtocolError {
+  return new ProtocolError(code, message, data);
+}

@@ -27,6 +27,8 @@ export interface Step {
   readonly handle?: StepFunction | undefined;
   /** The only methods it handles; all others pass it by at no cost. Default: every method. */
   readonly methods?: readonly string[] | undefined;
+  /** What those before it are told of an error further in, where this step has changed what was asked; undefined: the same. */
+  readonly reword?: ((error: unknown, passedOn: JsonObject, found: JsonObject) => unknown) | undefined;
   /** It may call `next` again once the former call has ended, as a step that retries does. */
   readonly repeats?: boolean | undefined;
   /** Something that clients may be told without having asked; undefined keeps it from them. Called once for all of them. */

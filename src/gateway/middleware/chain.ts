@@ -4,7 +4,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
-import type { LookUp, Step } from '../../protocol/step.ts';
+import type { Step } from '../../protocol/step.ts';
 import { createCounter } from '../../shared/ids.ts';
 import type { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -13,7 +13,7 @@ import { ChainExchange } from './chain-exchange.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';
 import { passOn, resultIn } from './outcome.ts';
 import { takeTurn } from './turn.ts';
-import type { Run } from './turn.ts';
+import type { Place, Run } from './turn.ts';
 
 export type Last = (exchange: Exchange) => Promise<ResultObject> | ResultObject;
 
@@ -122,12 +122,11 @@ class Chain implements ChainContext {
   }
 
   #link(step: Step, after: number, rest: Run): Run {
-    return (exchange) => {
-      const lookUp: LookUp = async (method, params = {}) => {
-        const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
-        return toPlain(await this.#start(this.#from(after, method), quiet));
-      };
-      return takeTurn(step, exchange, rest, lookUp);
+    const lookUp: Place['lookUp'] = async (exchange, method, params = {}) => {
+      const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
+      return toPlain(await this.#start(this.#from(after, method), quiet));
     };
+    const place = { step, rest, lookUp };
+    return (exchange) => takeTurn(place, exchange);
   }
 }

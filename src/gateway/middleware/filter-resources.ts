@@ -29,6 +29,7 @@ export function filterResources(named: Step, isAllowed: (uri: string) => boolean
       if (list) return filtered(next, list, passes);
       return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp) : next();
     },
+    reword: named.reword,
     toolBehind: named.toolBehind,
     onChange(change) {
       if (change.kind === 'resource' && !passes(change.uri)) return undefined;

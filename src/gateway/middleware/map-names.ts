@@ -3,6 +3,7 @@
 // 1. A name that was never listed is looked for by listing quietly before it is refused.
 // 2. What is hidden, or shown by another name, cannot be called by its own.
 import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { LookUp, Next, Outcome, Step, StepExchange, StepFunction } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toListed } from './list-all.ts';
@@ -38,6 +39,7 @@ export function mapNames({ name, tools, prompts, strict = false }: Mapping): Ste
     name,
     methods: Object.keys(handlers),
     handle: (exchange, next, lookUp) => handlers[exchange.method]!(exchange, next, lookUp),
+    reword,
     toolBehind: (shown, scope) => toolNames?.behind(shown, scope),
     onChange(change) {
       if (change.kind === 'prompts') promptNames?.changed();
@@ -97,21 +99,18 @@ function toUnknown(code: Resolving['unknown'], name: string): GatewayError {
 }
 
 function nextAs(own: string, key: Resolving['key'], exchange: StepExchange, next: Next): Promise<Outcome> {
-  const name = exchange.params[key];
-  if (own === name) return next();
-  exchange.params = { ...exchange.params, [key]: own };
-  return nextByName(next, own, name as string);
+  if (own !== exchange.params[key]) exchange.params = { ...exchange.params, [key]: own };
+  return next();
 }
 
 /** "Unknown tool" has to name what the client has called. */
-function nextByName(next: Next, own: string, shown: string): Promise<Outcome> {
-  return next().catch((thrown: unknown) => {
-    const detail =
-      thrown instanceof GatewayError && (['name', 'tool'] as const).find((one) => thrown.details[one] === own);
-    if (!detail) throw thrown;
-    const { origin: _, ...details } = thrown.details; // the words of the server, which has the other name
-    throw new GatewayError(thrown.code, { ...details, [detail]: shown }, { cause: thrown });
-  });
+function reword(thrown: unknown, passedOn: JsonObject, found: JsonObject): unknown {
+  const key = 'toolName' in found ? 'toolName' : 'name';
+  if (!(thrown instanceof GatewayError) || passedOn[key] === found[key]) return thrown;
+  const detail = (['name', 'tool'] as const).find((one) => thrown.details[one] === passedOn[key]);
+  if (!detail) return thrown;
+  const { origin: _, ...details } = thrown.details; // the words of the server, which has the other name
+  return new GatewayError(thrown.code, { ...details, [detail]: found[key] }, { cause: thrown });
 }
 
 /** The state of an interactive session says which tool it is of. */

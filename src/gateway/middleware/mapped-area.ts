@@ -19,6 +19,8 @@ export class MappedArea {
   readonly #area: 'tools' | 'prompts';
   readonly #map: MapEntry;
   readonly #tables = new BoundedMap<string, NameTable>(MAX_TABLES);
+  /** The table that was used last: mostly there is no other. */
+  #last: { scope: string; table: NameTable } | undefined;
 
   constructor(step: string, area: 'tools' | 'prompts', map: MapEntry) {
     this.#step = step;
@@ -94,8 +96,13 @@ export class MappedArea {
   }
 
   #table(scope: string): NameTable {
-    let table = this.#tables.get(scope);
-    if (!table) this.#tables.set(scope, (table = new NameTable(this.#map)));
+    if (this.#last?.scope === scope) return this.#last.table;
+    return this.#keep(scope, this.#tables.get(scope) ?? new NameTable(this.#map));
+  }
+
+  #keep(scope: string, table: NameTable): NameTable {
+    this.#tables.set(scope, table);
+    this.#last = { scope, table };
     return table;
   }
 
@@ -106,7 +113,6 @@ export class MappedArea {
       const [one, other] = shown.owners;
       throw misused(this.#step, `gives the name "${shown.name}" to both "${one}" and "${other}"`);
     }
-    this.#tables.set(scope, table);
-    return table;
+    return this.#keep(scope, table);
   }
 }

@@ -13,11 +13,18 @@ import { misused, toStepError } from './step-error.ts';
 
 export type Run = (exchange: ChainExchange) => Promise<Outcome>;
 
-export function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp: LookUp): Promise<Outcome> {
-  const turn = new Turn(step, exchange, rest);
-  exchange.step = step.name;
+/** A step in its place: what comes after it, for its exchanges and for what it looks up. */
+export interface Place {
+  readonly step: Step;
+  readonly rest: Run;
+  lookUp(exchange: ChainExchange, method: string, params?: JsonObject): Promise<JsonObject>;
+}
+
+export function takeTurn(place: Place, exchange: ChainExchange): Promise<Outcome> {
+  const turn = new Turn(place, exchange);
+  exchange.step = place.step.name;
   try {
-    const returned = step.handle!(exchange, turn.next, lookUp);
+    const returned = place.step.handle!(exchange, turn.next, turn.lookUp);
     turn.isAway = true;
     return turn.isPassing(returned) ? turn.pass(returned) : turn.judge(returned);
   } catch (thrown) {
@@ -26,9 +33,8 @@ export function takeTurn(step: Step, exchange: ChainExchange, rest: Run, lookUp:
 }
 
 class Turn {
-  readonly #step: Step;
+  readonly #place: Place;
   readonly #exchange: ChainExchange;
-  readonly #rest: Run;
   /** As the step has found them. */
   readonly #params: JsonObject;
   readonly #ownCancellation: Abortable | undefined;
@@ -41,10 +47,9 @@ class Turn {
   /** What next() has given, if it was called. */
   #pending: Promise<Outcome> | undefined;
 
-  constructor(step: Step, exchange: ChainExchange, rest: Run) {
-    this.#step = step;
+  constructor(place: Place, exchange: ChainExchange) {
+    this.#place = place;
     this.#exchange = exchange;
-    this.#rest = rest;
     this.#params = exchange.params;
     this.#ownCancellation = exchange.ownCancellation;
   }
@@ -55,11 +60,13 @@ class Turn {
     const { params, ownCancellation } = this.#exchange;
     this.#hasChanged = params !== this.#params || ownCancellation !== this.#ownCancellation;
     this.#running = true;
-    const pending = this.#step.repeats ? this.#attempt() : this.#rest(this.#exchange);
+    const pending = this.#step.repeats ? this.#attempt() : this.#place.rest(this.#exchange);
     this.#pending = pending;
     if (this.isAway) this.#follow(pending);
     return pending;
   };
+
+  readonly lookUp: LookUp = (method, params) => this.#place.lookUp(this.#exchange, method, params);
 
   /** A step that only lets pass has kept all rules: this is the shortest way. */
   isPassing(returned: unknown): returned is Promise<Outcome> {
@@ -89,8 +96,9 @@ class Turn {
         return outcome;
       },
       (thrown: unknown) => {
+        const { params } = this.#exchange;
         this.#end();
-        throw this.#failure(thrown);
+        throw this.#failure(thrown, params);
       },
     );
   }
@@ -111,6 +119,10 @@ class Turn {
     pending.then(settled, settled);
   }
 
+  get #step(): Step {
+    return this.#place.step;
+  }
+
   #misused(reason: string): GatewayError {
     const error = misused(this.#step.name, reason);
     this.#exchange.chain.onMisuse(error);
@@ -118,8 +130,9 @@ class Turn {
   }
 
   /** What the step has thrown, or let pass. */
-  #failure(thrown: unknown): Error {
-    const error = this.#misuse ?? toStepError(this.#step.name, thrown);
+  #failure(thrown: unknown, passedOn: JsonObject): Error {
+    const { name, reword } = this.#step;
+    const error = this.#misuse ?? toStepError(name, reword?.(thrown, passedOn, this.#params) ?? thrown);
     if (error instanceof GatewayError && error.code === 'STEP_MISUSED') this.#exchange.chain.onMisuse(error);
     return error;
   }
@@ -134,7 +147,7 @@ class Turn {
   async #attempt(): Promise<Outcome> {
     const attempt = new ChainExchange(this.#exchange, this.#exchange.chain);
     try {
-      const outcome = await this.#rest(attempt);
+      const outcome = await this.#place.rest(attempt);
       if (attempt.failure) throw attempt.failure;
       return outcome;
     } catch (thrown) {

@@ -73,6 +73,7 @@ function following(current: () => Step): Step {
       return handle && (!methods || methods.includes(exchange.method)) ? handle(exchange, next, lookUp) : next();
     },
     onAsk: (ask, next, client) => current().onAsk?.(ask, next, client) ?? next(ask),
+    reword: (...told) => current().reword?.(...told),
     toolBehind: (shown, scope) => current().toolBehind?.(shown, scope),
     onChange: (change) => {
       const { onChange } = current();

@@ -28,7 +28,7 @@ export class Carried {
   fail(reason: unknown): void {
     const waiting = this.#takeWaiting();
     if (waiting) waiting.reject(reason);
-    else this.say(Promise.reject(reason as Error));
+    else this.say(Promise.reject(reason));
   }
 
   #takeWaiting(): Waiting | undefined {

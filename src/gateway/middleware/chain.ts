@@ -103,7 +103,7 @@ class Chain implements ChainContext {
     try {
       return Promise.resolve(this.#last(exchange));
     } catch (thrown) {
-      return Promise.reject(thrown as Error);
+      return Promise.reject(thrown);
     }
   }
 

@@ -21,6 +21,17 @@ export interface Lent {
   end: () => void;
 }
 
+/** What is made of the answer to a call, or of its failure, once the connection is given back. */
+export interface Ending {
+  read(result: ResultObject): ResultObject;
+  failed(thrown: unknown): ResultObject | Promise<ResultObject>;
+}
+
+export const PLAIN: Ending = {
+  read: (result) => result,
+  failed: (thrown) => Promise.reject(thrown),
+};
+
 /** A call that is about to have its connection. */
 interface Entering {
   exchange: Exchange;
@@ -54,12 +65,14 @@ export class Lender {
     this.#options = options;
   }
 
-  send(exchange: Exchange): Promise<ResultObject> {
+  send(exchange: Exchange, ending: Ending = PLAIN): Promise<ResultObject> {
     try {
       const lent = this.lend(exchange);
-      return lent instanceof Promise ? lent.then(sendOnce) : sendOnce(lent);
+      if (!(lent instanceof Promise)) return sendOnce(lent, ending);
+      const answer = lent.then((one) => sendOnce(one, PLAIN));
+      return ended(answer, ending);
     } catch (thrown) {
-      return Promise.reject(thrown as Error);
+      return ended(Promise.reject(thrown), ending);
     }
   }
 
@@ -131,15 +144,23 @@ export class Lender {
   }
 }
 
-function sendOnce({ send, end }: Lent): Promise<ResultObject> {
+/** For what has not been ended by `send`. */
+export function ended(answer: Promise<ResultObject>, ending: Ending): Promise<ResultObject> {
+  return answer.then(
+    (result) => ending.read(result),
+    (thrown: unknown) => ending.failed(thrown),
+  );
+}
+
+function sendOnce({ send, end }: Lent, ending: Ending): Promise<ResultObject> {
   return send().then(
     (result) => {
       end();
-      return result;
+      return ending.read(result);
     },
     (thrown: unknown) => {
       end();
-      throw thrown;
+      return ending.failed(thrown);
     },
   );
 }

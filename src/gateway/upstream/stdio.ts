@@ -73,7 +73,7 @@ class StdioLink implements Link {
       if (this.#out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
       return this.#out.send(`${writeMessage(message)}\n`);
     } catch (thrown) {
-      return Promise.reject(thrown as Error);
+      return Promise.reject(thrown);
     }
   }
 

@@ -20,7 +20,8 @@ import { TaskStore } from '../tasks/task-store.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { Put } from './ask-routing.ts';
 import { lateAbort } from './late-abort.ts';
-import type { Lender, Lent, Send } from './lender.ts';
+import { PLAIN, ended } from './lender.ts';
+import type { Ending, Lender, Lent, Send } from './lender.ts';
 import { Awaited } from './awaited-task.ts';
 import type { Say } from './awaited-task.ts';
 import type { ToolBook } from './tool-book.ts';
@@ -57,11 +58,17 @@ export class TaskBridge {
     this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
   }
 
-  callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+  callTool(exchange: Exchange, server: ServerView, ending: Ending = PLAIN): Promise<ResultObject> {
+    const bridged = this.#bridge(exchange, server);
+    return bridged ? ended(bridged, ending) : this.#options.lender.send(exchange, ending);
+  }
+
+  /** Undefined where the call is made as it is. */
+  #bridge(exchange: Exchange, server: ServerView): Promise<ResultObject> | undefined {
     const { client } = exchange;
     if (exchange.awaitsTask && runsTasks(server)) return this.#toEnd(exchange, server);
     if (server.dialect === 'stateless' && client.dialect !== 'stateless') return this.#toStateless(exchange, server);
-    if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange);
+    if (server.dialect !== 'handshake' || !runsTasks(server)) return undefined;
     return client.dialect === 'stateless' ? this.#fromStateless(exchange) : this.#toHandshake(exchange);
   }
 

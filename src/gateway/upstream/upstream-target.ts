@@ -5,15 +5,15 @@ import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
-import { toPlain, type ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
-import { GatewayError } from '../../shared/errors.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
+import { Answers } from './answers.ts';
 import { Audience } from './audience.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
@@ -23,14 +23,11 @@ import type { Concerned } from './heard.ts';
 import { Lender } from './lender.ts';
 import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
-import { toTargetError } from './target-errors.ts';
 import { TaskBridge, withTasksOf } from './task-bridge.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './task-owners.ts';
-import { checkCapability } from './to-call.ts';
 import { ToolBook } from './tool-book.ts';
 import type { Upstream } from './upstream.ts';
-import { withUrlsAsked } from './url-elicitation.ts';
 
 const WAIT_MS = 60_000;
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
@@ -47,6 +44,7 @@ export class UpstreamTarget implements Target {
   readonly #tasks: TaskBridge;
   readonly #flow: FlowBridge;
   readonly #taskOwners = new TaskOwners();
+  readonly #answers: Answers;
   /** What was last known, also while the server is away. */
   #server: ServerView | undefined;
 
@@ -71,6 +69,10 @@ export class UpstreamTarget implements Target {
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       tell: (change) => this.#audience.tellAll(change),
       lender: this.#lender,
+    });
+    this.#answers = new Answers({
+      ...{ name: options.name, server: () => this.#server, connections: this.#connections, lender: this.#lender },
+      ...{ tools: this.#tools, tasks: this.#tasks, taskOwners: this.#taskOwners, flow: this.#flow },
     });
   }
 
@@ -143,14 +145,7 @@ export class UpstreamTarget implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> {
-    const fail = (thrown: unknown): never => {
-      throw toTargetError(thrown, exchange, { name: this.name, dialect: this.#server?.dialect });
-    };
-    try {
-      return this.#answer(exchange).catch(fail);
-    } catch (thrown) {
-      return Promise.reject(thrown as Error).catch(fail);
-    }
+    return this.#answers.handle(exchange);
   }
 
   /** No longer wanted: closed once the calls under way have ended. */
@@ -161,53 +156,6 @@ export class UpstreamTarget implements Target {
   async close(): Promise<void> {
     this.#tasks.close();
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
-  }
-
-  #answer(exchange: Exchange): Promise<ResultObject> {
-    const { client, resumed } = exchange;
-    if (resumed?.server !== undefined && resumed.server !== this.name) throw new GatewayError('STATE_INVALID');
-    if (this.#server) return this.#answerBy(this.#server, exchange);
-    return this.#connections
-      .home(client)
-      .supervised.get()
-      .then(({ server }) => this.#answerBy(server, exchange));
-  }
-
-  #answerBy(server: ServerView, exchange: Exchange): Promise<ResultObject> {
-    switch (exchange.method) {
-      case 'resources/subscribe':
-      case 'resources/unsubscribe':
-        return this.#connections.home(exchange.client).handleSubscription(exchange);
-      case 'tools/list':
-        return this.#list(exchange, server);
-      case 'tools/call':
-        return this.#callTool(exchange, server);
-      case 'tasks/get':
-      case 'tasks/list':
-      case 'tasks/update':
-      case 'tasks/cancel':
-      case 'tasks/result':
-        return this.#tasks.handle(exchange, server);
-      default:
-        if (isInteraction(exchange.method)) return this.#flow.handle(exchange);
-        return withUrlsAsked(exchange, () => this.#lender.send(exchange));
-    }
-  }
-
-  #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    const note = (result: ResultObject): ResultObject =>
-      this.#taskOwners.note(checkCapability(result, exchange), exchange.client);
-    const call = () => this.#tasks.callTool(exchange, server);
-    if (!this.#flow.plays(exchange, server)) return withUrlsAsked(exchange, call, note);
-    return this.#flow
-      .callTool(exchange)
-      .then((played) => (played ? note(played) : withUrlsAsked(exchange, call, note)));
-  }
-
-  async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
-    const result = toPlain(await this.#lender.send(exchange));
-    this.#tools.learn(result, exchange.params.cursor === undefined);
-    return this.#tasks.toList(result, exchange, server);
   }
 
   #leave(client: ClientView, home: Connection): void {

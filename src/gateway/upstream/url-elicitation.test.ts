@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import { withUrlsAsked } from './url-elicitation.ts';
+import { ended } from './lender.ts';
+import type { Ending } from './lender.ts';
+import { CallWithUrls } from './url-elicitation.ts';
+
+function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>) {
+  const kind = {
+    send: (_: Exchange, ending: Ending) => ended(call(), ending),
+    read: (result: ResultObject) => result,
+    toError: (thrown: unknown) => thrown,
+  };
+  return new CallWithUrls(exchange, kind).send();
+}
 
 const page = { mode: 'url', elicitationId: 'e', url: 'https://example.com', message: 'Log in' };
 const required = () => new ProtocolError(-32042, 'Log in first', { elicitations: [page, page] });

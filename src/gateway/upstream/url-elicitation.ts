@@ -5,34 +5,48 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { Ending } from './lender.ts';
 
 const URL_ELICITATION_REQUIRED = -32042;
 /** Pages that a call may send its user to, one after the other. */
 const MAX_ROUNDS = 8;
 
-/** `read`: what is made of the result, whichever call it is of. */
-export function withUrlsAsked(
-  exchange: Exchange,
-  call: () => Promise<ResultObject>,
-  read?: (result: ResultObject) => ResultObject,
-): Promise<ResultObject> {
-  return call().then(read, (thrown: unknown) => askUrls(thrown, { exchange, call, read }, 1));
+/** How calls of one kind are made, and what becomes of them; the same for all of them. */
+export interface CallKind {
+  send(exchange: Exchange, ending: Ending): Promise<ResultObject>;
+  read(result: ResultObject, exchange: Exchange): ResultObject;
+  toError(thrown: unknown, exchange: Exchange): unknown;
 }
 
-interface Calling {
-  exchange: Exchange;
-  call: () => Promise<ResultObject>;
-  read: ((result: ResultObject) => ResultObject) | undefined;
-}
+/** One call, with whatever pages have to be visited for it. */
+export class CallWithUrls implements Ending {
+  readonly #exchange: Exchange;
+  readonly #kind: CallKind;
+  #round = 1;
 
-async function askUrls(thrown: unknown, calling: Calling, round: number): Promise<ResultObject> {
-  const { exchange, call, read } = calling;
-  const pages = pagesOf(thrown);
-  if (pages.length === 0 || round > MAX_ROUNDS || !isToBeAsked(exchange)) throw thrown;
-  const answers = await Promise.all(pages.map((page, index) => exchange.ask(toAsk(page, `${round}-${index}`))));
-  const refused = answers.find(({ action }) => action !== 'accept');
-  if (refused) return notDone(exchange, thrown as ProtocolError, refused);
-  return call().then(read, (again: unknown) => askUrls(again, calling, round + 1));
+  constructor(exchange: Exchange, kind: CallKind) {
+    this.#exchange = exchange;
+    this.#kind = kind;
+  }
+
+  send(): Promise<ResultObject> {
+    return this.#kind.send(this.#exchange, this);
+  }
+
+  read(result: ResultObject): ResultObject {
+    return this.#kind.read(result, this.#exchange);
+  }
+
+  async failed(thrown: unknown): Promise<ResultObject> {
+    const pages = pagesOf(thrown);
+    const round = this.#round++;
+    if (pages.length === 0 || round > MAX_ROUNDS || !isToBeAsked(this.#exchange)) {
+      throw this.#kind.toError(thrown, this.#exchange);
+    }
+    const asked = pages.map((page, index) => this.#exchange.ask(toAsk(page, `${round}-${index}`)));
+    const refused = (await Promise.all(asked)).find(({ action }) => action !== 'accept');
+    return refused ? notDone(this.#exchange, thrown as ProtocolError, refused) : this.send();
+  }
 }
 
 /** A handshake client that opens pages knows the error; one that nobody can ask is told no less by it. */

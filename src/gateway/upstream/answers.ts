@@ -1,0 +1,122 @@
+// How a server's answers come about, method by method, and in whose words its errors are told.
+import type { Exchange } from '../../protocol/exchange.ts';
+import { isInteraction } from '../../protocol/interaction.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ServerView } from '../../protocol/server-view.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Connections } from './connections.ts';
+import type { FlowBridge } from './flow-bridge.ts';
+import type { Lender } from './lender.ts';
+import { toTargetError } from './target-errors.ts';
+import type { TaskBridge } from './task-bridge.ts';
+import type { TaskOwners } from './task-owners.ts';
+import { checkCapability } from './to-call.ts';
+import type { ToolBook } from './tool-book.ts';
+import { CallWithUrls } from './url-elicitation.ts';
+import type { CallKind } from './url-elicitation.ts';
+
+export interface AnswersOptions {
+  name: string;
+  /** Undefined until it is known. */
+  server: () => ServerView | undefined;
+  connections: Connections;
+  lender: Lender;
+  tools: ToolBook;
+  tasks: TaskBridge;
+  taskOwners: TaskOwners;
+  flow: FlowBridge;
+}
+
+export class Answers {
+  readonly #options: AnswersOptions;
+  readonly #calls: CallKind;
+  readonly #toolCalls: CallKind;
+
+  constructor(options: AnswersOptions) {
+    const { server, lender, tasks, taskOwners } = options;
+    this.#options = options;
+    this.#calls = {
+      send: (exchange, ending) => lender.send(exchange, ending),
+      read: (result) => result,
+      toError: (thrown, exchange) => this.#toError(thrown, exchange),
+    };
+    this.#toolCalls = {
+      ...this.#calls,
+      send: (exchange, ending) => tasks.callTool(exchange, server()!, ending),
+      read: (result, exchange) => taskOwners.note(checkCapability(result, exchange), exchange.client),
+    };
+  }
+
+  handle(exchange: Exchange): Promise<ResultObject> {
+    try {
+      return this.#answer(exchange);
+    } catch (thrown) {
+      return Promise.reject(this.#toError(thrown, exchange));
+    }
+  }
+
+  #answer(exchange: Exchange): Promise<ResultObject> {
+    const { name, connections } = this.#options;
+    const server = this.#options.server();
+    const { client, resumed } = exchange;
+    if (resumed?.server !== undefined && resumed.server !== name) throw new GatewayError('STATE_INVALID');
+    // The shortest way, for what is called most: it finds its words for errors by itself.
+    if (server && exchange.method === 'tools/call') return this.#callTool(exchange, server);
+    const answer = server
+      ? this.#answerBy(server, exchange)
+      : connections
+          .home(client)
+          .supervised.get()
+          .then((upstream) => this.#answerBy(upstream.server, exchange));
+    return answer.catch((thrown: unknown) => {
+      throw this.#toError(thrown, exchange);
+    });
+  }
+
+  #toError(thrown: unknown, exchange: Exchange): unknown {
+    return toTargetError(thrown, exchange, { name: this.#options.name, dialect: this.#options.server()?.dialect });
+  }
+
+  #answerBy(server: ServerView, exchange: Exchange): Promise<ResultObject> {
+    const { connections, tasks, flow } = this.#options;
+    switch (exchange.method) {
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return connections.home(exchange.client).handleSubscription(exchange);
+      case 'tools/list':
+        return this.#list(exchange, server);
+      case 'tools/call':
+        return this.#callTool(exchange, server);
+      case 'tasks/get':
+      case 'tasks/list':
+      case 'tasks/update':
+      case 'tasks/cancel':
+      case 'tasks/result':
+        return tasks.handle(exchange, server);
+      default:
+        if (isInteraction(exchange.method)) return flow.handle(exchange);
+        return new CallWithUrls(exchange, this.#calls).send();
+    }
+  }
+
+  #callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    const call = new CallWithUrls(exchange, this.#toolCalls);
+    const { flow } = this.#options;
+    if (!flow.plays(exchange, server)) return call.send();
+    return flow
+      .callTool(exchange)
+      .then((played) => (played ? call.read(played) : call.send()))
+      .catch((thrown: unknown) => {
+        throw this.#toError(thrown, exchange);
+      });
+  }
+
+  async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
+    const { lender, tools, tasks } = this.#options;
+    const result = toPlain(await lender.send(exchange));
+    tools.learn(result, exchange.params.cursor === undefined);
+    return tasks.toList(result, exchange, server);
+  }
+}

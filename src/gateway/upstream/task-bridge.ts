@@ -148,16 +148,16 @@ export class TaskBridge {
   }
 
   /** Without the extension the server answers the plain way, with progress and all; where it cannot, it has not begun yet. */
-  async #toStateless(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    if (exchange.task?.requested && runsTasks(server)) {
-      return this.#tasks.start(exchange, (own, say) => this.#follow(own, server, say));
-    }
-    try {
-      return await this.#send(exchange);
-    } catch (thrown) {
+  #toStateless(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    if (exchange.task?.requested && runsTasks(server)) return this.#start(exchange, server);
+    return this.#send(exchange).catch((thrown: unknown) => {
       if (!needsTask(thrown)) throw thrown;
       return this.#follow(exchange, server, () => {});
-    }
+    });
+  }
+
+  async #start(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    return this.#tasks.start(exchange, (own, say) => this.#follow(own, server, say));
   }
 
   /** Clients whose revision has no tasks wait for the end of one. */

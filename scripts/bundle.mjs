@@ -26,7 +26,7 @@ const INTERNALS = [
 const CHUNKS = {
   start: /^cli\/(?:dispatch|print|signals)$/, // all of main
   base: /^(?:shared|protocol)\//,
-  wrap: /^cli\/commands\/wrap$/,
+  wrap: /^(?:cli\/commands\/wrap|gateway\/upstream\/stdio)$/, // most servers are commands
   http: /^gateway\/accept\/listen-http$/,
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,

@@ -163,17 +163,19 @@ class Contender {
 
 /** Homes of their own: some keep caches and logs there. What it says on stderr is kept, for when it fails. */
 function start({ command = process.execPath, args }, folder) {
-  const homes = {
+  const own = {
     HOME: folder,
     XDG_STATE_HOME: folder,
     XDG_CONFIG_HOME: folder,
     XDG_DATA_HOME: folder,
     XDG_CACHE_HOME: folder,
+    // Node reads all certificates before it does anything, for longer than all the rest of its start, in every process.
+    NODE_EXTRA_CA_CERTS: undefined,
   };
   const child = spawn(command, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     cwd: folder,
-    env: { ...process.env, ...homes },
+    env: { ...process.env, ...own },
   });
   let said = '';
   child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-500)));

@@ -27,7 +27,7 @@ const CHUNKS = {
   start: /^cli\/(?:dispatch|print|signals)$/, // all of main
   base: /^(?:shared|protocol)\//,
   wrap: /^(?:cli\/commands\/wrap|gateway\/upstream\/stdio)$/, // most servers are commands
-  http: /^gateway\/accept\/listen-http$/,
+  http: /^gateway\/accept\/http-endpoint$/,
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,
   config: /^cli\/commands\/serve$/,

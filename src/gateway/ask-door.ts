@@ -4,11 +4,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from './accept/guard.ts';
 import type { Identify } from './accept/http-endpoint.ts';
-import { createPagePort } from './accept/page-port.ts';
 import type { PagePort } from './accept/page-port.ts';
 import type { AskPage } from './ask/page/ask-page.ts';
 import type { Round } from './ask/round.ts';
 import type { Clock } from '../shared/clock.ts';
+import { GatewayError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/seal.ts';
 
@@ -28,16 +28,16 @@ const PATH = '/ask';
 
 export class AskDoor {
   readonly #options: AskDoorOptions;
-  readonly #port: PagePort;
+  #port: Promise<PagePort> | undefined;
   #page: Promise<AskPage> | undefined;
   /** Where browsers on this machine reach a port of the gateway. */
   #origin: string | undefined;
   /** Clients may come from elsewhere. */
   #isOpen = false;
+  #isClosed = false;
 
   constructor(options: AskDoorOptions) {
     this.#options = options;
-    this.#port = createPagePort({ pages: () => this.pages, log: options.log });
   }
 
   /** To be served on every port of the gateway. */
@@ -70,8 +70,19 @@ export class AskDoor {
     this.#isOpen = true;
   }
 
-  close(): Promise<void> {
-    return this.#port.close();
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#port)?.close();
+  }
+
+  /** Of the port that is opened for pages alone. */
+  async #portUrl(): Promise<string> {
+    if (this.#isClosed) throw new GatewayError('CANCELLED');
+    const { log } = this.#options;
+    this.#port ??= import('./accept/page-port.ts').then(({ createPagePort }) =>
+      createPagePort({ pages: () => this.pages, log }),
+    );
+    return (await this.#port).url();
   }
 
   #load(): Promise<AskPage> {
@@ -81,7 +92,7 @@ export class AskDoor {
         ...rest,
         identify,
         maxRequestBytes,
-        baseUrl: () => publicUrl ?? this.#origin ?? this.#port.url(),
+        baseUrl: () => publicUrl ?? this.#origin ?? this.#portUrl(),
       }),
     );
     return this.#page;

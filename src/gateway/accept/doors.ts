@@ -4,7 +4,6 @@ import type { Transport } from '@modelcontextprotocol/client';
 import type { Front } from '../dialect/front.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
 import type { EndpointOptions, HttpEndpoint } from './http-endpoint.ts';
-import { listenHttp } from './listen-http.ts';
 import type { HttpListenOptions, HttpListening } from './listen-http.ts';
 import { acceptStdio } from './stdio.ts';
 import type { StdioListening, StdioOptions } from './stdio.ts';
@@ -23,13 +22,16 @@ export class Doors {
   }
 
   async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
-    const listening =
-      'stdio' in options
-        ? acceptStdio(this.#front, options)
-        : await listenHttp(this.#front, { ...this.#defaults, ...options });
+    const listening = 'stdio' in options ? acceptStdio(this.#front, options) : await this.#listenHttp(options);
     this.#open.add(listening);
     if ('closed' in listening) void listening.closed.then(() => this.#open.delete(listening));
     return listening;
+  }
+
+  /** Loaded when it is needed: on stdio every file less is an earlier answer. */
+  async #listenHttp(options: HttpListenOptions): Promise<HttpListening> {
+    const { listenHttp } = await import('./listen-http.ts');
+    return listenHttp(this.#front, { ...this.#defaults, ...options });
   }
 
   async connect(transport: Transport): Promise<{ close(): Promise<void> }> {

@@ -1,6 +1,5 @@
 // Opens the port that serves every HTTP transport. Loopback unless told otherwise.
-import { createServer as createHttpServer } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Front } from '../dialect/front.ts';
@@ -28,8 +27,8 @@ export async function listenHttp(front: Front, options: HttpListenOptions): Prom
   if (!tls && !isLoopback(host)) front.log.warn({ host }, 'listen.without-tls');
   const endpoint = createHttpEndpoint(front, { ...options, host });
   const server = tls
-    ? createHttpsServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
-    : createHttpServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
+    ? (await import('node:https')).createServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
+    : createServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
   server.maxConnections = front.limits.maxConnections;
   server.on('upgrade', endpoint.upgrade);
   const sockets = trackSockets(server);

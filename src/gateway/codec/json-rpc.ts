@@ -4,7 +4,7 @@
 // 2. Ids keep their type: 1 and "1" are two requests.
 // 3. Nothing recurses over what a peer sent, so nesting cannot overflow the stack.
 import { isObject } from '../../protocol/message.ts';
-import type { JsonObject, Message, RequestId } from '../../protocol/message.ts';
+import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
@@ -36,10 +36,31 @@ export function toIncoming(value: unknown, limits: ReadLimits): Incoming {
 
 export function writeMessage(message: Message | Message[]): string {
   try {
-    return JSON.stringify(message);
+    return isCall(message) ? writeCall(message) : JSON.stringify(message);
   } catch (cause) {
     throw new GatewayError('INTERNAL', {}, { cause });
   }
+}
+
+type Call = RequestMessage & { id: number; params: JsonObject };
+
+const PLAIN_WORD = /^[\w/.]+$/;
+
+/** A request as we make them, with nothing else in it. */
+function isCall(message: Message | Message[]): message is Call {
+  const { id, method, params } = message as Partial<Call>;
+  return (
+    Number.isInteger(id) && method !== undefined && PLAIN_WORD.test(method) && isObject(params) && hasFour(message)
+  );
+}
+
+function hasFour(message: object): boolean {
+  return Object.keys(message).length === 4;
+}
+
+/** Only the params have to be looked at: half of the time that writing a small request takes. */
+function writeCall({ id, method, params }: Call): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
 }
 
 function toIncomingWithin(value: unknown, maxDepth: number): Incoming {
@@ -65,7 +86,7 @@ function toSingle(value: unknown, maxDepth: number): Incoming {
 }
 
 /** Level by level, on the heap. Stops at the first level too many, so the depth of an attack costs nothing. */
-function isDeeperThan(value: unknown, maxDepth: number): boolean {
+export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let level: object[] = [];
   collectContainer(value, level);
   for (let depth = 1; level.length > 0; depth++) {

@@ -6,8 +6,8 @@
 // 3. No key of the message or of the result stands there twice: which one counts would be for each reader to say.
 import { isUtf8 } from 'node:buffer';
 import type { RequestId, ResultMessage } from '../../protocol/message.ts';
-import { RawObject } from '../../protocol/raw-object.ts';
-import type { RawMember } from '../../protocol/raw-object.ts';
+import { RawBytes } from '../../protocol/raw-bytes.ts';
+import type { RawMember } from '../../protocol/raw-bytes.ts';
 import { isId } from './json-rpc.ts';
 import type { ReadLimits } from './json-rpc.ts';
 import { JsonScan } from './json-scan.ts';
@@ -24,7 +24,7 @@ export function readRaw(bytes: Buffer, { maxDepth }: ReadLimits): ResultMessage 
   if (bytes[0] !== BRACE || !isUtf8(bytes)) return undefined;
   const scan = new JsonScan(bytes);
   const spoken = new Map<string, string>();
-  let result: RawObject | undefined;
+  let result: RawBytes | undefined;
   const isWhole = scan.object((key) => {
     if (spoken.has(key) || spoken.size === MAX_MEMBERS) return false;
     const { at } = scan;
@@ -40,7 +40,7 @@ export function readRaw(bytes: Buffer, { maxDepth }: ReadLimits): ResultMessage 
   return id === undefined || spoken.get('jsonrpc') !== '"2.0"' ? undefined : { jsonrpc: '2.0', id, result };
 }
 
-function readObject(scan: JsonScan, maxDepth: number): RawObject | undefined {
+function readObject(scan: JsonScan, maxDepth: number): RawBytes | undefined {
   if (maxDepth < 1) return undefined;
   const { bytes, at: start } = scan;
   const members = new Map<string, RawMember>();
@@ -51,7 +51,7 @@ function readObject(scan: JsonScan, maxDepth: number): RawObject | undefined {
     members.set(key, { bytes: bytes.subarray(keyAt, scan.at), valueAt });
     return true;
   });
-  return isWhole ? new RawObject(members, bytes.subarray(start, scan.at)) : undefined;
+  return isWhole ? new RawBytes(members, bytes.subarray(start, scan.at)) : undefined;
 }
 
 function toId(text: string | undefined): RequestId | undefined {

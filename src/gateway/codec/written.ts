@@ -3,6 +3,7 @@
 import type { Writable } from 'node:stream';
 import type { Message, ResultMessage } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw-object.ts';
+import { RawText } from '../../protocol/raw-text.ts';
 import { writeMessage } from './json-rpc.ts';
 
 export type Written = string | Buffer[];
@@ -12,7 +13,7 @@ export function write(message: Message | Message[]): Written {
   const { result } = message as ResultMessage;
   if (!(result instanceof RawObject)) return writeMessage(message);
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify((message as ResultMessage).id)},"result":`;
-  return [Buffer.from(head), ...result.chunks(), END];
+  return result instanceof RawText ? `${head}${result.text}}` : [Buffer.from(head), ...result.chunks(), END];
 }
 
 export function byteLengthOf(written: Written): number {

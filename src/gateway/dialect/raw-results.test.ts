@@ -1,10 +1,13 @@
 // A result that nobody has read, in the words of either era: what is spliced must be what is read, changed and written.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../protocol/message.ts';
 import { RawObject, toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
+import { RawText } from '../../protocol/raw-text.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { readRaw } from '../codec/raw-message.ts';
+import { readSentResult } from '../codec/sent-result.ts';
 import { FakeWire, fakeEvents } from './fake-wire.contract.ts';
 import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
 import { toHandshakeResult } from './handshake/results.ts';
@@ -42,15 +45,23 @@ const result = fc.record(
 
 const task = { taskId: 't', status: 'working', createdAt: 'now', lastUpdatedAt: 'now', ttlMs: null };
 
-function unread(value: object): RawObject {
+/** Whole in one go: read already, with its text. */
+function asText(value: object): RawObject {
+  const text = `{"jsonrpc":"2.0","id":1,"result":${JSON.stringify(value)}}`;
+  const { message, sent } = readSentResult(text, { maxDepth: 100 })!;
+  return new RawText(message.result as JsonObject, sent);
+}
+
+function asBytes(value: object): RawObject {
   const bytes = Buffer.from(
     `{"jsonrpc":"2.0","id":1,"result":${JSON.stringify(value, undefined, ' ').replaceAll('\n', '')}}`,
   );
   return readRaw(bytes, { maxDepth: 100 })!.result as RawObject;
 }
 
+/** As it would be written. */
 function read(value: ResultObject): unknown {
-  return JSON.parse(JSON.stringify(toPlain(value)));
+  return JSON.parse(value instanceof RawObject ? Buffer.concat(value.chunks()).toString() : JSON.stringify(value));
 }
 
 function speakers(answer: () => unknown): { call(call: { method: string }): Promise<ResultObject> }[] {
@@ -62,7 +73,9 @@ function speakers(answer: () => unknown): { call(call: { method: string }): Prom
   ];
 }
 
-describe('towards a client', () => {
+const KINDS = { 'as bytes': asBytes, 'as text': asText };
+
+describe.each(Object.entries(KINDS))('towards a client, %s,', (_, unread) => {
   it('the words of every revision are the same, read or not', () => {
     fc.assert(
       fc.property(result, fc.constantFrom(...METHODS), (value, method) => {
@@ -99,7 +112,7 @@ describe('towards a client', () => {
   });
 });
 
-describe('from a server', () => {
+describe.each(Object.entries(KINDS))('from a server, %s,', (_, unread) => {
   it('the neutral words are the same, read or not, whatever the server speaks', async () => {
     await fc.assert(
       fc.asyncProperty(result, fc.constantFrom(...METHODS), fc.boolean(), async (value, method, isShort) => {

@@ -25,8 +25,8 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   withToken?: ((token: number) => JsonObject) | undefined;
   /** Told of a result that comes after the call was called off, where it comes at all. */
   onLate?: ((result: unknown) => void) | undefined;
-  /** A large result may stay unread: a RawObject. */
-  takesRaw?: boolean | undefined;
+  /** The result may be a RawObject: if it is large, or whenever it may go on as it came. */
+  takesRaw?: 'large' | 'all' | undefined;
   /** Makes of the result what the call resolves with; what it throws, the call fails with. */
   read?: ((result: unknown) => unknown) | undefined;
   /** An answer that comes with no end in sight: no time-out. */
@@ -48,7 +48,7 @@ export function toWireCall(call: OutgoingCall): WireCall {
     onRelease: call.onRelease,
     headers: undefined,
     withToken: undefined,
-    takesRaw: true,
+    takesRaw: 'large',
     cancelByStream: undefined,
     onLate: undefined,
     read: undefined,

@@ -7,6 +7,7 @@ import type { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../shared/limits.ts';
 import { readMessage, toIncoming, type Incoming, type ReadLimits } from '../codec/json-rpc.ts';
 import { LARGE_BYTES, readRaw } from '../codec/raw-message.ts';
+import { readSentResult } from '../codec/sent-result.ts';
 import type { LinkEvents } from './link.ts';
 
 /** The limits that concern a link. */
@@ -41,7 +42,12 @@ export class Inbox {
   take(written: string | Buffer, from?: RequestId): Message[] {
     if (!this.isOpen) return [];
     const raw = typeof written !== 'string' && written.length >= LARGE_BYTES && readRaw(written, this.#limits);
-    return this.#deliver(raw ? { kind: 'message', message: raw } : readMessage(written.toString(), this.#limits), from);
+    if (raw) return this.#deliver({ kind: 'message', message: raw }, from);
+    const text = written.toString();
+    const small = readSentResult(text, this.#limits);
+    if (!small) return this.#deliver(readMessage(text, this.#limits), from);
+    this.message(small.message, from, small.sent);
+    return [small.message];
   }
 
   /** Takes a message that the transport has already parsed. */
@@ -50,10 +56,8 @@ export class Inbox {
   }
 
   /** Takes a message that is known to be one. */
-  message(message: Message, from?: RequestId): void {
-    if (!this.isOpen) return;
-    if (from === undefined) this.#events?.onMessage(message);
-    else this.#events?.onMessage(message, from);
+  message(message: Message, from?: RequestId, sent?: string): void {
+    if (this.isOpen) this.#events?.onMessage(message, from, sent);
   }
 
   garbage(what: string, kind?: 'oversize'): void {

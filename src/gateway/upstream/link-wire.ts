@@ -117,11 +117,11 @@ export class LinkWire implements Wire, LinkEvents {
     return this.#pending.hold();
   }
 
-  onMessage(message: Message, from?: RequestId): void {
+  onMessage(message: Message, from?: RequestId, sent?: string): void {
     try {
       if (isRequest(message)) this.#onRequest(message, from);
       else if (isNotification(message)) this.#onNotification(message, from);
-      else this.#onResponse(message, from);
+      else this.#onResponse(message, from, sent);
     } catch (error) {
       this.log.error({ server: this.name, error }, 'callback.failed');
     }
@@ -168,14 +168,14 @@ export class LinkWire implements Wire, LinkEvents {
     else this.log.warn({ server: this.name, method: message.method }, 'upstream.too-early');
   }
 
-  #onResponse(response: ResponseMessage, from: RequestId | undefined): void {
+  #onResponse(response: ResponseMessage, from: RequestId | undefined, sent: string | undefined): void {
     if (isLostAnswer(response) && response.id !== null) {
       const reason = 'error' in response ? response.error.message : 'the answer was lost';
       this.#pending.take(response.id)?.reject(this.#closed(reason));
       return;
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
-    if (this.#pending.settle(owned) || this.#tellLate(response)) return;
+    if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;
     this.log.debug({ server: this.name, id: response.id }, 'answer.unexpected');
     // Ids keep their type. Whoever waits is told at once and not left to the clock.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;

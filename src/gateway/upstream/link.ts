@@ -12,8 +12,11 @@ import type {
 } from '../../protocol/message.ts';
 
 export interface LinkEvents {
-  /** `from` names the request on whose own stream the message came, where the transport can tell (HTTP). */
-  onMessage(message: Message, from?: RequestId): void;
+  /**
+   * `from` names the request on whose own stream the message came, where the transport can tell (HTTP). `sent` is the result of a
+   * small answer as it was written, where that is known.
+   */
+  onMessage(message: Message, from?: RequestId, sent?: string): void;
   /** The connection is gone for good. `reason` is for people: exit status and stderr tail, or the network's words. */
   onClose(reason: string): void;
   /** Something that was no message, or too large to be read (`oversize`); already skipped. */

@@ -1,8 +1,9 @@
 // A call that waits for its answer. It is one object for all that can end it, its time and its caller among them: made for every
 // message, closures for each of these would outweigh the message.
-import type { RequestId, ResponseMessage } from '../../protocol/message.ts';
+import type { JsonObject, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { isError } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw-object.ts';
+import { RawText } from '../../protocol/raw-text.ts';
 import { Alarm } from '../../shared/alarms.ts';
 import type { Cancellation } from '../../shared/cancellation.ts';
 import { ProtocolError } from '../../shared/errors.ts';
@@ -44,16 +45,21 @@ export class PendingCall extends Alarm {
   }
 
   /** Read here and now: another promise for it would cost more than the reading. */
-  settle(response: ResponseMessage): void {
+  settle(response: ResponseMessage, sent?: string): void {
     const { call } = this;
     try {
       if (isError(response)) throw toError(response.error);
-      const { result } = response;
-      const taken = !call.takesRaw && result instanceof RawObject ? result.parse() : result;
+      const taken = this.#take(response.result, sent);
       this.resolve(call.read ? call.read(taken) : taken);
     } catch (thrown) {
       this.reject(thrown as Error);
     }
+  }
+
+  #take(result: unknown, sent: string | undefined): unknown {
+    const { takesRaw } = this.call;
+    if (sent !== undefined && takesRaw === 'all') return new RawText(result as JsonObject, sent);
+    return !takesRaw && result instanceof RawObject ? result.parse() : result;
   }
 }
 

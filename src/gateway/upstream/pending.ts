@@ -61,9 +61,9 @@ export class Pending implements Waiting {
   }
 
   /** False when nobody waits for this answer. */
-  settle(response: ResponseMessage): boolean {
+  settle(response: ResponseMessage, sent?: string): boolean {
     const pending = response.id === null ? undefined : this.take(response.id);
-    pending?.settle(response);
+    pending?.settle(response, sent);
     return pending !== undefined;
   }
 

@@ -11,6 +11,7 @@ import type { Change, TaskState } from '../../../protocol/target.ts';
 import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { answerAsk } from '../answer-ask.ts';
+import { withMeta } from '../meta.ts';
 import { featuresOf } from '../revisions.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
@@ -55,9 +56,10 @@ export class HandshakeSpeaker implements Speaker {
     const { method, trace } = call;
     const params = this.#toParams(call);
     const wired = toWireCall(call);
-    wired.params = trace ? withMeta(params, trace) : params;
-    if (call.onProgress) wired.withToken = (progressToken) => withMeta(params, trace, progressToken);
+    wired.params = trace ? withToken(params, trace) : params;
+    if (call.onProgress) wired.withToken = (progressToken) => withToken(params, trace, progressToken);
     wired.onNotify = (notification) => this.#onRelated(notification, call);
+    wired.takesRaw = 'all';
     wired.read = (result) => this.#read(method, result);
     const sent = this.#wire.call(wired) as Promise<ResultObject>;
     return method === 'completion/complete' ? sent.catch((thrown: unknown) => this.#noCompletion(thrown)) : sent;
@@ -149,12 +151,11 @@ function unknownMethod(method: string): ProtocolError {
   return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
 }
 
-function withMeta(params: JsonObject | undefined, trace: TraceContext | undefined, token?: number): JsonObject {
+function withToken(params: JsonObject | undefined, trace: TraceContext | undefined, token?: number): JsonObject {
   const own = params?._meta;
-  if (!trace && !isObject(own)) return { ...params, _meta: { progressToken: token } };
-  const meta: JsonObject = { ...(own as JsonObject), ...trace };
+  const meta: JsonObject = isObject(own) || trace ? { ...(own as JsonObject), ...trace } : {};
   if (token !== undefined) meta.progressToken = token;
-  return { ...params, _meta: meta };
+  return withMeta(params, meta);
 }
 
 /** What was chosen before came into completion with 2025-06-18. */

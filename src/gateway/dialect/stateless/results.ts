@@ -4,6 +4,8 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { RawObject } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
+import { RawText } from '../../../protocol/raw-text.ts';
+import type { WrittenMembers } from '../../../protocol/raw-text.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';
 import { toPlainCompletion } from '../handshake/results.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
@@ -17,7 +19,7 @@ export function toStatelessResult(method: string, result: ResultObject, info: Im
   if (!(result instanceof RawObject)) return toRead(method, result, info);
   if (method === 'resources/read') return stampRaw({ ttlMs: 0, cacheScope: 'private' }, result, info);
   const isSame = method === 'prompts/get' || (method === 'tools/call' && !result.has('task'));
-  return isSame ? stampRaw({}, result, info) : toRead(method, result.parse(), info);
+  return isSame ? stampRaw(NONE, result, info) : toRead(method, result.parse(), info);
 }
 
 function toRead(method: string, result: JsonObject, info: Implementation): JsonObject {
@@ -60,12 +62,44 @@ export function stamp(result: JsonObject, info: Implementation): JsonObject {
   return stamped;
 }
 
-/** The same for a result that nobody has read. */
+/** The same for a result that nobody has read, or that goes on as it came. */
 function stampRaw(defaults: JsonObject, result: RawObject, info: Implementation): RawObject {
+  const short = result instanceof RawText && defaults === NONE ? stampText(result, info) : undefined;
+  if (short) return short;
   const added = Object.entries({ ...defaults, resultType: 'complete' }).filter(([key]) => !result.has(key));
   const theirs = result.get('_meta');
   const meta = isObject(theirs) ? { ...theirs, ...metaOf(info) } : metaOf(info);
   return result.with({ ...Object.fromEntries(added), _meta: meta });
+}
+
+/** Where a result has no stamp yet, or a part of it that is the same as ours, which it mostly is behind one server. */
+function stampText(result: RawText, info: Implementation): RawText | undefined {
+  if (result.has('resultType')) return undefined;
+  const { whole, meta } = stampOf(info);
+  if (!result.has('_meta')) return result.plus(whole);
+  return result.text.endsWith(meta) ? result.plus(COMPLETE) : undefined;
+}
+
+const NONE: JsonObject = {};
+const COMPLETE: WrittenMembers = { values: { resultType: 'complete' }, text: ',"resultType":"complete"' };
+
+interface Stamp {
+  whole: WrittenMembers;
+  /** The end of a result whose last member is just what we would put there. */
+  meta: string;
+}
+
+const stamps = new WeakMap<Implementation, Stamp>();
+
+function stampOf(info: Implementation): Stamp {
+  const known = stamps.get(info);
+  if (known) return known;
+  const _meta = metaOf(info);
+  const text = `,"_meta":${JSON.stringify(_meta)}`;
+  const whole = { values: { ...COMPLETE.values, _meta }, text: `${COMPLETE.text}${text}` };
+  const stamp = { whole, meta: `${text}}` };
+  stamps.set(info, stamp);
+  return stamp;
 }
 
 const metas = new WeakMap<Implementation, JsonObject>();

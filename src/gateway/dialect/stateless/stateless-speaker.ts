@@ -8,7 +8,7 @@ import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/r
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
-import { META, TASKS_EXTENSION } from '../meta.ts';
+import { META, withMeta, TASKS_EXTENSION } from '../meta.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { answerQuestions, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
@@ -72,7 +72,7 @@ export class StatelessSpeaker implements Speaker {
     const meta = toEnvelope(this.server.revision, { info, capabilities });
     if (logLevel !== undefined) meta[META.logLevel] = logLevel;
     if (trace) Object.assign(meta, trace);
-    return { ...params, _meta: isObject(params?._meta) ? { ...params._meta, ...meta } : meta };
+    return withMeta(params, isObject(params?._meta) ? { ...params._meta, ...meta } : meta);
   }
 
   /** The era knows no requests from servers. Refused where that can be said, so that a confused server learns of it. */
@@ -186,6 +186,7 @@ export class StatelessSpeaker implements Speaker {
     if (this.wire.http) wired.headers = toHeaders(method, params, this.server.revision, this.#schemas);
     if (onProgress) wired.withToken = (token) => withToken(params, token);
     wired.cancelByStream = true;
+    wired.takesRaw = 'all';
     wired.onNotify = (notification) => this.#onRelated(notification, call);
     if (method === 'tools/call') wired.onLate = this.#cancelTask;
     return fromFlow(method, this.wire.call(wired));

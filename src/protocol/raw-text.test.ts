@@ -1,0 +1,66 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { JsonObject } from './message.ts';
+import { RawText } from './raw-text.ts';
+
+const of = (text: string) => new RawText(JSON.parse(text) as JsonObject, text);
+
+test('is written as it came', () => {
+  const text = '{"n":12345678901234567890,"x":1.0,"a":{"b":1,"b":2}}';
+  expect(of(text).text).toBe(text);
+  expect(Buffer.concat(of(text).chunks()).toString()).toBe(text);
+  expect(of('{"ü":1}').byteLength).toBe(8);
+});
+
+test('a first or last member is taken off the text, and others are put on', () => {
+  const big = '"n":12345678901234567890';
+  expect(of(`{"r":"c",${big}}`).without('r').text).toBe(`{${big}}`);
+  expect(of(`{${big},"r":"c"}`).without('r', 'absent').text).toBe(`{${big}}`);
+  expect(of(`{${big}}`).plus({ values: { r: 1 }, text: ',"r":1' }).text).toBe(`{${big},"r":1}`);
+  expect(of('{}').plus({ values: { r: 1 }, text: ',"r":1' }).text).toBe('{"r":1}');
+});
+
+test('knows its own members only', () => {
+  const one = of('{"a":null,"__proto__":{"x":1},"s":"","l":[],"o":{}}');
+  expect(['a', 's', 'l', 'o', 'toString'].map((key) => one.typeOf(key))).toEqual([
+    ...['other', 'string', 'array', 'object'],
+    undefined,
+  ]);
+  expect(one.has('toString')).toBe(false);
+  expect(one.has('a')).toBe(true);
+  expect(one.without('a').has('a')).toBe(false);
+  expect(Object.keys(one.without('a').parse())).toContain('__proto__');
+  expect((one.without('a').parse() as { x?: unknown }).x).toBeUndefined();
+});
+
+test('whatever is done to it, its text and its value are the same', () => {
+  const key = fc.constantFrom('a', 'b', 'resultType', '_meta');
+  const object = fc.dictionary(key, fc.jsonValue(), { noNullPrototype: true });
+  const doing = fc.oneof(
+    fc.record({ without: fc.array(key, { minLength: 1, maxLength: 2 }) }),
+    fc.record({ with: object }),
+    fc.record({ plus: object }),
+  );
+  fc.assert(
+    fc.property(object, fc.array(doing, { maxLength: 4 }), (given, doings) => {
+      let raw = of(JSON.stringify(given));
+      const plain = new Map(Object.entries(given));
+      for (const one of doings) {
+        if ('without' in one) {
+          raw = raw.without(...one.without);
+          one.without.forEach((gone) => plain.delete(gone));
+        } else {
+          const isNew = 'plus' in one && !Object.keys(one.plus).some((known) => plain.has(known));
+          const values = 'plus' in one ? one.plus : one.with;
+          const text = JSON.stringify(values).slice(1, -1);
+          raw = isNew && text !== '' ? raw.plus({ values, text: `,${text}` }) : raw.with(values);
+          for (const [name, value] of Object.entries(values)) plain.set(name, value);
+        }
+      }
+      const expected = JSON.parse(JSON.stringify(Object.fromEntries(plain))) as unknown;
+      expect(JSON.parse(raw.text)).toEqual(expected);
+      expect(JSON.parse(JSON.stringify(raw.parse()))).toEqual(expected);
+      for (const name of ['a', 'b', 'resultType', '_meta']) expect(raw.has(name)).toBe(plain.has(name));
+    }),
+  );
+});

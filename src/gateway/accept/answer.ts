@@ -18,7 +18,7 @@ export function answerJson(
   if (response.headersSent || response.destroyed) return;
   const length = byteLengthOf(written);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
-  // Before the end, which adds an empty piece: several are copied together by Node, and head and text alone are one.
+  // Head and text leave as one piece. `end` adds an empty one, and several are copied together by Node to be written.
   response.cork();
   writeTo(response, written);
   response.uncork();

@@ -50,13 +50,17 @@ describe('a result that nobody has read', () => {
     expect(passed).toEqual({ content: [] });
   });
 
-  it('cannot be told from another by a step', () => {
+  it('can be used like any other by a step', () => {
     const outcome = passOn(unread());
     expect(isOutcome(outcome)).toBe(true);
-    expect(Object.keys(outcome)).toEqual(Object.keys(passOn({})));
-    expect({ ...outcome }.result).toEqual(JSON.parse(RESULT));
+    const { result } = outcome;
+    expect(result).toEqual(JSON.parse(RESULT));
     expect(JSON.parse(JSON.stringify(passOn(unread())))).toEqual({ result: JSON.parse(RESULT) });
-    expect(isOutcome({ ...outcome })).toBe(true);
+    expect(isOutcome({ ...outcome, result })).toBe(true);
+  });
+
+  it('is no outcome any more without a result', () => {
+    expect(isOutcome({ ...passOn(unread()) })).toBe(false);
   });
 
   it('is told to the log as what it is, and stays unread', async () => {

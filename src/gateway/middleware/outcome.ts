@@ -16,29 +16,29 @@ class MadeOutcome {
   }
 }
 
-/** One whose result nobody has read. To a step it looks like any other; who reads the result may also have changed it. */
+/** One whose result nobody has read. Who reads the result may also have changed it. */
 class UnreadOutcome {
-  /** One for all: with functions of its own each outcome would take five times as long to be made. */
-  static readonly #READING: PropertyDescriptor & ThisType<UnreadOutcome> = {
-    enumerable: true,
-    get() {
-      return (this.#held = toPlain(this.#held));
-    },
-    set(value: JsonObject) {
-      this.#held = value;
-    },
-  };
-
   readonly [MARK] = true;
   #held: ResultObject;
 
   constructor(result: RawObject) {
     this.#held = result;
-    Object.defineProperty(this, 'result', UnreadOutcome.#READING);
   }
 
   get held(): ResultObject {
     return this.#held;
+  }
+
+  get result(): JsonObject {
+    return (this.#held = toPlain(this.#held));
+  }
+
+  set result(value: JsonObject) {
+    this.#held = value;
+  }
+
+  toJSON(): { result: JsonObject } {
+    return { result: this.result };
   }
 }
 
@@ -58,5 +58,5 @@ export function respond(result: JsonObject): Outcome {
 }
 
 export function isOutcome(value: unknown): value is Outcome {
-  return typeof value === 'object' && value !== null && MARK in value;
+  return typeof value === 'object' && value !== null && MARK in value && 'result' in value;
 }

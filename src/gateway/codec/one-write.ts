@@ -1,6 +1,7 @@
-// Lines that are written in the same turn of the event loop leave in one write: a system call, and waking who reads, cost more
-// than all else that is done for a small message. Nothing is held beyond the turn, nor more than a few of them, and the order
-// stays. What is large goes out by itself, in its pieces.
+// Lines that are written together leave in one write: a system call, and waking who reads, cost more than all else that is done
+// for a small message. What one event has led to leaves with it; what other events of the same turn of the loop lead to leaves at
+// its end, since many clients' requests come as many events. Nothing is held beyond the turn, nor more than a few of them, and the
+// order stays. What is large goes out by itself, in its pieces.
 import type { Writable } from 'node:stream';
 import { writeTo } from './written.ts';
 import type { Written } from './written.ts';
@@ -25,6 +26,8 @@ export class OneWrite {
   readonly #options: OneWriteOptions;
   #held = '';
   #isDue = false;
+  /** In this turn of the loop: what comes now comes by another event of it, and more may follow. */
+  #hasWritten = false;
   #taking: Taking | undefined;
 
   constructor(stream: Writable, options: OneWriteOptions = {}) {
@@ -43,7 +46,8 @@ export class OneWrite {
     if (this.#held.length > MAX_HELD_CHARS) return this.flush();
     if (this.#isDue) return;
     this.#isDue = true;
-    setImmediate(this.#onDue);
+    if (this.#hasWritten) setImmediate(this.#onDue);
+    else process.nextTick(this.#onDue);
   }
 
   /** The same, and settles when the pipe has taken it, or cannot. One promise for all that leave together. */
@@ -77,6 +81,13 @@ export class OneWrite {
   readonly #onDue = (): void => {
     this.#isDue = false;
     this.flush();
+    if (this.#hasWritten) return;
+    this.#hasWritten = true;
+    setImmediate(this.#onTurn).unref();
+  };
+
+  readonly #onTurn = (): void => {
+    this.#hasWritten = false;
   };
 }
 

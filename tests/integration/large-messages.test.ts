@@ -100,6 +100,17 @@ describe.each(PAIRS)('client $client, server $server, $upstream', ({ client: rev
     }
   });
 
+  test('so does a small answer', async () => {
+    const ask = await asker(served.url, revision);
+    const answer = await ask('tools/call', { name: 'small' });
+    expect(answer).toContain('"structuredContent":{"exact":12345678901234567890,"one":1.0}');
+    const { result, id } = JSON.parse(answer) as { id: unknown; result: Record<string, unknown> };
+    expect({ id, resultType: result.resultType }).toEqual({
+      id: 1,
+      resultType: revision === '2026-07-28' ? 'complete' : undefined,
+    });
+  });
+
   test('a large answer comes after its progress, in a stream', async () => {
     const ask = await asker(served.url, revision);
     const answer = await ask('tools/call', { name: 'slowly' }, 7);

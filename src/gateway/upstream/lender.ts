@@ -153,7 +153,7 @@ export function ended(answer: Promise<ResultObject>, ending: Ending): Promise<Re
 }
 
 function sendOnce({ send, end }: Lent, ending: Ending): Promise<ResultObject> {
-  return send().then(
+  return started(send).then(
     (result) => {
       end();
       return ending.read(result);
@@ -163,6 +163,15 @@ function sendOnce({ send, end }: Lent, ending: Ending): Promise<ResultObject> {
       return ending.failed(thrown);
     },
   );
+}
+
+/** Whatever goes wrong, the connection is given back. */
+function started(send: Send): Promise<ResultObject> {
+  try {
+    return send();
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
 }
 
 /** Where the level is not said with each call. */

@@ -20,6 +20,12 @@ test('a first or last member is taken off the text, and others are put on', () =
   expect(of('{}').plus({ values: { r: 1 }, text: ',"r":1' }).text).toBe('{"r":1}');
 });
 
+test('a member that stands there twice is gone altogether', () => {
+  for (const text of ['{"r":"a","x":1,"r":"b"}', '{"r":"b","x":1,"r":"b"}']) {
+    expect(of(text).without('r').text).toBe('{"x":1}');
+  }
+});
+
 test('knows its own members only', () => {
   const one = of('{"a":null,"__proto__":{"x":1},"s":"","l":[],"o":{}}');
   expect(['a', 's', 'l', 'o', 'toString'].map((key) => one.typeOf(key))).toEqual([

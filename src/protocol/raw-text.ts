@@ -19,7 +19,7 @@ export class RawText extends RawObject {
   /** What was put on, and, as undefined, what was taken off. */
   readonly #changes: JsonObject | undefined;
 
-  /** `text` is the value, changed, and nothing else; without it, it is written when it is first asked for. */
+  /** `text` is the value, changed, and nothing else, no space at its ends; without it, it is written when it is first asked for. */
   constructor(read: JsonObject, text?: string, changes?: JsonObject) {
     super();
     this.#read = read;
@@ -81,9 +81,13 @@ export class RawText extends RawObject {
   #textWithout(key: string): string | undefined {
     const text = this.#text;
     if (text === undefined) return undefined;
-    const member = `${JSON.stringify(key)}:${JSON.stringify(this.get(key))}`;
-    if (text.startsWith(`{${member},`)) return `{${text.slice(member.length + 2)}`;
-    return text.endsWith(`,${member}}`) ? `${text.slice(0, -member.length - 2)}}` : undefined;
+    const name = `${JSON.stringify(key)}:`;
+    const member = `${name}${JSON.stringify(this.get(key))}`;
+    const rest = text.startsWith(`{${member},`)
+      ? `{${text.slice(member.length + 2)}`
+      : text.endsWith(`,${member}}`) && `${text.slice(0, -member.length - 2)}}`;
+    // It may stand there twice, and which one counts would be for each reader to say.
+    return rest && !rest.includes(name) ? rest : undefined;
   }
 }
 

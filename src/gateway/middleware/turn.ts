@@ -28,6 +28,7 @@ export function takeTurn(place: Place, exchange: ChainExchange): Promise<Outcome
     turn.isAway = true;
     return turn.isPassing(returned) ? turn.pass(returned) : turn.judge(returned);
   } catch (thrown) {
+    turn.isAway = true;
     return turn.judge(Promise.reject(thrown));
   }
 }

@@ -28,8 +28,13 @@ test('of two that are the same one is started ahead', async () => {
   await group.exited;
 });
 
-test('a command that does not exist is left to who opens it', () => {
-  const missing = { command: 'no-such-command-anywhere' };
-  startAhead(missing);
-  expect(takeStarted(missing)).toBeUndefined();
+test.each([
+  ['does not exist', { command: 'no-such-command-anywhere' }],
+  ['is empty', { command: '' }],
+  ['is in a file', { command: `${process.execPath}/node` }],
+  ['has a file for its folder', { command: process.execPath, cwd: process.execPath }],
+  ['has an argument that no command can have', { command: process.execPath, args: ['a\0b'] }],
+])('a command that %s is left to who opens it', (_, command) => {
+  startAhead(command);
+  expect(takeStarted(command)).toBeUndefined();
 });

@@ -21,9 +21,13 @@ const ahead = new Map<string, ProcessGroup>();
 export function startAhead(command: Command): void {
   const key = keyOf(command);
   if (ahead.has(key)) return;
-  const group = startProcess(command);
-  if (group.child.pid !== undefined) ahead.set(key, group);
-  else group.child.once('error', () => {}); // whoever opens it fails in the same way, and tells it
+  try {
+    const group = startProcess(command);
+    if (group.child.pid !== undefined) ahead.set(key, group);
+    else group.child.once('error', () => {});
+  } catch {
+    // whoever opens it fails in the same way, and tells it; the others are started
+  }
 }
 
 /** The process that was started ahead, once, if it still runs. */

@@ -12,8 +12,9 @@ const src = join(root, 'src');
 
 const ENTRIES = ['_entries/index', '_entries/flow', '_entries/middleware', '_entries/testing'];
 
-/** No entries of the package: `bench/flows` and `tests/kill-loop` look at these from inside. */
+/** No entries of the package: `bench/flows`, `tests/kill-loop` and `tests/peers/diff` look at these from inside. */
 const INTERNALS = [
+  'gateway/ask/answer-tool',
   ...['flow/define', 'flow/fold', 'flow/engine/run', 'flow/session/sessions', 'flow/session/turn'],
   ...['flow/store/memory', 'flow/store/redis', 'flow/store/sqlite', 'flow/store/store'],
   ...['flow/token/tokens', 'flow/token/travelling'],

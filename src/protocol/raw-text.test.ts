@@ -12,8 +12,10 @@ test('is written as it came', () => {
   expect(of('{"ü":1}').byteLength).toBe(8);
 });
 
-test('a first or last member is taken off the text, and others are put on', () => {
+test('a member is taken out of the text, and others are put on', () => {
   const big = '"n":12345678901234567890';
+  expect(of(`{"a":1,"r":"c",${big}}`).without('r').text).toBe(`{"a":1,${big}}`);
+  expect(of('{"r":"c"}').without('r').text).toBe('{}');
   expect(of(`{"r":"c",${big}}`).without('r').text).toBe(`{${big}}`);
   expect(of(`{${big},"r":"c"}`).without('r', 'absent').text).toBe(`{${big}}`);
   expect(of(`{${big}}`).plus({ values: { r: 1 }, text: ',"r":1' }).text).toBe(`{${big},"r":1}`);
@@ -24,6 +26,14 @@ test('a member that stands there twice is gone altogether', () => {
   for (const text of ['{"r":"a","x":1,"r":"b"}', '{"r":"b","x":1,"r":"b"}']) {
     expect(of(text).without('r').text).toBe('{"x":1}');
   }
+});
+
+test('where it is not certain which member it is, all is written anew', () => {
+  expect(of('{"x":{"r":"c","y":1.0},"r":"c"}').without('r').text).toBe('{"x":{"r":"c","y":1}}');
+  expect(of('{"r":1.0,"y":1.0}').without('r').text).toBe('{"y":1}');
+  expect(of('{"r" :"c","y":1.0}').without('r').text).toBe('{"y":1}');
+  expect(of('{"y":1.0, "r":"c"}').without('r').text).toBe('{"y":1}');
+  expect(of('{"r":"c" ,"y":1.0}').without('r').text).toBe('{"y":1}');
 });
 
 test('knows its own members only', () => {

@@ -1,6 +1,5 @@
-// A small object that was read, with the text in which it came: whoever only passes it on does not write it anew. A member that
-// stands first or last, as those of protocols do, is taken off and put on in the text itself; all else is made only if somebody
-// wants to have it.
+// A small object that was read, with the text in which it came: whoever only passes it on does not write it anew. The members of a
+// protocol are taken out of the text itself, and put on at its end; all else is made only if somebody wants to have it.
 import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
 import { RawObject } from './raw-object.ts';
@@ -48,21 +47,27 @@ export class RawText extends RawObject {
   }
 
   with(values: JsonObject): RawText {
-    return new RawText(this.#read, undefined, { ...this.#changes, ...values });
+    return new RawText(this.#read, undefined, this.#changed(values));
   }
 
   /** With members that it does not have. */
   plus({ values, text }: WrittenMembers): RawText {
     const own = this.text;
     const joined = own === '{}' ? `{${text.slice(1)}}` : `${own.slice(0, -1)}${text}}`;
-    return new RawText(this.#read, joined, this.#changes ? { ...this.#changes, ...values } : values);
+    return new RawText(this.#read, joined, this.#changed(values));
   }
 
   without(...keys: string[]): RawText {
-    const [key, ...others] = keys.filter((one) => this.has(one));
-    if (key === undefined) return this;
-    const one = new RawText(this.#read, this.#textWithout(key), { ...this.#changes, [key]: undefined });
-    return one.without(...others);
+    return keys.reduce<RawText>((left, key) => (left.has(key) ? left.#without(key) : left), this);
+  }
+
+  #without(key: string): RawText {
+    return new RawText(this.#read, this.#textWithout(key), this.#changed({ [key]: undefined }));
+  }
+
+  /** Not spread: where keys meet that takes V8 microseconds. */
+  #changed(changes: JsonObject): JsonObject {
+    return this.#changes ? Object.assign({}, this.#changes, changes) : changes;
   }
 
   parse(): JsonObject {
@@ -77,17 +82,18 @@ export class RawText extends RawObject {
     return Buffer.byteLength(this.text);
   }
 
-  /** The first and the last member of an object can be told by its text alone; undefined for others. */
+  /** Undefined where it is not certain where it stands: it may be there twice, or further in, or be written in another way. */
   #textWithout(key: string): string | undefined {
     const text = this.#text;
-    if (text === undefined) return undefined;
     const name = `${JSON.stringify(key)}:`;
+    const at = text?.indexOf(name) ?? -1;
     const member = `${name}${JSON.stringify(this.get(key))}`;
-    const rest = text.startsWith(`{${member},`)
-      ? `{${text.slice(member.length + 2)}`
-      : text.endsWith(`,${member}}`) && `${text.slice(0, -member.length - 2)}}`;
-    // It may stand there twice, and which one counts would be for each reader to say.
-    return rest && !rest.includes(name) ? rest : undefined;
+    if (!text || !text.startsWith(member, at) || text.includes(name, at + 1)) return undefined;
+    const end = at + member.length;
+    const [before, after] = [text[at - 1], text[end]];
+    if (before !== '{' && before !== ',') return undefined;
+    if (after === '}') return `${text.slice(0, before === ',' ? at - 1 : at)}${text.slice(end)}`;
+    return after === ',' ? `${text.slice(0, at)}${text.slice(end + 1)}` : undefined;
   }
 }
 

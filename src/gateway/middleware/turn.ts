@@ -23,14 +23,14 @@ export interface Place {
 export function takeTurn(place: Place, exchange: ChainExchange): Promise<Outcome> {
   const turn = new Turn(place, exchange);
   exchange.step = place.step.name;
+  let returned: unknown;
   try {
-    const returned = place.step.handle!(exchange, turn.next, turn.lookUp);
-    turn.isAway = true;
-    return turn.isPassing(returned) ? turn.pass(returned) : turn.judge(returned);
+    returned = place.step.handle!(exchange, turn.next, turn.lookUp);
   } catch (thrown) {
-    turn.isAway = true;
-    return turn.judge(Promise.reject(thrown));
+    returned = Promise.reject(thrown);
   }
+  turn.isAway = true;
+  return turn.isPassing(returned) ? turn.pass(returned) : turn.judge(returned);
 }
 
 class Turn {

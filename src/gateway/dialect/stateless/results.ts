@@ -19,7 +19,8 @@ export function toStatelessResult(method: string, result: ResultObject, info: Im
   if (!(result instanceof RawObject)) return toRead(method, result, info);
   if (method === 'resources/read') return stampRaw({ ttlMs: 0, cacheScope: 'private' }, result, info);
   const isSame = method === 'prompts/get' || (method === 'tools/call' && !result.has('task'));
-  return isSame ? stampRaw(NONE, result, info) : toRead(method, result.parse(), info);
+  if (!isSame) return toRead(method, result.parse(), info);
+  return (result instanceof RawText && stampText(result, info)) || stampRaw({}, result, info);
 }
 
 function toRead(method: string, result: JsonObject, info: Implementation): JsonObject {
@@ -62,17 +63,15 @@ export function stamp(result: JsonObject, info: Implementation): JsonObject {
   return stamped;
 }
 
-/** The same for a result that nobody has read, or that goes on as it came. */
+/** The same for a result that nobody has read. */
 function stampRaw(defaults: JsonObject, result: RawObject, info: Implementation): RawObject {
-  const short = result instanceof RawText && defaults === NONE ? stampText(result, info) : undefined;
-  if (short) return short;
   const added = Object.entries({ ...defaults, resultType: 'complete' }).filter(([key]) => !result.has(key));
   const theirs = result.get('_meta');
   const meta = isObject(theirs) ? { ...theirs, ...metaOf(info) } : metaOf(info);
   return result.with({ ...Object.fromEntries(added), _meta: meta });
 }
 
-/** Where a result has no stamp yet, or a part of it that is the same as ours, which it mostly is behind one server. */
+/** The same for one that goes on as its text: where it has no stamp yet, or a part of it that is the same as ours, which it mostly is behind one server. */
 function stampText(result: RawText, info: Implementation): RawText | undefined {
   if (result.has('resultType')) return undefined;
   const { whole, meta } = stampOf(info);
@@ -80,7 +79,6 @@ function stampText(result: RawText, info: Implementation): RawText | undefined {
   return result.text.endsWith(meta) ? result.plus(COMPLETE) : undefined;
 }
 
-const NONE: JsonObject = {};
 const COMPLETE: WrittenMembers = { values: { resultType: 'complete' }, text: ',"resultType":"complete"' };
 
 interface Stamp {

@@ -32,7 +32,8 @@ async function loop() {
     const open = await sessions.list(PRINCIPAL);
     if (finish && open.length === 0) return;
     if (!finish && open.length < MOST_OPEN && pick(3) === 0) await start();
-    const waiting = open.filter(({ state }) => state === 'waiting_user');
+    // One that asks nothing just now is looked at again: one that never does again keeps the loop from its end.
+    const waiting = open.filter(({ state, current }) => state === 'waiting_user' && current.length > 0);
     if (waiting.length > 0) await answer(waiting[pick(waiting.length)]);
     else await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -34,7 +34,7 @@ export interface Header {
   attempts: number;
   via: Via;
   locale?: string | undefined;
-  /** The questions that wait for an answer, as they were put; for whoever asks for the state. */
+  /** The questions that wait for an answer, as they were put: one or more in `waiting_user`, none in any other state. */
   current: unknown[];
   /** Why it ended, where its state does not say so: `expired`, `effect_unknown`, … */
   reason?: string | undefined;

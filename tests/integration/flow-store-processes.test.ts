@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { createRedisStore } from '../../src/flow/store/redis.ts';
 import { createSqliteStore } from '../../src/flow/store/sqlite.ts';
 import type { FlowStore } from '../../src/flow/store/store.ts';
+import { expectWhole, whileIt } from '../../src/flow/store/store-races.contract.ts';
 import { header, MANY, start } from '../../src/flow/store/store-samples.contract.ts';
 import { ROOT } from '../helpers/files.ts';
 import { startRedis } from '../helpers/redis-server.ts';
@@ -45,10 +46,10 @@ describe('processes that share a store', () => {
 });
 
 async function raced(store: FlowStore, place: { store: string; options: object }): Promise<void> {
-  const shared = header();
+  const shared = header({ current: [1] });
   await store.create(shared, [start], MANY);
   const racers = await Promise.all(Array.from({ length: RACERS }, () => startRacer({ ...place, id: shared.id })));
-  const outcomes = await Promise.all(racers.map((go) => go()));
+  const outcomes = await whileIt(Promise.all(racers.map((go) => go())), () => expectWhole(store, shared));
 
   const { header: found, entries } = (await store.load(shared.id))!;
   const kept = entries.slice(1).map((entry) => ('k' in entry ? entry.k : ''));

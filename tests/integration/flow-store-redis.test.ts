@@ -5,7 +5,7 @@ import { createRedisStore } from '../../src/flow/store/redis.ts';
 import { keepsTheContract } from '../../src/flow/store/store.contract.ts';
 import type { StoreUnderTest } from '../../src/flow/store/store.contract.ts';
 import { outlivesItsProcess } from '../../src/flow/store/store-durable.contract.ts';
-import { keepsItsWordInRaces } from '../../src/flow/store/store-races.contract.ts';
+import { expectWhole, grownTo, keepsItsWordInRaces } from '../../src/flow/store/store-races.contract.ts';
 import { answer, header, MANY, start } from '../../src/flow/store/store-samples.contract.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
@@ -69,17 +69,9 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
   it('tells a change that is sent again what it was told before', async () => {
     const client = new Redis(redis.url);
     // Every answer to a script is lost once, as when the connection breaks after the server has done it.
-    const twice = new Proxy(client, {
-      get(target, name) {
-        const value = Reflect.get(target, name) as unknown;
-        if (typeof value !== 'function') return value;
-        const call = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
-        if (name !== 'eval' && name !== 'evalsha') return call;
-        return async (...args: unknown[]) => {
-          await call(...args);
-          return call(...args);
-        };
-      },
+    const twice = around(client, async (name, send) => {
+      if (name === 'eval' || name === 'evalsha') await send();
+      return send();
     });
     const store = await createRedisStore({ client: twice, prefix: 'twice' });
     const made = header();
@@ -95,6 +87,28 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
     await store.close();
     expect(await client.ping()).toBe('PONG');
     await client.quit();
+  });
+
+  it('lists a session as it was at one moment, though somebody writes between any two commands', async () => {
+    const { store: writer, end } = await underItsOwnPrefix();
+    const made = header({ current: [1] });
+    await writer.create(made, [start], MANY);
+    const client = new Redis(redis.url);
+    let last: Promise<unknown> = Promise.resolve();
+    let rev = 1;
+    const slow = around(client, (_, send) => {
+      const turn = last.then(async () => {
+        await writer.commit(made.id, rev, grownTo(++rev));
+        return send();
+      });
+      last = turn.catch(() => {});
+      return turn;
+    });
+    const store = await createRedisStore({ client: slow, prefix: `test${prefixes - 1}` });
+    for (let count = 0; count < 3; count++) await expectWhole(store, made);
+    expect(rev).toBeGreaterThan(6);
+    await client.quit();
+    await end();
   });
 
   it('keeps every key of a session under one hash tag, and leaves nothing behind', async () => {
@@ -187,3 +201,15 @@ describe.skipIf(!hasTool('redis-server'))('the Redis store', () => {
     }
   });
 });
+
+/** A client whose commands are sent as somebody else likes. */
+function around(client: Redis, act: (name: PropertyKey, send: () => Promise<unknown>) => Promise<unknown>): Redis {
+  return new Proxy(client, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown;
+      if (typeof value !== 'function') return value;
+      const call = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
+      return (...args: unknown[]) => act(name, () => call(...args));
+    },
+  });
+}

@@ -32,8 +32,10 @@ async function loop() {
     const open = await sessions.list(PRINCIPAL);
     if (finish && open.length === 0) return;
     if (!finish && open.length < MOST_OPEN && pick(3) === 0) await start();
-    // One that asks nothing just now is looked at again: one that never does again keeps the loop from its end.
-    const waiting = open.filter(({ state, current }) => state === 'waiting_user' && current.length > 0);
+    const waiting = open.filter(({ state }) => state === 'waiting_user');
+    // Whoever waits asks something, and nobody else does: a session that is read in two halves shows here.
+    const mute = open.find(({ state, current }) => (state === 'waiting_user') !== current.length > 0);
+    if (mute) throw new Error(`${mute.id} is ${mute.state} and asks ${mute.current.length} questions`);
     if (waiting.length > 0) await answer(waiting[pick(waiting.length)]);
     else await new Promise((resolve) => setTimeout(resolve, 5));
   }

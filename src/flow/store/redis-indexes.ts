@@ -1,9 +1,11 @@
-// What is asked of all sessions rather than one: which are due, which belong to somebody. Reads only, in pages; a session that
-// changes in between is seen as it is when its turn comes.
+// What is asked of all sessions rather than one: which are due, which belong to somebody. Reads only, and not all at once: a session
+// that changes in between is seen as it is when its turn comes, but whole. Header and `current` lie apart and change together.
 import type { Cluster, Redis } from 'ioredis';
 import type { Header } from '../journal.ts';
+import type { Connection } from './redis-connection.ts';
 import { headerFrom } from './redis-fields.ts';
 import type { RedisKeys } from './redis-keys.ts';
+import { HEADER } from './redis-scripts.ts';
 import { isEnded } from './store.ts';
 
 const PAGE = 200;
@@ -25,16 +27,16 @@ export async function dueIn(client: Redis | Cluster, keys: RedisKeys, { now, max
   }
 }
 
-export async function listedIn(client: Redis | Cluster, keys: RedisKeys, principal: string): Promise<Header[]> {
+export async function listedIn(connection: Connection, keys: RedisKeys, principal: string): Promise<Header[]> {
   const mine = JSON.stringify(principal);
   // A colon comes right after the digits.
-  const members = await client.zrangebylex(keys.open, `[${mine}`, `(${mine}:`);
+  const members = await connection.read((client) => client.zrangebylex(keys.open, `[${mine}`, `(${mine}:`));
   const headers = await Promise.all(
     members.map(async (member) => {
       const [session, , current] = keys.session(member.slice(mine.length + TIME_DIGITS));
-      const [flat, asked] = await Promise.all([client.hgetall(session!), client.get(current!)]);
-      return headerFrom(Object.entries(flat).flat(), asked);
+      const found = await connection.run(HEADER, [session!, current!]);
+      return found ? headerFrom(...(found as [string[], string | null])) : undefined;
     }),
   );
-  return headers.filter((header) => header.id !== undefined && !isEnded(header));
+  return headers.filter((header): header is Header => header !== undefined && !isEnded(header));
 }

@@ -43,6 +43,13 @@ if #fields == 0 then return false end
 return { fields, redis.call('GET', KEYS[3]), redis.call('LRANGE', KEYS[2], 0, -1) }
 `;
 
+/** KEYS session, current. */
+export const HEADER = `
+local fields = redis.call('HGETALL', KEYS[1])
+if #fields == 0 then return false end
+return { fields, redis.call('GET', KEYS[2]) }
+`;
+
 /**
  * KEYS session, entries, current, due, open, ended. ARGV id, mark, expected rev, fence, due at, entries, current, tombstone (ms; empty
  * while the session goes on), most tombstones, number of fields and values to set, these, fields to remove …

@@ -63,7 +63,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
     putBlob: async (sha256, bytes, ttlMs) =>
       void (await connection.change(PUT_BLOB, [keys.blob(sha256)], [bytes, ttlMs])),
     getBlob: async (sha256) => (await connection.read((client) => client.getBuffer(keys.blob(sha256)))) ?? undefined,
-    list: (principal) => connection.read((client) => listedIn(client, keys, principal)),
+    list: (principal) => listedIn(connection, keys, principal),
     drop: async (id) => void (await connection.change(DROP, keys.session(id), [id])),
     close: () => connection.close(),
   };

@@ -10,8 +10,17 @@ export interface SessionRow {
   header: string;
 }
 
+/** A session and its journal, read in one statement: nothing that another process writes comes between the two. */
+export interface WholeRow {
+  gone: number | null;
+  header: string;
+  /** The lists of its entries with commas between them; null once they are wiped. */
+  lists: string | null;
+}
+
 export interface Rows {
   session(id: string): SessionRow | undefined;
+  whole(id: string): WholeRow | undefined;
   insert(row: { id: string; principal: string; created: number; rev: number; due: number; header: string }): void;
   /** False when the session is not at this rev any more. */
   update(id: string, rev: number, row: { due: number | null; gone: number | null; header: string }): boolean;
@@ -19,7 +28,6 @@ export interface Rows {
   openOf(principal: string, atMost: number): number;
   openInAll(): number;
   addEntries(id: string, rev: number, list: string): void;
-  entries(id: string): string[];
   wipeEntries(id: string): void;
   due(at: number, max: number): string[];
   list(principal: string): string[];
@@ -36,13 +44,16 @@ type Value = string | number | null | Uint8Array;
 export function prepareRows(db: Database): Rows {
   const { get, all, run } = prepared(db);
   const session = get('SELECT rev, gone, fence, header FROM sessions WHERE id = ?');
+  const whole = get(
+    `SELECT gone, header, (SELECT group_concat(list, ',' ORDER BY rev) FROM entries WHERE entries.id = sessions.id) AS lists
+     FROM sessions WHERE id = ?`,
+  );
   const insert = run('INSERT INTO sessions (id, principal, created, rev, due, header) VALUES (?, ?, ?, ?, ?, ?)');
   const update = run('UPDATE sessions SET rev = rev + 1, due = ?, gone = ?, header = ? WHERE id = ? AND rev = ?');
   const remove = run('DELETE FROM sessions WHERE id = ?');
   const openOf = get('SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal = ? AND gone IS NULL LIMIT ?)');
   const openInAll = get('SELECT open FROM counters');
   const addEntries = run('INSERT INTO entries (id, rev, list) VALUES (?, ?, ?)');
-  const entries = all<{ list: string }>('SELECT list FROM entries WHERE id = ? ORDER BY rev');
   const wipeEntries = run('DELETE FROM entries WHERE id = ?');
   const due = all<{ id: string }>('SELECT id FROM sessions WHERE due <= ?1 AND until <= ?1 ORDER BY due LIMIT ?2');
   const list = all<{ header: string }>(
@@ -50,13 +61,13 @@ export function prepareRows(db: Database): Rows {
   );
   return {
     session: (id) => session(id) as SessionRow | undefined,
+    whole: (id) => whole(id) as WholeRow | undefined,
     insert: (row) => void insert(row.id, row.principal, row.created, row.rev, row.due, row.header),
     update: (id, rev, row) => update(row.due, row.gone, row.header, id, rev) === 1,
     remove: (id) => void remove(id),
     openOf: (principal, atMost) => (openOf(principal, atMost) as { n: number }).n,
     openInAll: () => (openInAll() as { open: number }).open,
     addEntries: (id, rev, text) => void addEntries(id, rev, text),
-    entries: (id) => entries(id).map((row) => row.list),
     wipeEntries: (id) => void wipeEntries(id),
     due: (at, max) => due(at, max).map(({ id }) => id),
     list: (principal) => list(principal).map(({ header }) => header),

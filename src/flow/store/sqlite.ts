@@ -76,10 +76,10 @@ function create(
 }
 
 function load(rows: Rows, id: string, now: number): StoredSession | undefined {
-  const row = rows.session(id);
+  const row = rows.whole(id);
   if (!row || isForgotten(row, now)) return undefined;
-  const entries = row.gone === null ? rows.entries(id).flatMap((list) => JSON.parse(list) as Entry[]) : [];
-  return { header: JSON.parse(row.header) as Header, entries };
+  const lists = JSON.parse(`[${row.lists ?? ''}]`) as Entry[][];
+  return { header: JSON.parse(row.header) as Header, entries: lists.flat() };
 }
 
 interface Asked extends Change {

@@ -1,9 +1,11 @@
 // What every store must keep when many want the same at once: within one process here, through two handles on the same
 // data where the store has them. tests/integration/flow-store-processes.test.ts does it with processes of their own.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Header } from '../journal.ts';
 import { answer, header, MANY, start } from './store-samples.contract.ts';
 import type { StoreUnderTest } from './store.contract.ts';
-import type { FlowStore } from './store.ts';
+import { isEnded } from './store.ts';
+import type { Change, FlowStore } from './store.ts';
 
 export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnderTest>): void {
   describe(`${name}: many at once`, () => {
@@ -106,11 +108,47 @@ export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnder
       const { header: found, entries } = (await other.load(id))!;
       expect(entries).toHaveLength(found.state === 'cancelled' ? 0 : 2);
     });
+
+    it('a session is read as it was at one moment, whatever is written meanwhile', async () => {
+      const { id, principal } = await created(subject.store);
+      const write = async () => {
+        for (let rev = 1; rev <= 60; rev++) await subject.store.commit(id, rev, grownTo(rev + 1));
+        await subject.store.commit(id, 61, { patch: { state: 'completed' } });
+      };
+      await whileIt(write(), () => expectWhole(other, { id, principal }));
+    });
   });
 }
 
-async function created(store: FlowStore): Promise<{ id: string }> {
-  const made = header();
+/** A session that grows by these is as long as its rev says, and asks for it. */
+export function grownTo(rev: number): Change {
+  return { patch: { current: [rev] }, add: [answer(`a${rev}`, rev)] };
+}
+
+/** For one that was made by `grownTo`. */
+export async function expectWhole(
+  store: FlowStore,
+  { id, principal }: Pick<Header, 'id' | 'principal'>,
+): Promise<void> {
+  const { header: loaded, entries } = (await store.load(id))!;
+  const listed = (await store.list(principal)).filter((one) => one.id === id);
+  expect(entries).toHaveLength(isEnded(loaded) ? 0 : loaded.rev);
+  for (const { rev, current, state } of [loaded, ...listed]) expect(current).toEqual(isEnded({ state }) ? [] : [rev]);
+}
+
+/** Reads over and over until it is done, and lets others have their turn in between. */
+export async function whileIt<T>(works: Promise<T>, read: () => Promise<void>): Promise<T> {
+  const done = works.then(
+    () => true,
+    () => true,
+  );
+  const notYet = () => new Promise<boolean>((resolve) => setImmediate(resolve, false));
+  for (let over = false; !over; over = await Promise.race([done, notYet()])) await read();
+  return works;
+}
+
+async function created(store: FlowStore): Promise<Header> {
+  const made = header({ current: [1] });
   expect(await store.create(made, [start], MANY)).toBe('ok');
   return made;
 }

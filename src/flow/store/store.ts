@@ -4,6 +4,7 @@
 // 3. A lease is held by one owner at a time; a commit with an older fence than the newest is refused.
 // 4. Limits are checked in the same step that makes the session: two at once cannot both be the last.
 // 5. A session that has ended is never changed again, by commit or lease; it can only be forgotten.
+// 6. What is read of a session is what it was at one moment: header, questions and entries are of the same commit.
 // store.contract.ts and its neighbours try all of it on each store.
 import type { Entry, Header } from '../journal.ts';
 
@@ -49,7 +50,7 @@ export interface FlowStore {
   /** Kept for the longest time that was asked for. */
   putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
   getBlob(sha256: string): Promise<Uint8Array | undefined>;
-  /** Sessions of one principal that have not ended, oldest first. */
+  /** Sessions of one principal that have not ended, oldest first; each as it was when it was read, which need not be at once. */
   list(principal: string): Promise<Header[]>;
   drop(id: string): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 // A small object that was read, with the text in which it came: whoever only passes it on does not write it anew. The members of a
 // protocol are taken out of the text itself, and put on at its end; all else is made only if somebody wants to have it.
-import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
+import { isObject } from './message.ts';
 import { RawObject } from './raw-object.ts';
 import type { RawType } from './raw-object.ts';
 
@@ -11,23 +11,25 @@ export interface WrittenMembers {
   readonly text: string;
 }
 
+/** How one came of another: a member was taken off, or some were put on. */
+type Change = { of: RawText } & ({ off: string; on?: undefined } | { on: JsonObject; off?: undefined });
+
 export class RawText extends RawObject {
-  /** As it came. */
+  /** As it came, whatever was changed since. */
   readonly #read: JsonObject;
+  readonly #change: Change | undefined;
   #text: string | undefined;
-  /** What was put on, and, as undefined, what was taken off. */
-  readonly #changes: JsonObject | undefined;
 
   /** `text` is the value, changed, and nothing else, no space at its ends; without it, it is written when it is first asked for. */
-  constructor(read: JsonObject, text?: string, changes?: JsonObject) {
+  constructor(read: JsonObject, text?: string, change?: Change) {
     super();
     this.#read = read;
     this.#text = text;
-    this.#changes = changes;
+    this.#change = change;
   }
 
   get text(): string {
-    return (this.#text ??= JSON.stringify(this.parse()));
+    return (this.#text ??= this.#textLeft() ?? JSON.stringify(this.parse()));
   }
 
   has(key: string): boolean {
@@ -35,8 +37,11 @@ export class RawText extends RawObject {
   }
 
   get(key: string): unknown {
-    const from = this.#changes && Object.hasOwn(this.#changes, key) ? this.#changes : this.#read;
-    return Object.hasOwn(from, key) ? from[key] : undefined;
+    const change = this.#change;
+    if (change?.off === key) return undefined;
+    if (change?.on && Object.hasOwn(change.on, key)) return change.on[key];
+    if (change) return change.of.get(key);
+    return Object.hasOwn(this.#read, key) ? this.#read[key] : undefined;
   }
 
   typeOf(key: string): RawType | undefined {
@@ -47,14 +52,14 @@ export class RawText extends RawObject {
   }
 
   with(values: JsonObject): RawText {
-    return new RawText(this.#read, undefined, this.#changed(values));
+    return new RawText(this.#read, undefined, { of: this, on: values });
   }
 
   /** With members that it does not have. */
   plus({ values, text }: WrittenMembers): RawText {
     const own = this.text;
     const joined = own === '{}' ? `{${text.slice(1)}}` : `${own.slice(0, -1)}${text}}`;
-    return new RawText(this.#read, joined, this.#changed(values));
+    return new RawText(this.#read, joined, { of: this, on: values });
   }
 
   without(...keys: string[]): RawText {
@@ -62,16 +67,21 @@ export class RawText extends RawObject {
   }
 
   #without(key: string): RawText {
-    return new RawText(this.#read, this.#textWithout(key), this.#changed({ [key]: undefined }));
+    return new RawText(this.#read, undefined, { of: this, off: key });
   }
 
-  /** Not spread: where keys meet that takes V8 microseconds. */
-  #changed(changes: JsonObject): JsonObject {
-    return this.#changes ? Object.assign({}, this.#changes, changes) : changes;
+  /** As it was with this member, if taking that off was the last thing that was done to it: put on again, it would be the same. */
+  before(key: string, value: unknown): RawText | undefined {
+    const change = this.#change;
+    return change?.off === key && change.of.get(key) === value ? change.of : undefined;
   }
 
   parse(): JsonObject {
-    return this.#changes ? changed(this.#read, this.#changes) : this.#read;
+    const change = this.#change;
+    if (!change) return this.#read;
+    const value: JsonObject = { ...change.of.parse(), ...change.on };
+    if (change.off !== undefined) delete value[change.off];
+    return value;
   }
 
   chunks(): Buffer[] {
@@ -82,23 +92,22 @@ export class RawText extends RawObject {
     return Buffer.byteLength(this.text);
   }
 
+  #textLeft(): string | undefined {
+    const change = this.#change;
+    return change?.off === undefined ? undefined : change.of.#textWithout(change.off);
+  }
+
   /** Undefined where it is not certain where it stands: it may be there twice, or further in, or be written in another way. */
   #textWithout(key: string): string | undefined {
-    const text = this.#text;
+    const { text } = this;
     const name = `${JSON.stringify(key)}:`;
-    const at = text?.indexOf(name) ?? -1;
+    const at = text.indexOf(name);
     const member = `${name}${JSON.stringify(this.get(key))}`;
-    if (!text || !text.startsWith(member, at) || text.includes(name, at + 1)) return undefined;
+    if (!text.startsWith(member, at) || text.includes(name, at + 1)) return undefined;
     const end = at + member.length;
     const [before, after] = [text[at - 1], text[end]];
     if (before !== '{' && before !== ',') return undefined;
     if (after === '}') return `${text.slice(0, before === ',' ? at - 1 : at)}${text.slice(end)}`;
     return after === ',' ? `${text.slice(0, at)}${text.slice(end + 1)}` : undefined;
   }
-}
-
-function changed(read: JsonObject, changes: JsonObject): JsonObject {
-  const value: JsonObject = { ...read, ...changes };
-  for (const key in changes) if (changes[key] === undefined) delete value[key];
-  return value;
 }

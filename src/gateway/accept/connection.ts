@@ -4,13 +4,15 @@ import type { Message, RequestId, RequestMessage } from '../../protocol/message.
 import { isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
-import { readMessage, toIncoming } from '../codec/json-rpc.ts';
+import { toIncoming } from '../codec/json-rpc.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
+import { RequestReader } from '../codec/request-reader.ts';
 import { Conversation } from '../dialect/conversation.ts';
 import { isStatelessMessage, openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { plainError } from '../dialect/plain-error.ts';
+import { RECURRING } from '../dialect/recurring.ts';
 import { serveStateless } from '../dialect/stateless/serve.ts';
 import type { Running } from '../dialect/stateless/serve.ts';
 import { receiveIn, refuse } from './receive.ts';
@@ -26,6 +28,7 @@ export interface Channel {
 
 export class Connection {
   readonly #front: Front;
+  readonly #reader: RequestReader;
   readonly #channel: Channel;
   readonly #conversation: Conversation;
   readonly #outlet: Outlet;
@@ -40,6 +43,7 @@ export class Connection {
 
   constructor(front: Front, channel: Channel) {
     this.#front = front;
+    this.#reader = new RequestReader(front.limits, RECURRING);
     this.#channel = channel;
     this.#outlet = {
       send: (message) => channel.send(message),
@@ -55,7 +59,7 @@ export class Connection {
   }
 
   receive(text: string): void {
-    this.#take(readMessage(text, this.#front.limits));
+    this.#take(this.#reader.read(text));
   }
 
   receiveValue(value: unknown): void {

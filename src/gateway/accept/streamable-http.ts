@@ -4,11 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Message, RequestId } from '../../protocol/message.ts';
 import { isRequest } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { readMessage } from '../codec/json-rpc.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
+import { RequestReader } from '../codec/request-reader.ts';
 import { Conversation } from '../dialect/conversation.ts';
 import { isStatelessMessage, openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
+import { RECURRING } from '../dialect/recurring.ts';
 import { checkOpeningVersion, checkSessionVersion } from '../dialect/session-version.ts';
 import { isEndless, serveStateless } from '../dialect/stateless/serve.ts';
 import { answerError, answerJson, answerThrown } from './answer.ts';
@@ -32,10 +33,12 @@ export interface Visit {
 
 export class StreamableHttp {
   readonly #front: Front;
+  readonly #reader: RequestReader;
   readonly #sessions: SessionTable<Session>;
 
   constructor(front: Front) {
     this.#front = front;
+    this.#reader = new RequestReader(front.limits, RECURRING);
     this.#sessions = new SessionTable(front.limits, front.clock);
   }
 
@@ -62,7 +65,7 @@ export class StreamableHttp {
     if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
-      const incoming = readMessage(body, this.#front.limits);
+      const incoming = this.#reader.read(body);
       const opening = asksWhatIsOffered(incoming);
       const ready = opening && this.#front.target.ready?.(openingOf(opening));
       if (ready) void ready.then(() => this.#answer(visit, incoming, accepted));

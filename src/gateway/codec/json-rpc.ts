@@ -5,6 +5,7 @@
 // 3. Nothing recurses over what a peer sent, so nesting cannot overflow the stack.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
+import { WrittenParams } from '../../protocol/written-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
@@ -60,7 +61,12 @@ function hasFour(message: object): boolean {
 
 /** Only the params have to be looked at: half of the time that writing a small request takes. */
 function writeCall({ id, method, params }: Call): string {
-  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
+  const text = textOf(params);
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${text}}`;
+}
+
+function textOf(params: unknown): string {
+  return params instanceof WrittenParams ? params.text : JSON.stringify(params);
 }
 
 function toIncomingWithin(value: unknown, maxDepth: number): Incoming {

@@ -3,6 +3,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { present } from '../../protocol/message.ts';
+import { Recent } from '../../shared/recent.ts';
 import { TASKS_EXTENSION } from './meta.ts';
 import { featuresOf, isStateless } from './revisions.ts';
 
@@ -27,19 +28,18 @@ export function toClientCapabilities(capabilities: ClientCapabilities, revision:
  * revision knows how to answer it, and what is answered in its place. Tasks of older clients are another thing under the same name.
  */
 export function toCallCapabilities(client: ClientView): ClientCapabilities {
-  const { assisted, capabilities } = client;
-  if (!assisted) return ownCapabilities(client);
-  for (const _ in capabilities) return { ...toAssisted(assisted), ...ownCapabilities(client) };
-  return toAssisted(assisted);
+  const { assisted, capabilities, revision, dialect } = client;
+  if (dialect === 'draft') return assisted ? toTold(client) : {};
+  return told.get(capabilities, assisted, revision) ?? told.keep(toTold(client), capabilities, assisted, revision);
 }
 
-const known = new WeakMap<ClientCapabilities, ClientCapabilities>();
+/** Told with every call of a client. */
+const told = new Recent<ClientCapabilities>();
 
-/** The same for all clients that lack the same, and told with every call. */
-function toAssisted(assisted: ClientCapabilities): ClientCapabilities {
-  let told = known.get(assisted);
-  if (!told) known.set(assisted, (told = { ...assisted, ...(assisted.roots && { roots: {} }) }));
-  return told;
+function toTold(client: ClientView): ClientCapabilities {
+  const { assisted } = client;
+  if (!assisted) return ownCapabilities(client);
+  return { ...assisted, ...(assisted.roots && { roots: {} }), ...ownCapabilities(client) };
 }
 
 function ownCapabilities({ dialect, revision, capabilities }: ClientView): ClientCapabilities {

@@ -11,8 +11,9 @@ import { FLOW_EXTENSION } from './stateless/flow-wording.ts';
 import { STATELESS, isHandshake } from './revisions.ts';
 import type { Speaker, Wire } from './speaker.ts';
 import { toHeaders } from './stateless/outgoing-headers.ts';
-import { StatelessSpeaker, toEnvelope } from './stateless/stateless-speaker.ts';
-import type { StatelessIdentity } from './stateless/stateless-speaker.ts';
+import { toEnvelope } from './stateless/outgoing-envelope.ts';
+import type { StatelessIdentity } from './stateless/outgoing-envelope.ts';
+import { StatelessSpeaker } from './stateless/stateless-speaker.ts';
 
 const UNSUPPORTED_VERSION = -32022;
 /** Statuses that are about who asks, how often, or when, and not about what was asked. */

@@ -5,6 +5,7 @@ import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
+import { WrittenParams } from '../../protocol/written-params.ts';
 import type { Wire, WireCall } from './speaker.ts';
 
 /** A call as it reached the server, with the id that it was given. */
@@ -38,7 +39,8 @@ export class FakeWire implements Wire {
   async call(call: WireCall): Promise<unknown> {
     if (call.signal?.aborted) throw new GatewayError('CANCELLED');
     const id = this.calls.length + 1;
-    const params = call.withToken?.(id) ?? call.params;
+    const sent = call.withToken?.(id) ?? call.params;
+    const params = sent instanceof WrittenParams ? sent.toJSON() : sent;
     return new Promise((resolve, reject) => {
       const called: Called = { ...call, params, id, resolve, reject };
       this.calls.push(called);

@@ -17,6 +17,14 @@ export const META = {
   required: 'mcp-parley/required-capabilities',
 } as const;
 
+/** What a client of the stateless era says of itself with each request. */
+export const ENVELOPE: ReadonlySet<string> = new Set([
+  META.protocolVersion,
+  META.clientInfo,
+  META.clientCapabilities,
+  META.logLevel,
+]);
+
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 export interface SplitParams {
@@ -60,6 +68,7 @@ function foreignKeys(meta: JsonObject): JsonObject | undefined {
 }
 
 function isReserved(key: string): boolean {
+  if (ENVELOPE.has(key)) return true;
   if (key.startsWith('io.modelcontextprotocol/')) return key !== META.relatedTask;
   return key === 'progressToken' || key === '__proto__' || TRACE_KEYS.includes(key as 'baggage');
 }

@@ -8,6 +8,7 @@ import type {
   ResponseMessage,
 } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { SentParams } from '../../protocol/written-params.ts';
 import type { Log } from '../../shared/log.ts';
 import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 
@@ -22,7 +23,7 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   /** Ending the request's own stream, where it has one, is enough to call it off. */
   cancelByStream?: boolean | undefined;
   /** Params must carry this token for progress to arrive; given to `withToken` because the wire chooses it. */
-  withToken?: ((token: number) => JsonObject) | undefined;
+  withToken?: ((token: number) => SentParams) | undefined;
   /** Told of a result that comes after the call was called off, where it comes at all. */
   onLate?: ((result: unknown) => void) | undefined;
   /** The result may be a RawObject: if it is large, or whenever it may go on as it came. */

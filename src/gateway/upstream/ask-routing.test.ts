@@ -3,6 +3,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
 import { AskRouting } from './ask-routing.ts';
+import type { Put } from './ask-routing.ts';
 
 const client = (): ClientView => ({
   dialect: 'stateless',
@@ -12,12 +13,19 @@ const client = (): ClientView => ({
   principal: 'p',
 });
 const ask = { method: 'elicitation/create' };
+
+/** Returns what says that the call has ended. */
+function enter(routing: AskRouting, put: Put, by: ClientView, onAsked = () => {}): () => void {
+  const place = routing.enter({ put, client: by, onAsked });
+  return () => routing.leave(place);
+}
+
 const answers = (by: string) => async () => ({ by });
 
 describe('a question that names no call', () => {
   it('goes to the one call in flight, and to nobody once that has ended', async () => {
     const routing = new AskRouting(false, new FakeClock());
-    const leave = routing.enter(answers('call'), client());
+    const leave = enter(routing, answers('call'), client());
     expect(await routing.put(ask)).toEqual({ by: 'call' });
     leave();
     await expect(routing.put(ask)).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
@@ -26,27 +34,31 @@ describe('a question that names no call', () => {
   it('goes to the latest of several calls of one client', async () => {
     const routing = new AskRouting(false, new FakeClock());
     const same = client();
-    routing.enter(answers('first'), same);
-    routing.enter(answers('second'), same);
+    enter(routing, answers('first'), same);
+    enter(routing, answers('second'), same);
     expect(await routing.put(ask)).toEqual({ by: 'second' });
   });
 
   it('is put again when the call that it was put to ends first', async () => {
     const routing = new AskRouting(false, new FakeClock());
     const same = client();
-    routing.enter(answers('first'), same);
-    const leave = routing.enter(async () => {
-      leave();
-      throw new GatewayError('CANCELLED');
-    }, same);
+    enter(routing, answers('first'), same);
+    const leave = enter(
+      routing,
+      async () => {
+        leave();
+        throw new GatewayError('CANCELLED');
+      },
+      same,
+    );
     expect(await routing.put(ask)).toEqual({ by: 'first' });
   });
 
   it('waits until only one of the calls of several clients is left that can have asked it', async () => {
     const routing = new AskRouting(false, new FakeClock());
     expect(routing.areUnnamed).toBe(false);
-    routing.enter(answers('one'), client());
-    const leave = routing.enter(answers('other'), client());
+    enter(routing, answers('one'), client());
+    const leave = enter(routing, answers('other'), client());
     const answer = routing.put(ask);
     expect(routing.isDisputed).toBe(true);
     leave();
@@ -59,8 +71,8 @@ describe('a question that names no call', () => {
     const clock = new FakeClock();
     const routing = new AskRouting(false, clock);
     const asked: string[] = [];
-    routing.enter(answers('one'), client(), () => asked.push('one'));
-    routing.enter(answers('other'), client(), () => asked.push('other'));
+    enter(routing, answers('one'), client(), () => asked.push('one'));
+    enter(routing, answers('other'), client(), () => asked.push('other'));
     const refusals = [routing.put(ask), routing.put(ask)].map((answer) =>
       expect(answer).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' }),
     );
@@ -72,9 +84,9 @@ describe('a question that names no call', () => {
   it('is refused, too, when as many wait as there are calls only since another call has ended', async () => {
     const clock = new FakeClock();
     const routing = new AskRouting(false, clock);
-    routing.enter(answers('one'), client());
-    routing.enter(answers('other'), client());
-    const leave = routing.enter(answers('third'), client());
+    enter(routing, answers('one'), client());
+    enter(routing, answers('other'), client());
+    const leave = enter(routing, answers('third'), client());
     const refusals = [routing.put(ask), routing.put(ask)].map((answer) =>
       expect(answer).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' }),
     );
@@ -86,8 +98,8 @@ describe('a question that names no call', () => {
   it('is never put to one of several calls of a client that is asked by way of the call itself', async () => {
     const routing = new AskRouting(false, new FakeClock());
     const same = { ...client(), assisted: { elicitation: {} } };
-    const leave = routing.enter(answers('first'), same);
-    routing.enter(answers('second'), same);
+    const leave = enter(routing, answers('first'), same);
+    enter(routing, answers('second'), same);
     const answer = routing.put(ask);
     leave();
     expect(await answer).toEqual({ by: 'second' });

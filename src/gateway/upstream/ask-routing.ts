@@ -18,16 +18,17 @@ const DISPUTE_MS = 5000;
 
 type Verdict = 'look again' | 'refused';
 
-interface Entered {
-  put: Put;
-  client: ClientView;
+/** A call that may ask. */
+export interface Caller {
+  readonly put: Put;
+  readonly client: ClientView;
   /** The call has asked, or may have: next time it is made alone. */
-  onAsked: () => void;
+  onAsked(): void;
 }
 
 export class AskRouting {
   readonly #clock: Clock;
-  readonly #calls = new PassingMap<number, Entered>();
+  readonly #calls = new PassingMap<number, Caller>();
   #entered = 0;
   /** Questions of which it is not clear yet which call has asked them. */
   readonly #disputed = new Set<(verdict: Verdict) => void>();
@@ -48,14 +49,16 @@ export class AskRouting {
   /** The server has asked without saying for which call, though the wire could have told. */
   areUnnamed = false;
 
-  /** A call is in flight that may ask; the returned function says that it has ended. */
-  enter(put: Put, client: ClientView, onAsked: () => void = () => {}): () => void {
+  /** A call is in flight; returns its place, to be left when it has ended. */
+  enter(caller: Caller): number {
     const place = ++this.#entered;
-    this.#calls.set(place, { put, client, onAsked });
-    return () => {
-      this.#calls.delete(place);
-      if (this.#disputed.size > 0) this.#lookAgain();
-    };
+    this.#calls.set(place, caller);
+    return place;
+  }
+
+  leave(place: number): void {
+    this.#calls.delete(place);
+    if (this.#disputed.size > 0) this.#lookAgain();
   }
 
   /** The client is there, and answers what belongs to no call of it. */
@@ -90,7 +93,7 @@ export class AskRouting {
   #latest() {
     const calls = this.#calls.values();
     const latest = calls.at(-1);
-    const isAsked = (one: Entered): boolean => one.client === latest?.client && !one.client.assisted;
+    const isAsked = (one: Caller): boolean => one.client === latest?.client && !one.client.assisted;
     return { latest, isCertain: calls.length <= 1 || calls.every(isAsked) };
   }
 
@@ -121,7 +124,7 @@ export class AskRouting {
 
   #refuseAll(waiting: (verdict: Verdict) => void): void {
     if (!this.#disputed.has(waiting) || this.#disputed.size < this.#calls.size) return;
-    for (const { onAsked } of this.#calls.values()) onAsked();
+    for (const caller of this.#calls.values()) caller.onAsked();
     this.#endDispute('refused');
   }
 
@@ -131,7 +134,7 @@ export class AskRouting {
     for (const resolve of disputed) resolve(verdict);
   }
 
-  async #ask(call: Entered, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  async #ask(call: Caller, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     try {
       return await call.put(ask, signal);
     } catch (thrown) {

@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { META } from '../dialect/meta.ts';
 import { lateAbort } from './late-abort.ts';
-import type { Send } from './lender.ts';
+import type { Send } from './loan.ts';
 
 export type Say = (statusMessage: string) => void;
 

@@ -1,6 +1,7 @@
 // For tests only (the build leaves `*.contract.ts` out): a link whose server is a function in the test, a wire over it, and a
 // log to look at.
 import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
+import { toPlainMessage } from '../../protocol/written-params.ts';
 import { isNotification, isRequest } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
@@ -48,7 +49,8 @@ export class FakeLink implements Link {
     this.#events = events;
   }
 
-  async send(message: Message, options: SendOptions = {}): Promise<void> {
+  async send(written: Message, options: SendOptions = {}): Promise<void> {
+    const message = toPlainMessage(written);
     this.sent.push({ message, options });
     if (!isRequest(message)) return;
     const answer = await this.#respond(message, this);

@@ -89,18 +89,19 @@ export class FlowBridge {
   async #with<T>(exchange: Exchange, player: Player, work: (request: Stage['request']) => Promise<T>): Promise<T> {
     const put: Put = (ask, signal) =>
       isInteraction(ask.method) ? this.put(ask, connection, signal) : exchange.ask(ask, signal);
-    const { connection, send, end } = await this.#lender.lend(exchange, put);
+    const loan = await this.#lender.lend(exchange, put);
+    const { connection } = loan;
     const sessions = this.#sessionsOn(connection);
     const request: Stage['request'] = (method, params, isLast = false) => {
       const call = async (): Promise<JsonObject> =>
-        toPlain(await send({ method, params, ...(isLast && { signal: undefined }) }));
+        toPlain(await loan.send({ method, params, ...(isLast && { signal: undefined }) }));
       if (method === 'interaction.start') return sessions.start(player, call);
       return sessions.goOn(player, { method, params }, call);
     };
     try {
       return await work(request);
     } finally {
-      end();
+      loan.end();
     }
   }
 

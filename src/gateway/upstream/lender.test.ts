@@ -11,8 +11,8 @@ function setUp(relay: () => Promise<ResultObject>) {
   const told: string[] = [];
   const current = { transport: 'streamable-http', server: { dialect: 'handshake' }, relay };
   const connection = {
-    supervised: { current, hold: () => () => told.push('released') },
-    asks: { areUnnamed: false, enter: () => () => told.push('left') },
+    supervised: { current, take: () => {}, giveBack: () => told.push('released') },
+    asks: { areUnnamed: false, enter: () => 1, leave: () => told.push('left') },
   };
   const connections = { home: () => connection } as unknown as Connections;
   const client = { dialect: 'handshake', capabilities: {}, principal: 'p' } as unknown as ClientView;

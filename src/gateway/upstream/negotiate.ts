@@ -9,7 +9,7 @@ import { initializeServer } from '../dialect/initialize-server.ts';
 import type { Introduction } from '../dialect/initialize-server.ts';
 import { openingsFor } from '../dialect/revisions.ts';
 import type { Speaker } from '../dialect/speaker.ts';
-import type { StatelessIdentity } from '../dialect/stateless/stateless-speaker.ts';
+import type { StatelessIdentity } from '../dialect/stateless/outgoing-envelope.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
 import type { Link } from './link.ts';

@@ -3,6 +3,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { toSignal } from '../../shared/cancellation.ts';
 import { isRequest, type Message } from '../../protocol/message.ts';
+import { toPlainMessage } from '../../protocol/written-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toLostAnswer } from './http-answer.ts';
 import { parsed } from './http-body.ts';
@@ -53,7 +54,7 @@ class TransportLink implements Link {
   async send(message: Message, { headers, signal }: SendOptions = {}): Promise<void> {
     if (!this.#inbox.isOpen) throw this.#closedError(this.#inbox.closedBy ?? 'it is not started');
     try {
-      await this.#transport.send(message as JSONRPCMessage, {
+      await this.#transport.send(toPlainMessage(message) as JSONRPCMessage, {
         headers,
         requestSignal: signal && toSignal(signal),
         onRequestStreamEnd: () => this.#streamEnded(message),

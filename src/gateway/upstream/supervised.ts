@@ -62,24 +62,26 @@ export class Supervised {
 
   /** Works with the connection, which stays open meanwhile. */
   async use<T>(work: (upstream: Upstream) => Promise<T>): Promise<T> {
-    this.#users++;
-    this.#stopIdle();
+    this.take();
     try {
       return await work(await this.get());
     } finally {
-      this.#release();
+      this.giveBack();
     }
   }
 
-  /** Keeps the connection from being closed as unused until the returned function is called. */
-  hold(): () => void {
+  /** Keeps the connection from being closed as unused until it is given back as often. */
+  take(): void {
     this.#users++;
     this.#stopIdle();
-    let held = true;
-    return () => {
-      if (held) this.#release();
-      held = false;
-    };
+  }
+
+  giveBack(): void {
+    if (this.#current) {
+      this.#losses = 0;
+      this.#backoff.reset();
+    }
+    if (--this.#users === 0) this.#unused();
   }
 
   async get(): Promise<Upstream> {
@@ -147,14 +149,6 @@ export class Supervised {
   #failed(error: Error): void {
     this.#failure = error;
     this.#retryAt = this.#options.clock.now() + this.#backoff.nextMs();
-  }
-
-  #release(): void {
-    if (this.#current) {
-      this.#losses = 0;
-      this.#backoff.reset();
-    }
-    if (--this.#users === 0) this.#unused();
   }
 
   #unused(): void {

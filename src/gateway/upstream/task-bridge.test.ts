@@ -11,7 +11,9 @@ import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import type { Put } from './ask-routing.ts';
 import type { Lender } from './lender.ts';
-import { TaskBridge, runsTasks } from './task-bridge.ts';
+import { PLAIN, ended } from './ending.ts';
+import { TaskBridge } from './task-bridge.ts';
+import { runsTasks } from './task-support.ts';
 import type { Wanted } from './to-call.ts';
 import { ToolBook } from './tool-book.ts';
 
@@ -54,9 +56,9 @@ function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonOb
       },
     };
   };
-  const send: Lender['send'] = async (exchange) => {
+  const send: Lender['send'] = (exchange, ending = PLAIN) => {
     const one = lend(exchange);
-    return one.send().finally(one.end);
+    return ended(one.send().finally(one.end), ending);
   };
   const bridge = new TaskBridge({
     tools: book,

@@ -1,8 +1,7 @@
 // Tasks between a client and a server that know different kinds of them (matrix §4.5). The client's task is kept here and
 // follows the call, which is a task of the server's kind, or none, or answers at once: the client need not know.
 // Where both know the same kind, tasks pass as they are.
-import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
@@ -11,22 +10,24 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
-import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { featuresOf } from '../dialect/revisions.ts';
 import { followTask } from '../tasks/follow-task.ts';
 import { TaskStore } from '../tasks/task-store.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { Put } from './ask-routing.ts';
 import { lateAbort } from './late-abort.ts';
-import { PLAIN, ended } from './lender.ts';
-import type { Ending, Lender, Lent, Send } from './lender.ts';
+import { PLAIN, ended } from './ending.ts';
+import type { Ending } from './ending.ts';
+import type { Lender } from './lender.ts';
+import type { Loan, Send } from './loan.ts';
 import { Awaited } from './awaited-task.ts';
 import type { Say } from './awaited-task.ts';
+import { isCrossing, needsTask, runsTasks } from './task-support.ts';
 import type { ToolBook } from './tool-book.ts';
 
-type Calls = Pick<Lent, 'send' | 'end'>;
+type Calls = Pick<Loan, 'send' | 'end'>;
 
 export interface TaskBridgeOptions {
   tools: ToolBook;
@@ -59,24 +60,24 @@ export class TaskBridge {
   }
 
   callTool(exchange: Exchange, server: ServerView, ending: Ending = PLAIN): Promise<ResultObject> {
-    const bridged = this.#bridge(exchange, server);
-    return bridged ? ended(bridged, ending) : this.#options.lender.send(exchange, ending);
-  }
-
-  /** Undefined where the call is made as it is. */
-  #bridge(exchange: Exchange, server: ServerView): Promise<ResultObject> | undefined {
     const { client } = exchange;
-    if (exchange.awaitsTask && runsTasks(server)) return this.#toEnd(exchange, server);
-    if (server.dialect === 'stateless' && client.dialect !== 'stateless') return this.#toStateless(exchange, server);
-    if (server.dialect !== 'handshake' || !runsTasks(server)) return undefined;
-    return client.dialect === 'stateless' ? this.#fromStateless(exchange) : this.#toHandshake(exchange);
+    if (exchange.awaitsTask && runsTasks(server)) return ended(this.#toEnd(exchange, server), ending);
+    if (server.dialect === 'stateless' && client.dialect !== 'stateless')
+      return this.#toStateless(exchange, server, ending);
+    if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange, ending);
+    return client.dialect === 'stateless' ? this.#fromStateless(exchange, ending) : this.#toHandshake(exchange, ending);
   }
 
-  async #fromStateless(exchange: Exchange): Promise<ResultObject> {
-    const { task } = exchange;
+  #fromStateless(exchange: Exchange, ending: Ending): Promise<ResultObject> {
+    const { tools } = this.#options;
+    const name = String(exchange.params.name);
+    if (!tools.misses(name) && !tools.taskSupport(name)) return this.#send(exchange, ending);
+    return ended(this.#asSupported(exchange), ending);
+  }
+
+  async #asSupported(exchange: Exchange): Promise<ResultObject> {
     const support = await this.#supportOf(exchange);
-    if (support === undefined) return this.#send(exchange);
-    if (task) return this.#maybeStart(exchange, support === 'required');
+    if (support && exchange.task) return this.#maybeStart(exchange, support === 'required');
     if (support === 'required') throw new GatewayError('TASK_REQUIRED', { tool: exchange.params.name });
     return this.#send(exchange);
   }
@@ -119,40 +120,46 @@ export class TaskBridge {
     this.#store.clear();
   }
 
-  #send(exchange: Exchange): Promise<ResultObject> {
-    return this.#options.lender.send(exchange);
+  #send(exchange: Exchange, ending: Ending = PLAIN): Promise<ResultObject> {
+    return this.#options.lender.send(exchange, ending);
   }
 
   async #with<T>(exchange: Exchange, work: (send: Send) => Promise<T>, ask?: Put): Promise<T> {
-    const { send, end } = await this.#options.lender.lend(exchange, ask);
+    const loan = await this.#options.lender.lend(exchange, ask);
     try {
-      return await work(send);
+      return await work((wanted) => loan.send(wanted));
     } finally {
-      end();
+      loan.end();
     }
   }
 
   /** It counts how long the call takes, not how long the connection does: that is lent first. */
   async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
     let put: Put = (ask, signal) => exchange.ask(ask, signal);
-    const { send, end } = await this.#options.lender.lend(exchange, (ask, signal) => put(ask, signal));
+    const loan = await this.#options.lender.lend(exchange, (ask, signal) => put(ask, signal));
     return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
       const waiting = this.#awaited(own, say);
       put = (ask, signal) => waiting.ask(ask, signal);
       try {
-        return await waiting.run(send);
+        return await waiting.run((wanted) => loan.send(wanted));
       } finally {
-        end();
+        loan.end();
       }
     });
   }
 
   /** Without the extension the server answers the plain way, with progress and all; where it cannot, it has not begun yet. */
-  #toStateless(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    if (exchange.task?.requested && runsTasks(server)) return this.#start(exchange, server);
-    return this.#send(exchange).catch((thrown: unknown) => {
-      if (!needsTask(thrown)) throw thrown;
-      return this.#follow(exchange, server, () => {});
+  #toStateless(exchange: Exchange, server: ServerView, ending: Ending): Promise<ResultObject> {
+    if (exchange.task?.requested && runsTasks(server)) return ended(this.#start(exchange, server), ending);
+    return this.#send(exchange, {
+      read: (result) => ending.read(result),
+      failed: (thrown) =>
+        needsTask(thrown)
+          ? ended(
+              this.#follow(exchange, server, () => {}),
+              ending,
+            )
+          : ending.failed(thrown),
     });
   }
 
@@ -161,10 +168,10 @@ export class TaskBridge {
   }
 
   /** Clients whose revision has no tasks wait for the end of one. */
-  #toHandshake(exchange: Exchange): Promise<ResultObject> {
+  #toHandshake(exchange: Exchange, ending: Ending): Promise<ResultObject> {
     const isRequired = this.#options.tools.taskSupport(String(exchange.params.name)) === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
-    return !isRequired || knowsTasks ? this.#send(exchange) : this.#await(exchange);
+    return !isRequired || knowsTasks ? this.#send(exchange, ending) : ended(this.#await(exchange), ending);
   }
 
   async #toEnd(exchange: Exchange, server: ServerView): Promise<ResultObject> {
@@ -217,32 +224,4 @@ export class TaskBridge {
     }
     return tools.taskSupport(name);
   }
-}
-
-/** What it offers, with the tasks that are kept here for clients of the other kind. */
-export function withTasksOf(server: ServerView): ServerCapabilities {
-  const { capabilities, dialect } = server;
-  if (dialect !== 'stateless' || !runsTasks(server)) return capabilities;
-  return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
-}
-
-/** What a server of either era says of tools that run as tasks. */
-export function runsTasks({ dialect, capabilities }: ServerView): boolean {
-  const { tasks, extensions } = capabilities as {
-    tasks?: { requests?: { tools?: { call?: unknown } } };
-    extensions?: JsonObject;
-  };
-  if (dialect === 'stateless') return isObject(extensions?.[TASKS_EXTENSION]);
-  return dialect === 'handshake' && tasks?.requests?.tools?.call !== undefined;
-}
-
-function isCrossing(client: ClientView, server: ServerView): boolean {
-  return (client.dialect === 'stateless') !== (server.dialect === 'stateless');
-}
-
-function needsTask(thrown: unknown): boolean {
-  if (!(thrown instanceof ProtocolError) || thrown.code !== -32021 || !isObject(thrown.data)) return false;
-  const { requiredCapabilities } = thrown.data;
-  const { extensions } = isObject(requiredCapabilities) ? requiredCapabilities : {};
-  return isObject(extensions) && TASKS_EXTENSION in extensions;
 }

@@ -1,15 +1,16 @@
 // An exchange as a call to a server: in the name of its client, with everything that travels back tied to it.
+import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../../shared/cancellation.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { fieldOf } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toCallCapabilities } from '../dialect/client-capabilities.ts';
 import { META } from '../dialect/meta.ts';
-import { withTasks } from '../dialect/stateless/stateless-speaker.ts';
+import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
 import type { Put } from './ask-routing.ts';
 
 /** How a call goes out, where that is not how it came in. */
@@ -32,7 +33,9 @@ export interface Calling {
 export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wanted = {}): OutgoingCall {
   const { method, trace, task } = exchange;
   const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
-  const call: OutgoingCall = {
+  // A stateless server is told with each call for whom it is.
+  const client = server.dialect === 'stateless' ? exchange.client : undefined;
+  return {
     method: wanted.method ?? method,
     params: wanted.params ?? paramsOf(exchange),
     signal: 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal),
@@ -44,23 +47,22 @@ export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wa
     onLog: (entry) => exchange.log(entry),
     onRelease: (retryMs) => exchange.releaseStream(retryMs),
     ask,
+    suspends: client && exchange.maySuspend,
+    resumed: client && exchange.resumed,
+    info: client?.info,
+    capabilities: client && capabilitiesOf(client, wanted),
+    logLevel: client && levelOf(exchange),
   };
-  return server.dialect === 'stateless' ? Object.assign(call, identityOf(exchange, wanted)) : call;
 }
 
-/** A stateless server is told with each call for whom it is. */
-function identityOf(exchange: Exchange, { mayBecomeTask }: Wanted) {
-  const { client, logLevel } = exchange;
+function capabilitiesOf(client: ClientView, { mayBecomeTask }: Wanted): ClientCapabilities {
   const capabilities = toCallCapabilities(client);
-  // Until a handshake client sets a level, it is told what it would be told by a server of its own era.
-  const level = logLevel ?? (client.dialect === 'handshake' ? 'info' : undefined);
-  return {
-    suspends: exchange.maySuspend,
-    resumed: exchange.resumed,
-    info: client.info,
-    capabilities: mayBecomeTask ? withTasks(capabilities) : capabilities,
-    logLevel: level,
-  };
+  return mayBecomeTask ? withTasks(capabilities) : capabilities;
+}
+
+/** Until a handshake client sets a level, it is told what it would be told by a server of its own era. */
+function levelOf({ client, logLevel }: Exchange): LoggingLevel | undefined {
+  return logLevel ?? (client.dialect === 'handshake' ? 'info' : undefined);
 }
 
 /** `task` in the params of a stateless call means nothing; to a handshake server it would. */

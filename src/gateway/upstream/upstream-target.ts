@@ -23,7 +23,8 @@ import type { Concerned } from './heard.ts';
 import { Lender } from './lender.ts';
 import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
-import { TaskBridge, withTasksOf } from './task-bridge.ts';
+import { TaskBridge } from './task-bridge.ts';
+import { withTasksOf } from './task-support.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './task-owners.ts';
 import { ToolBook } from './tool-book.ts';
@@ -111,14 +112,18 @@ export class UpstreamTarget implements Target {
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     const stop = this.#audience.add(listener, watcher?.client);
     const home = watcher ? this.#connections.home(watcher.client) : this.#connections.prepare(undefined);
-    const release = home.isShared ? () => {} : home.supervised.hold();
+    const isHeld = !home.isShared;
+    if (isHeld) home.supervised.take();
     if (watcher?.ask) home.asks.attend((ask, signal) => watcher.ask!(ask, signal));
     const leaveFlow = watcher && this.#flow.attend(watcher, home);
     if (home.supervised.current) home.supervised.current.watch();
     else if (watcher?.client.dialect === 'stateless') void home.supervised.get().catch(() => {}); // as for `ready`
+    let isOver = false;
     return () => {
+      if (isOver) return;
+      isOver = true;
       stop();
-      release();
+      if (isHeld) home.supervised.giveBack();
       leaveFlow?.();
       if (watcher && !this.#audience.has(watcher.client)) this.#leave(watcher.client, home);
     };

@@ -15,7 +15,7 @@ import type { Log } from '../../shared/log.ts';
 import { toClientCapabilities } from '../dialect/client-capabilities.ts';
 import { ALL_REVISIONS, STATELESS, toPin } from '../dialect/revisions.ts';
 import type { Pin } from '../dialect/revisions.ts';
-import { withTasks } from '../dialect/stateless/stateless-speaker.ts';
+import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address } from './address.ts';
 import type { Link } from './link.ts';

@@ -3,8 +3,8 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import { ended } from './lender.ts';
-import type { Ending } from './lender.ts';
+import { ended } from './ending.ts';
+import type { Ending } from './ending.ts';
 import { CallWithUrls } from './url-elicitation.ts';
 
 function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>) {

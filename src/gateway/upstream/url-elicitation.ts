@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import type { Ending } from './lender.ts';
+import type { Ending } from './ending.ts';
 
 const URL_ELICITATION_REQUIRED = -32042;
 /** Pages that a call may send its user to, one after the other. */

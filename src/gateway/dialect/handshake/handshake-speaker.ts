@@ -8,6 +8,8 @@ import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
+import { WrittenParams } from '../../../protocol/written-params.ts';
+import type { SentParams } from '../../../protocol/written-params.ts';
 import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { answerAsk } from '../answer-ask.ts';
@@ -56,8 +58,8 @@ export class HandshakeSpeaker implements Speaker {
     const { method, trace } = call;
     const params = this.#toParams(call);
     const wired = toWireCall(call);
-    wired.params = trace ? withToken(params, trace) : params;
-    if (call.onProgress) wired.withToken = (progressToken) => withToken(params, trace, progressToken);
+    wired.params = trace ? withTrace(params, trace) : params;
+    if (call.onProgress) wired.withToken = (token) => withToken(params, trace, token);
     wired.onNotify = (notification) => this.#onRelated(notification, call);
     wired.takesRaw = 'all';
     wired.read = (result) => this.#read(method, result);
@@ -151,11 +153,14 @@ function unknownMethod(method: string): ProtocolError {
   return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
 }
 
-function withToken(params: JsonObject | undefined, trace: TraceContext | undefined, token?: number): JsonObject {
+function withToken(params: JsonObject | undefined, trace: TraceContext | undefined, token: number): SentParams {
+  if (params?._meta === undefined && !trace) return new WrittenParams(params, `{"progressToken":${token}}`);
+  return withTrace(params, trace, { progressToken: token });
+}
+
+function withTrace(params: JsonObject | undefined, trace: TraceContext | undefined, more?: JsonObject): JsonObject {
   const own = params?._meta;
-  const meta: JsonObject = isObject(own) || trace ? { ...(own as JsonObject), ...trace } : {};
-  if (token !== undefined) meta.progressToken = token;
-  return withMeta(params, meta);
+  return withMeta(params, { ...(isObject(own) ? own : undefined), ...trace, ...more });
 }
 
 /** What was chosen before came into completion with 2025-06-18. */

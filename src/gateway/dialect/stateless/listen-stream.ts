@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import type { SentParams } from '../../../protocol/written-params.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { META } from '../meta.ts';
 import type { Wire } from '../speaker.ts';
@@ -23,7 +24,7 @@ export interface ListenOptions {
   wire: Wire;
   revision: string;
   filter: JsonObject;
-  envelope(params: JsonObject): JsonObject;
+  envelope(params: JsonObject): SentParams;
   onNotification(notification: NotificationMessage): void;
   /** The stream broke and is back: something may have been missed. */
   onGap(honoured: JsonObject): void;
@@ -118,17 +119,16 @@ export class ListenStream {
 
   async #listen(): Promise<void> {
     const { wire, filter, revision } = this.#options;
-    const params = this.#options.envelope({ notifications: filter });
+    const params = { notifications: filter };
     const attempt = (this.#attempt = new AbortController());
     this.#unheard = setTimeout(() => attempt.abort(), ACK_MS).unref();
     try {
       await wire.call({
         method: METHOD,
-        params,
         headers: wire.http ? toHeaders(METHOD, params, revision) : undefined,
         withToken: (id) => {
           this.#id = id;
-          return params;
+          return this.#options.envelope(params);
         },
         signal: attempt.signal,
         cancelByStream: true,

@@ -1,21 +1,22 @@
 // A client's token spans all rounds of a call: what a later round has to tell must not fall behind an earlier one.
 import type { Progress } from '../../../protocol/exchange.ts';
 
-export interface Rising {
-  readonly tell: (progress: Progress) => void;
-  nextRound(): void;
-}
+export class Rising {
+  readonly #tell: (progress: Progress) => void;
+  #highest = -Infinity;
+  #floor = -Infinity;
 
-export function rising(tell: (progress: Progress) => void): Rising {
-  let [highest, floor] = [-Infinity, -Infinity];
-  return {
-    tell(progress) {
-      if (progress.progress <= floor) return;
-      highest = Math.max(highest, progress.progress);
-      tell(progress);
-    },
-    nextRound() {
-      floor = highest;
-    },
-  };
+  constructor(tell: (progress: Progress) => void) {
+    this.#tell = tell;
+  }
+
+  tell(progress: Progress): void {
+    if (progress.progress <= this.#floor) return;
+    this.#highest = Math.max(this.#highest, progress.progress);
+    this.#tell(progress);
+  }
+
+  nextRound(): void {
+    this.#floor = this.#highest;
+  }
 }

@@ -1,28 +1,22 @@
 // Speaks to a server of the stateless era: every request carries its envelope and headers, questions come as results and are
 // answered by asking again, changes come on a stream that we open.
-import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { LogEntry } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
-import { isObject, toNotification } from '../../../protocol/message.ts';
+import { toNotification } from '../../../protocol/message.ts';
 import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
-import { META, withMeta, TASKS_EXTENSION } from '../meta.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { answerQuestions, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { fromFlow } from './flow-wording.ts';
+import { OutgoingEnvelope } from './outgoing-envelope.ts';
+import type { StatelessIdentity } from './outgoing-envelope.ts';
 import { toHeaders } from './outgoing-headers.ts';
-import { rising } from './rising-progress.ts';
-import type { Rising } from './rising-progress.ts';
+import { Rising } from './rising-progress.ts';
 import { ToolSchemas } from './tool-schemas.ts';
 import { Watch } from './watch.ts';
-
-export interface StatelessIdentity {
-  info: Implementation;
-  capabilities: ClientCapabilities;
-}
 
 /** Questions a single call may ask before it is given up. */
 const MAX_ROUNDS = 64;
@@ -41,38 +35,25 @@ interface Round {
   progress: Rising | undefined;
 }
 
-type Enveloped = Pick<OutgoingCall, 'params' | 'trace' | 'info' | 'capabilities' | 'logLevel'>;
-
 export class StatelessSpeaker implements Speaker {
   readonly server: ServerView;
   readonly wire: Wire;
-  readonly #identity: StatelessIdentity;
+  readonly envelope: OutgoingEnvelope;
   readonly #events: ServerEvents;
   readonly #schemas = new ToolSchemas();
   readonly #watch: Watch;
-  #logLevel: string | undefined;
 
   constructor(wire: Wire, server: ServerView, identity: StatelessIdentity, events: ServerEvents) {
     this.wire = wire;
     this.server = server;
-    this.#identity = identity;
+    this.envelope = new OutgoingEnvelope(server.revision, identity);
     this.#events = events;
     this.#watch = new Watch(this, events);
   }
 
   call(call: OutgoingCall): Promise<ResultObject> {
     if (call.method === 'ping') return this.#ping(call);
-    return this.#round({ call, round: 0, progress: call.onProgress && rising(call.onProgress) }, withAnswers(call));
-  }
-
-  /** The envelope of a request, for the speaker's own calls and those of its watch. */
-  envelope(call: Enveloped, params = call.params): JsonObject {
-    const { trace, logLevel = this.#logLevel } = call;
-    const { info = this.#identity.info, capabilities = this.#identity.capabilities } = call;
-    const meta = toEnvelope(this.server.revision, { info, capabilities });
-    if (logLevel !== undefined) meta[META.logLevel] = logLevel;
-    if (trace) Object.assign(meta, trace);
-    return withMeta(params, isObject(params?._meta) ? { ...params._meta, ...meta } : meta);
+    return this.#round({ call, round: 0, progress: call.onProgress && new Rising(call.onProgress) }, withAnswers(call));
   }
 
   /** The era knows no requests from servers. Refused where that can be said, so that a confused server learns of it. */
@@ -112,7 +93,7 @@ export class StatelessSpeaker implements Speaker {
   }
 
   async setLogLevel(level: string): Promise<void> {
-    this.#logLevel = level;
+    this.envelope.logLevel = level;
   }
 
   async leave(): Promise<void> {
@@ -125,21 +106,19 @@ export class StatelessSpeaker implements Speaker {
 
   /** The era has no ping; discovery is the request that every server answers. */
   async #ping(call: OutgoingCall): Promise<JsonObject> {
-    const method = 'server/discover';
-    this.#checked(method, await this.#send({ ...call, method }, call.params, call.onProgress));
+    await this.call({ ...call, method: 'server/discover' });
     return {};
   }
 
   /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */
   #round(at: Round, params: JsonObject): Promise<ResultObject> {
-    const { call, progress } = at;
-    const understand = (said: unknown): ResultObject | Promise<ResultObject> => this.#understand(at, said);
-    const sent = this.#send(call, params, progress?.tell);
-    if (!this.wire.http || call.method !== 'tools/call') return sent.then(understand);
-    return sent.then(understand, async (thrown: unknown) => {
+    const { call } = at;
+    const sent = this.#send(at, params);
+    if (!this.wire.http || call.method !== 'tools/call') return sent;
+    return sent.catch(async (thrown: unknown) => {
       if (!(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
       await this.#learn(call);
-      return understand(await this.#send(call, params, progress?.tell));
+      return this.#send(at, params);
     });
   }
 
@@ -177,19 +156,19 @@ export class StatelessSpeaker implements Speaker {
     }
   }
 
-  #send(call: OutgoingCall, given: JsonObject | undefined, onProgress: OutgoingCall['onProgress']): Promise<unknown> {
+  #send(at: Round, params: JsonObject): Promise<ResultObject> {
+    const { call, progress } = at;
     const { method } = call;
-    const params = this.envelope(call, given);
     const wired = toWireCall(call);
-    wired.params = params;
-    wired.onProgress = onProgress;
+    wired.onProgress = progress && ((told) => progress.tell(told));
+    wired.withToken = (token) => this.envelope.around(params, call, progress && token);
     if (this.wire.http) wired.headers = toHeaders(method, params, this.server.revision, this.#schemas);
-    if (onProgress) wired.withToken = (token) => withToken(params, token);
     wired.cancelByStream = true;
     wired.takesRaw = 'all';
+    wired.read = (said) => this.#understand(at, said);
     wired.onNotify = (notification) => this.#onRelated(notification, call);
     if (method === 'tools/call') wired.onLate = this.#cancelTask;
-    return fromFlow(method, this.wire.call(wired));
+    return fromFlow(method, this.wire.call(wired) as Promise<ResultObject>);
   }
 
   #checked(method: string, said: unknown): ResultObject {
@@ -227,23 +206,4 @@ export class StatelessSpeaker implements Speaker {
     if (refused.length > 0) this.wire.log.warn({ server: this.wire.name, tools: refused }, 'upstream.tools-refused');
     return learned.result;
   }
-}
-
-export function toEnvelope(revision: string, { info, capabilities }: StatelessIdentity): JsonObject {
-  return {
-    [META.protocolVersion]: revision,
-    [META.clientInfo]: info,
-    [META.clientCapabilities]: capabilities,
-  };
-}
-
-/** The params are those of this one request, and nobody else has them yet. */
-function withToken(params: JsonObject, token: number): JsonObject {
-  (params._meta as JsonObject).progressToken = token;
-  return params;
-}
-
-/** Capabilities to declare when tasks are followed. */
-export function withTasks(capabilities: ClientCapabilities): ClientCapabilities {
-  return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
 }

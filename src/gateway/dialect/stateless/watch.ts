@@ -115,7 +115,7 @@ export class Watch {
       wire,
       filter,
       revision: server.revision,
-      envelope: (params) => this.#speaker.envelope({ params }),
+      envelope: (params) => this.#speaker.envelope.around(params),
       onNotification: (notification) => this.tell(notification),
       onGap: (honoured) => this.#tellAll(honoured),
     });

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { Recent } from './recent.ts';
+
+test('knows what was made of the very same things', () => {
+  const [one, other] = [{}, {}];
+  const recent = new Recent<string>();
+  expect(recent.get(one)).toBeUndefined();
+  expect(recent.keep('a', one, 1)).toBe('a');
+  recent.keep('b', other, 1);
+  expect([recent.get(one, 1), recent.get(other, 1), recent.get(one), recent.get(one, 1, 2)]).toEqual([
+    'a',
+    'b',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('keeps a few, and forgets the eldest first', () => {
+  const recent = new Recent<number>();
+  for (let n = 0; n < 1000; n++) recent.keep(n, n);
+  expect(recent.get(999)).toBe(999);
+  expect(recent.get(0)).toBeUndefined();
+  const kept = Array.from({ length: 1000 }, (_, n) => recent.get(n)).filter((n) => n !== undefined);
+  expect(kept).toEqual(Array.from({ length: kept.length }, (_, n) => 1000 - kept.length + n));
+});

@@ -54,10 +54,10 @@ export class Alarms {
   }
 
   /** Rings once after `ms`, unless it is called off or set anew. */
-  set(alarm: Alarm, ms: number): void {
+  set(alarm: Alarm, ms: number, now = this.now()): void {
     alarm.callOff();
     if (ms > MAX_TIMER_MS) return;
-    alarm.due = this.now() + ms;
+    alarm.due = now + ms;
     alarm.standAfter(this.#first);
     if (alarm.due < this.#armedFor) this.#arm(alarm.due, ms);
   }

@@ -163,8 +163,7 @@ export class Conversation {
       const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
       return outlet.end(toErrorMessage(request.id, plainError(unknown)));
     }
-    const exchange = new ConversationExchange(neutral.request, neutral.split, wording.client, outlet);
-    exchange.conversation = this;
+    const exchange = new ConversationExchange(this, neutral.request, neutral.split, outlet, wording.client);
     exchange.task = neutral.task;
     this.#inFlight.set(request.id, exchange);
     try {

@@ -12,6 +12,7 @@ import { Cancellation } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
+import { Call } from '../codec/json-rpc.ts';
 import type { Speaker, Wire, WireCall } from '../dialect/speaker.ts';
 import { fromRefusal } from './from-refusal.ts';
 import { isLostAnswer } from './http-answer.ts';
@@ -87,8 +88,7 @@ export class LinkWire implements Wire, LinkEvents {
       pending.reject = reject;
     });
     this.#pending.add(pending);
-    // A key that is undefined is not written.
-    const message = { jsonrpc: '2.0' as const, id, method, params } as RequestMessage;
+    const message = params ? new Call(id, method, params) : { jsonrpc: '2.0' as const, id, method };
     this.#follow(this.#link.send(message, { headers: call.headers, signal: stream }), id);
     return answer;
   }

@@ -41,10 +41,11 @@ export class Pending implements Waiting {
   add(pending: PendingCall): void {
     const { id, call } = pending;
     pending.waiting = this;
-    pending.until = this.#alarms.now() + this.#totalOf(call);
+    const now = this.#alarms.now();
+    pending.until = now + this.#totalOf(call);
     this.#calls.set(id, pending);
     call.signal?.addEventListener('abort', pending);
-    this.#restart(pending);
+    this.#restart(pending, now);
   }
 
   get(id: unknown): PendingCall | undefined {
@@ -119,13 +120,13 @@ export class Pending implements Waiting {
   }
 
   /** One time for both bounds: it rings at the one that comes first. */
-  #restart(pending: PendingCall): void {
+  #restart(pending: PendingCall, now = this.#alarms.now()): void {
     const { call, until } = pending;
     if (call.endless) return;
     const silence = this.#holds > 0 ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
-    const left = Math.max(0, until - this.#alarms.now());
+    const left = Math.max(0, until - now);
     pending.limitMs = silence <= left ? silence : this.#totalOf(call);
-    this.#alarms.set(pending, Math.min(silence, left));
+    this.#alarms.set(pending, Math.min(silence, left), now);
   }
 
   #totalOf({ maxTimeoutMs = this.#deadlines.maxTimeoutMs }: WireCall): number {

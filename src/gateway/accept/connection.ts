@@ -76,7 +76,7 @@ export class Connection {
     await this.#ready;
     this.#conversation.endInput();
     this.#endListens();
-    if (this.#isIdle()) return;
+    if (!this.isBusy) return;
     await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
@@ -158,12 +158,13 @@ export class Connection {
     }
   }
 
-  #isIdle(): boolean {
-    return this.#running.size === 0 && this.#conversation.inFlight === 0;
+  /** It has asked for more than it has been told. */
+  get isBusy(): boolean {
+    return this.#running.size > 0 || this.#conversation.inFlight > 0;
   }
 
   #checkIdle(): void {
-    if (this.#onIdle && this.#isIdle()) this.#onIdle();
+    if (this.#onIdle && !this.isBusy) this.#onIdle();
   }
 }
 

@@ -29,7 +29,7 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   const send = (message: Message | Message[]): void => {
     if (output.destroyed) return;
     if (out.length > maxBufferedBytes) giveUp();
-    else out.write(toLine(write(message)));
+    else out.write(toLine(write(message)), connection.isBusy);
   };
   const out = new OneWrite(output, { onFull: () => ended || input.pause() });
   const giveUp = (): void => {

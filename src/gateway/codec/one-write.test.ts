@@ -36,19 +36,25 @@ describe('one write', () => {
     expect([chunks, out.length]).toEqual([['a\nb\n', 'c\n'], 0]);
   });
 
-  it('what one event leads to leaves with it, and what others of the same turn lead to at its end', async () => {
-    const { out, chunks } = setUp();
-    await nextTurn();
-    const seen: string[][] = [];
-    for (const line of ['a\n', 'b\n', 'c\n']) {
-      setImmediate(() => out.write(line));
-      setImmediate(() => seen.push([...chunks]));
-    }
-    await nextTurn();
-    await nextTurn();
-    expect(seen).toEqual([['a\n'], ['a\n'], ['a\n']]);
-    expect(chunks).toEqual(['a\n', 'b\nc\n']);
-  });
+  it.each([
+    [false, [['a\n'], ['a\n', 'b\n'], ['a\n', 'b\n', 'c\n']]],
+    [true, [[], [], []]],
+  ])(
+    'what an event leads to leaves with it, or, where there are others (%s), at the end of the turn',
+    async (others, expected) => {
+      const { out, chunks } = setUp();
+      await nextTurn();
+      const seen: string[][] = [];
+      for (const line of ['a\n', 'b\n', 'c\n']) {
+        setImmediate(() => out.write(line, others));
+        setImmediate(() => seen.push([...chunks]));
+      }
+      await nextTurn();
+      await nextTurn();
+      expect(seen).toEqual(expected);
+      expect(chunks.join('')).toBe('a\nb\nc\n');
+    },
+  );
 
   it('holds no more than a few of them', () => {
     const { out, chunks } = setUp();

@@ -1,7 +1,7 @@
 // Lines that are written together leave in one write: a system call, and waking who reads, cost more than all else that is done
-// for a small message. What one event has led to leaves with it; what other events of the same turn of the loop lead to leaves at
-// its end, since many clients' requests come as many events. Nothing is held beyond the turn, nor more than a few of them, and the
-// order stays. What is large goes out by itself, in its pieces.
+// for a small message. What one event has led to leaves with it; while there are others under way it leaves at the end of this turn
+// of the loop, since many clients' requests come as many events. Nothing is held beyond the turn, nor more than a few of them, and
+// the order stays. What is large goes out by itself, in its pieces.
 import type { Writable } from 'node:stream';
 import { writeTo } from './written.ts';
 import type { Written } from './written.ts';
@@ -26,8 +26,6 @@ export class OneWrite {
   readonly #options: OneWriteOptions;
   #held = '';
   #isDue = false;
-  /** In this turn of the loop: what comes now comes by another event of it, and more may follow. */
-  #hasWritten = false;
   #taking: Taking | undefined;
 
   constructor(stream: Writable, options: OneWriteOptions = {}) {
@@ -40,20 +38,21 @@ export class OneWrite {
     return this.#stream.writableLength + this.#held.length;
   }
 
-  write(written: Written): void {
+  /** With `others` more may follow in this turn. */
+  write(written: Written, others = false): void {
     if (typeof written !== 'string') return this.#writePieces(written);
     this.#held += written;
     if (this.#held.length > MAX_HELD_CHARS) return this.flush();
     if (this.#isDue) return;
     this.#isDue = true;
-    if (this.#hasWritten) setImmediate(this.#onDue);
+    if (others) setImmediate(this.#onDue);
     else process.nextTick(this.#onDue);
   }
 
   /** The same, and settles when the pipe has taken it, or cannot. One promise for all that leave together. */
-  send(text: string): Promise<void> {
+  send(text: string, others = false): Promise<void> {
     const { promise } = (this.#taking ??= toTaking());
-    this.write(text);
+    this.write(text, others);
     return promise;
   }
 
@@ -81,13 +80,6 @@ export class OneWrite {
   readonly #onDue = (): void => {
     this.#isDue = false;
     this.flush();
-    if (this.#hasWritten) return;
-    this.#hasWritten = true;
-    setImmediate(this.#onTurn).unref();
-  };
-
-  readonly #onTurn = (): void => {
-    this.#hasWritten = false;
   };
 }
 

@@ -1,26 +1,14 @@
 // A request of a conversation: everything that it sends back is spelled by the conversation's wording.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, LogEntry, Progress } from '../../protocol/exchange.ts';
-import type { JsonObject, Message, RequestMessage } from '../../protocol/message.ts';
+import type { JsonObject, Message } from '../../protocol/message.ts';
 import type { Conversation } from './conversation.ts';
 import { isAtLeast } from './log-level.ts';
-import type { SplitParams } from './meta.ts';
 import type { Outlet } from './outlet.ts';
 import { ServedExchange } from './served-exchange.ts';
 
 export class ConversationExchange extends ServedExchange {
-  readonly conversation: Conversation;
-
-  constructor(
-    conversation: Conversation,
-    request: RequestMessage,
-    split: SplitParams,
-    outlet: Outlet,
-    client: ClientView,
-  ) {
-    super(request, split, client, outlet);
-    this.conversation = conversation;
-  }
+  conversation!: Conversation;
 
   progress(progress: Progress): void {
     this.tell(this.conversation.wording?.toProgress(progress, this));
@@ -51,5 +39,7 @@ export function unrelatedExchange(
 ): ConversationExchange {
   const outlet = { send: (message: Message) => back.send(message), end: () => {}, release: () => {} };
   const split = { params: {}, progressToken: undefined, trace: undefined };
-  return new ConversationExchange(conversation, { jsonrpc: '2.0', id: '', method: '' }, split, outlet, client);
+  const exchange = new ConversationExchange({ jsonrpc: '2.0', id: '', method: '' }, split, client, outlet);
+  exchange.conversation = conversation;
+  return exchange;
 }

@@ -163,7 +163,8 @@ export class Conversation {
       const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
       return outlet.end(toErrorMessage(request.id, plainError(unknown)));
     }
-    const exchange = new ConversationExchange(this, neutral.request, neutral.split, outlet, wording.client);
+    const exchange = new ConversationExchange(neutral.request, neutral.split, wording.client, outlet);
+    exchange.conversation = this;
     exchange.task = neutral.task;
     this.#inFlight.set(request.id, exchange);
     try {

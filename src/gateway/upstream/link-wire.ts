@@ -89,7 +89,8 @@ export class LinkWire implements Wire, LinkEvents {
     });
     this.#pending.add(pending);
     const message = params ? new Call(id, method, params) : { jsonrpc: '2.0' as const, id, method };
-    this.#follow(this.#link.send(message, { headers: call.headers, signal: stream }), id);
+    const others = this.#pending.size > 1;
+    this.#follow(this.#link.send(message, { headers: call.headers, signal: stream, others }), id);
     return answer;
   }
 

@@ -30,6 +30,8 @@ export interface SendOptions {
   headers?: Record<string, string> | undefined;
   /** Aborting ends the request's own stream (HTTP); other transports ignore it. */
   signal?: Abortable | undefined;
+  /** More is under way with this server: what can be written together, may wait for it. */
+  others?: boolean | undefined;
 }
 
 export interface Link {

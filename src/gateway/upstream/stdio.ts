@@ -13,7 +13,7 @@ import { LineReader } from '../codec/lines.ts';
 import { OneWrite } from '../codec/one-write.ts';
 import { startProcess, takeStarted } from './head-start.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
-import type { Link, LinkEvents } from './link.ts';
+import type { Link, LinkEvents, SendOptions } from './link.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { within } from './within.ts';
@@ -68,10 +68,10 @@ class StdioLink implements Link {
   }
 
   /** What it returns settles once the pipe has taken the line: a server that does not read holds back who waits for it. */
-  send(message: Message): Promise<void> {
+  send(message: Message, { others }: SendOptions = {}): Promise<void> {
     try {
       if (this.#out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
-      return this.#out.send(`${writeMessage(message)}\n`);
+      return this.#out.send(`${writeMessage(message)}\n`, others);
     } catch (thrown) {
       return Promise.reject(thrown);
     }

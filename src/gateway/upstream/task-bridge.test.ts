@@ -56,9 +56,9 @@ function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonOb
       },
     };
   };
-  const send: Lender['send'] = (exchange, ending = PLAIN) => {
+  const send: Lender['send'] = (exchange, ending) => {
     const one = lend(exchange);
-    return ended(one.send().finally(one.end), ending);
+    return ended(one.send().finally(one.end), ending ?? PLAIN);
   };
   const bridge = new TaskBridge({
     tools: book,

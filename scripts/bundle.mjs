@@ -27,7 +27,9 @@ const INTERNALS = [
 const CHUNKS = {
   start: /^cli\/(?:dispatch|print|signals)$/, // all of main
   base: /^(?:shared|protocol)\//,
-  wrap: /^(?:cli\/commands\/wrap|gateway\/upstream\/stdio)$/, // most servers are commands
+  wrap: /^cli\/commands\/wrap$/,
+  commands: /^gateway\/upstream\/stdio$/, // one of these two is loaded with it
+  urls: /^gateway\/upstream\/streamable-http$/,
   http: /^gateway\/accept\/http-endpoint$/,
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,
@@ -36,9 +38,23 @@ const CHUNKS = {
   ...Object.fromEntries(ENTRIES.map((entry) => [entry.slice('_entries/'.length), new RegExp(`^${entry}$`)])),
 };
 
+/**
+ * What is imported of Node is taken from it without the loader of modules, which would ask each part of Node for all that it can
+ * give, and so make it load what it loads late.
+ */
+const NODE_IMPORT = /^import \{([^}]*)\} from '(node:[^']+)';$/gm;
+const builtins = {
+  name: 'builtins',
+  transform: {
+    filter: { id: /\.ts$/ },
+    handler: (code) => ({ code: code.replace(NODE_IMPORT, toTaken), map: null }),
+  },
+};
+
 const bundle = await rolldown({
   cwd: root,
   platform: 'node',
+  plugins: [builtins],
   input: Object.fromEntries(['cli/main', ...ENTRIES, ...INTERNALS].map((name) => [name, join(src, `${name}.ts`)])),
   external: [/^node:/, ...packages().map((name) => new RegExp(`^${name}(?:/|$)`))],
   transform: { target: 'es2023' },
@@ -63,6 +79,12 @@ removeAllBut(new Set(output.map(({ fileName }) => fileName)));
 function toGroup([name, pattern], index, { length }) {
   const test = (id) => pattern.test(relative(src, id).replaceAll(sep, '/').replace(/\.ts$/, ''));
   return { name, test, priority: length - index };
+}
+
+/** In as many lines as before, so that the map of sources stays right. */
+function toTaken(_whole, names, from) {
+  const taken = names.replaceAll(/\btype \w+,?/g, '').replaceAll(' as ', ': ');
+  return `const {${taken}} = process.getBuiltinModule('${from}');`;
 }
 
 function packages() {

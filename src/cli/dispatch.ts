@@ -47,10 +47,18 @@ async function run(command: Runnable, print: Printer): Promise<number> {
   }
 }
 
-/** The server starts while the code that will speak with it is loaded. From here on a signal has to end it as well. */
-function startWrapped({ server }: WrapCommand): void {
+/**
+ * The server starts while the code that will speak with it is loaded. From here on a signal has to end it as well. What is
+ * imported here would otherwise be looked for when all the rest is there.
+ */
+function startWrapped({ server, port }: WrapCommand): void {
   const address = wrappedAddress(server);
-  if (!('command' in address)) return;
-  void untilSignal();
-  startAhead(address);
+  if ('command' in address) {
+    void untilSignal();
+    startAhead(address);
+    void import('../gateway/upstream/stdio.ts');
+  } else if (/^http/i.test(String(address.url))) {
+    void import('../gateway/upstream/streamable-http.ts');
+  }
+  if (port !== undefined) void import('../gateway/accept/listen-http.ts');
 }

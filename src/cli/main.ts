@@ -2,14 +2,18 @@
 // The command `parley`: words typed by a person in, exit status out. 0 is a good end, 1 something that went wrong while
 // running, 2 a command line that was not understood. Nothing imports this file, and what it does is in others: whoever
 // imported it would wait for its end.
-import { setFlagsFromString } from 'node:v8';
 import { dispatch } from './dispatch.ts';
 import { createPrinter } from './print.ts';
 import { secondSignal } from './signals.ts';
 
+/** By then the first answer is given: loading `node:v8` would delay it. */
+const SETTLED_MS = 200;
+
 // Calls end soon, but under load many of them outlive a collection of young objects, from which V8 learns to make their parts
 // old from birth. Then they stay until everything is collected, and all that hangs on them with them: a third of the CPU went there.
-setFlagsFromString('--no-allocation-site-pretenuring');
+setTimeout(() => {
+  process.getBuiltinModule('node:v8').setFlagsFromString('--no-allocation-site-pretenuring');
+}, SETTLED_MS).unref();
 
 const print = createPrinter();
 const status = await Promise.race([dispatch(process.argv.slice(2), print), secondSignal]);

@@ -1,7 +1,6 @@
 // Plain JSON Schemas, checked by ajv. ajv is loaded, and a schema compiled, when the first value is checked: a server
 // must start fast. A schema with references is compiled at once, because one that points elsewhere is refused.
 // Nothing is ever fetched. Formats are notes for people and are not checked.
-import { createRequire } from 'node:module';
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import type * as Draft07 from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
@@ -77,7 +76,6 @@ function refuseUnresolved(compileNow: () => unknown, option: string): void {
   }
 }
 
-const require = createRequire(import.meta.url);
 const compilers = new Map<string, Pick<Draft07.Ajv, 'compile' | 'removeSchema'>>();
 
 function compile(schema: JsonObject, draft: Draft, extent: Extent): ValidateFunction {
@@ -100,6 +98,7 @@ function createCompiler(draft: Draft, extent: Extent) {
     addUsedSchema: false,
     logger: false,
   };
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   // In two steps: tsc 7.0.2 drops the parentheses of `new (require(…) as T).X()` and so changes its meaning.
   if (draft === 'draft-07') {
     const { Ajv } = require('ajv') as typeof Draft07;

@@ -1,7 +1,7 @@
 // AES-256-GCM, the one cipher of everything that travels through a client. Nobody can read, forge or alter what was encrypted, nor
 // open it with other associated data. How the parts are laid out, and from where the key comes, is the caller's.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { lateCrypto } from './late-crypto.ts';
 
 export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
@@ -13,6 +13,7 @@ export interface Encrypted {
 }
 
 export function encrypt(key: Buffer | KeyObject, associated: Buffer, plain: Uint8Array): Encrypted {
+  const { createCipheriv, randomBytes } = lateCrypto();
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
   const body = Buffer.concat([cipher.update(plain), cipher.final()]);
@@ -25,7 +26,7 @@ export function decrypt(
   associated: Buffer,
   { nonce, body, tag }: Encrypted,
 ): Buffer | undefined {
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  const decipher = lateCrypto().createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(associated).setAuthTag(tag);
   try {
     return Buffer.concat([decipher.update(body), decipher.final()]);
@@ -36,5 +37,5 @@ export function decrypt(
 
 /** Any string serves as a key; 32 random bytes in base64 carry the most. Each purpose gets a key of its own. */
 export function toKey(purpose: string, text: string): Buffer {
-  return createHash('sha256').update(`mcp-parley/${purpose}\0`).update(text).digest();
+  return lateCrypto().createHash('sha256').update(`mcp-parley/${purpose}\0`).update(text).digest();
 }

@@ -9,7 +9,11 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  ticks: () => performance.now(),
+  // Not `performance.now()`, which is the same but loads ten parts of Node when it is first called.
+  ticks() {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1e3 + nanoseconds / 1e6;
+  },
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     timer.unref();

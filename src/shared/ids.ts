@@ -1,5 +1,6 @@
 // Ids. `randomId` cannot be guessed (128 random bits); `createCounter` is for ids that only have to be unique here.
-import { randomFillSync } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { lateCrypto } from './late-crypto.ts';
 
 const BYTES = 16;
 /** Drawn for many ids at once: asking the system for each takes longer than all the rest of it. */
@@ -8,7 +9,7 @@ let used = pool.length;
 
 export function randomId(prefix = ''): string {
   if (used === pool.length) {
-    randomFillSync(pool);
+    draw(pool);
     used = 0;
   }
   used += BYTES;
@@ -21,4 +22,23 @@ export function randomId(prefix = ''): string {
 export function createCounter(prefix: string): () => string {
   let next = 0;
   return () => `${prefix}${(next++).toString(36)}`;
+}
+
+/** From the system: every first answer has an id in it, and loading crypto for that would take longer than making the answer. */
+function draw(bytes: Buffer): void {
+  if (!readDevice(bytes)) lateCrypto().randomFillSync(bytes);
+}
+
+/** False where there is no such device, as on Windows. */
+function readDevice(bytes: Buffer): boolean {
+  try {
+    const device = openSync('/dev/urandom', 'r');
+    try {
+      return readSync(device, bytes) === bytes.length;
+    } finally {
+      closeSync(device);
+    }
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,9 @@
 // Seals state that travels through a client instead of being kept here: request state, cursors, handles, tokens.
 // AES-256-GCM: nobody can read, forge or alter it. Purpose and binding are authenticated but not carried, so that a seal
 // made for one purpose or principal does not open for another. It does not stop a replay: whoever needs single use keeps count.
-import { randomBytes } from 'node:crypto';
 import { GatewayError } from './errors.ts';
 import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from './aead.ts';
+import { lateCrypto } from './late-crypto.ts';
 
 export interface Sealer {
   seal(purpose: string, binding: string, payload: unknown): string;
@@ -18,18 +18,19 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
 /** The first key seals; all of them open, so that keys can be rotated. */
 export function createSealer(keys?: readonly string[]): Sealer {
-  const ring = keys?.length ? keys.map((text) => toKey('seal', checkedKey(text))) : [randomBytes(32)];
+  let ring = keys?.length ? keys.map((text) => toKey('seal', checkedKey(text))) : undefined;
+  const allKeys = (): Buffer[] => (ring ??= [lateCrypto().randomBytes(32)]);
   return {
     durable: Boolean(keys?.length),
     seal(purpose, binding, payload) {
       const plain = Buffer.from(JSON.stringify(payload), 'utf8');
-      const { nonce, tag, body } = encrypt(ring[0]!, associated(purpose, binding), plain);
+      const { nonce, tag, body } = encrypt(allKeys()[0]!, associated(purpose, binding), plain);
       return Buffer.concat([Buffer.of(VERSION), nonce, tag, body]).toString('base64url');
     },
     open(purpose, binding, sealed) {
       const bytes = Buffer.from(sealed, 'base64url');
       if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION || bytes.toString('base64url') !== sealed) return undefined;
-      for (const key of ring) {
+      for (const key of allKeys()) {
         const payload = openWith(key, associated(purpose, binding), bytes);
         if (payload !== undefined) return payload;
       }

@@ -10,7 +10,6 @@ import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts'
 import { ANSWER_TOOL, answerTool } from './answer-tool.ts';
 import { AskedExchange } from './asked-exchange.ts';
 import type { Means } from './means.ts';
-import { takeAnswer } from './take-answer.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
@@ -80,6 +79,7 @@ export class AskTarget extends DelegatedTarget {
   }
 
   async #answer(exchange: Exchange): Promise<ResultObject> {
+    const { takeAnswer } = await import('./take-answer.ts'); // most clients never bring one
     return takeAnswer(exchange, this.#means);
   }
 

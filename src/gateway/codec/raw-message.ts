@@ -4,7 +4,6 @@
 //    the last, valid JSON. So what a server gets wrong never becomes a broken line for a client.
 // 2. The bytes hold no line end, so they may stand in a line, an event or a frame.
 // 3. No key of the message or of the result stands there twice: which one counts would be for each reader to say.
-import { isUtf8 } from 'node:buffer';
 import type { RequestId, ResultMessage } from '../../protocol/message.ts';
 import { RawBytes } from '../../protocol/raw-bytes.ts';
 import type { RawMember } from '../../protocol/raw-bytes.ts';
@@ -18,6 +17,8 @@ export const LARGE_BYTES = 16 * 1024;
 /** Results have a handful of members; each costs an entry. */
 const MAX_MEMBERS = 64;
 const BRACE = 0x7b;
+/** An `import` would load all that `node:buffer` has, files and blobs too. */
+const { isUtf8 } = process.getBuiltinModule('node:buffer');
 
 /** Undefined when it is no answer with an object for a result, or nothing to be sure of. */
 export function readRaw(bytes: Buffer, { maxDepth }: ReadLimits): ResultMessage | undefined {

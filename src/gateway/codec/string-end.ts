@@ -1,6 +1,5 @@
 // Where a string of JSON ends, in bytes. Strings are nearly all of a large message, so they are crossed four bytes at a time:
 // a loop over single bytes takes as long as parsing does. UTF-8 is not checked.
-import { endianness } from 'node:os';
 
 /** The same bytes, also in fours from the first that is aligned. */
 export interface Words {
@@ -16,7 +15,7 @@ const BACKSLASH = 0x5c;
 const UNICODE = 0x75;
 const ESCAPED = bytesIn('"\\/bfnrt');
 const HEX = bytesIn('0123456789abcdefABCDEF');
-const IS_LITTLE = endianness() === 'LE';
+const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 export function toWords(bytes: Buffer): Words {
   const shift = (4 - (bytes.byteOffset & 3)) & 3;

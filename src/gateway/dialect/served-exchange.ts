@@ -9,7 +9,7 @@ import type { SplitParams } from './meta.ts';
 import type { Outlet } from './outlet.ts';
 
 /** Unique across restarts, so that a log line found later names one exchange only. */
-const nextId = createCounter(`${randomId().slice(0, 6)}-`);
+let nextId: (() => string) | undefined;
 
 export abstract class ServedExchange implements Exchange {
   request: RequestMessage;
@@ -36,6 +36,7 @@ export abstract class ServedExchange implements Exchange {
   }
 
   get id(): string {
+    nextId ??= createCounter(`${randomId().slice(0, 6)}-`);
     return (this.#id ??= nextId());
   }
 

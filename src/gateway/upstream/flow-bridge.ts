@@ -13,7 +13,6 @@ import type { Put } from './ask-routing.ts';
 import type { Connection } from './connection.ts';
 import { FlowSessions } from '../flow/flow-sessions.ts';
 import type { Player, Told } from '../flow/flow-sessions.ts';
-import { playTool } from '../flow/play-tool.ts';
 import type { Stage } from '../flow/play-tool.ts';
 import { Prompts } from '../flow/prompts.ts';
 import type { Lender } from './lender.ts';
@@ -71,7 +70,9 @@ export class FlowBridge {
       const started = await request('interaction.start', toStart(exchange)).catch((thrown: unknown) => {
         return this.#notPlayed(thrown, tool);
       });
-      return started && playTool(exchange, { started, prompts, request });
+      if (!started) return undefined;
+      const { playTool } = await import('../flow/play-tool.ts'); // few servers play tools
+      return playTool(exchange, { started, prompts, request });
     });
   }
 

@@ -2,12 +2,11 @@
 // It never follows a redirect to another origin (it would hand our credentials to a stranger), never lets a URL with
 // its credentials or query into an error, and sets no deadline: a stream may be silent for hours, and how long to wait
 // is known above.
-import type { ConnectionOptions } from 'node:tls';
 import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { discard } from './http-body.ts';
-import { createPool, exchange } from './http-exchange.ts';
-import type { HttpResponse, Pool } from './http-exchange.ts';
+import { connectionsTo } from './http-exchange.ts';
+import type { HttpConnections, HttpResponse, Tls } from './http-exchange.ts';
 import { HttpRefusal } from './link.ts';
 import { networkWords } from './network-words.ts';
 
@@ -16,7 +15,7 @@ export interface HttpClientOptions {
   /** Sent with every request. */
   headers?: Record<string, string> | undefined;
   /** For https: whom to trust, and who we are. */
-  tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'> | undefined;
+  tls?: Tls | undefined;
 }
 
 export interface HttpRequest {
@@ -37,7 +36,7 @@ export class HttpClient {
   readonly name: string;
   /** Of the URL, with its query. */
   readonly #path: string;
-  readonly #pool: Pool;
+  readonly #connections: HttpConnections;
   #headers: Record<string, string>;
 
   constructor({ url, headers = {}, tls }: HttpClientOptions) {
@@ -45,7 +44,7 @@ export class HttpClient {
     this.name = this.url.origin + this.url.pathname;
     this.#path = pathOf(this.url);
     this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
-    this.#pool = createPool(this.url.origin, { headersTimeout: 0, bodyTimeout: 0, ...(tls && { connect: tls }) });
+    this.#connections = connectionsTo(this.url.origin, tls);
   }
 
   /** For every later request; an empty value takes the header away. */
@@ -63,13 +62,13 @@ export class HttpClient {
 
   /** Breaks off everything that is still open. */
   destroy(): Promise<void> {
-    return this.#pool.destroy();
+    return this.#connections.destroy();
   }
 
   #hop(request: HttpRequest, headers: Record<string, string>, url: URL, hops: number): Promise<HttpResponse> {
     const { method, body, signal } = request;
     const path = url === this.url ? this.#path : pathOf(url);
-    return exchange(this.#pool, { path, method, headers, body, signal }).then(
+    return this.#connections.exchange({ path, method, headers, body, signal }).then(
       (response) => {
         const next = hops < MAX_REDIRECTS ? redirectOf(response, method, url) : undefined;
         return next ? this.#redirected(response, next, () => this.#hop(request, headers, next, hops + 1)) : response;

@@ -1,92 +1,76 @@
 // One HTTP request and the head of its response, whatever its status. Aborting breaks off what is under way, the body too;
 // then, and when the network fails, either the promise rejects or the body ends with an error. No listener stays on the
 // caller's signal, and no connection that is called off is used again.
-// Of undici only its pool is loaded: all of it takes four times as long, and its `request` twice the CPU per call.
-import { createRequire } from 'node:module';
-import type { Dispatcher, Pool as UndiciPool } from 'undici';
+// Whoever starts us waits for the first requests: `node:http` makes them sooner than undici would be loaded. Whoever makes many
+// gets the others from undici, for half the CPU.
+import type { ConnectionOptions } from 'node:tls';
 import type { Abortable } from '../../shared/cancellation.ts';
-import { ResponseBody } from './response-body.ts';
+import { PlainHttp } from './plain-http.ts';
+import type { ResponseBody } from './response-body.ts';
 
 /** A header that came several times is a list of them. */
-type Headers = Record<string, string | string[] | undefined>;
+export type HttpHeaders = Record<string, string | string[] | undefined>;
 
 export interface HttpResponse {
   statusCode: number;
-  headers: Headers;
+  headers: HttpHeaders;
   body: ResponseBody;
 }
 
 export interface ExchangeOptions {
   path: string;
-  method: Dispatcher.HttpMethod;
+  method: 'GET' | 'POST' | 'DELETE';
   headers: Record<string, string>;
   body?: string | undefined;
   signal: Abortable;
 }
 
-export type Pool = UndiciPool;
+export type Tls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>;
 
-const undiciPool = createRequire(import.meta.url)('undici/lib/dispatcher/pool.js') as typeof UndiciPool;
-
-export function createPool(origin: string, options: UndiciPool.Options): Pool {
-  return new undiciPool(origin, options);
+/** Connections to one origin, as many as there are requests at once; those that are free wait a little for the next. */
+export interface HttpConnections {
+  exchange(options: ExchangeOptions): Promise<HttpResponse>;
+  /** Breaks off everything that is still open. */
+  destroy(): Promise<void>;
 }
 
-export function exchange(pool: Pool, { path, method, headers, body, signal }: ExchangeOptions): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    pool.dispatch({ path, method, headers, body: body ?? null }, new Exchange(signal, resolve, reject));
-  });
+/** Loading undici takes as much CPU as it saves with the first thousand requests, and 11 MB. Many sessions make fewer. */
+const PLAIN_REQUESTS = 200;
+
+export function connectionsTo(origin: string, tls: Tls | undefined, plainRequests = PLAIN_REQUESTS): HttpConnections {
+  return new Connections(origin, tls, plainRequests);
 }
 
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #signal: Abortable;
-  readonly #resolve: (response: HttpResponse) => void;
-  readonly #reject: (reason: Error) => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #body: ResponseBody | undefined;
+class Connections implements HttpConnections {
+  readonly #origin: string;
+  readonly #tls: Tls | undefined;
+  readonly #plain: HttpConnections;
+  #pooled: HttpConnections | undefined;
+  #isDestroyed = false;
+  #left: number;
 
-  constructor(signal: Abortable, resolve: (response: HttpResponse) => void, reject: (reason: Error) => void) {
-    this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    signal.addEventListener('abort', this.#onAbort);
+  constructor(origin: string, tls: Tls | undefined, plainRequests: number) {
+    this.#origin = origin;
+    this.#tls = tls;
+    this.#plain = new PlainHttp(origin, tls);
+    this.#left = plainRequests;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#signal.aborted) this.#onAbort();
+  exchange(options: ExchangeOptions): Promise<HttpResponse> {
+    if (this.#pooled) return this.#pooled.exchange(options);
+    if (this.#isDestroyed) return Promise.reject(new Error('closed'));
+    if (this.#left-- === 0) this.#goOver().catch(() => {}); // then it goes on as it began
+    return this.#plain.exchange(options);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: Headers): void {
-    if (statusCode < 200) return; // the head that counts comes later
-    this.#body = new ResponseBody((reason) => controller.abort(reason));
-    this.#resolve({ statusCode, headers, body: this.#body });
+  async destroy(): Promise<void> {
+    this.#isDestroyed = true;
+    await Promise.all([this.#plain.destroy(), this.#pooled?.destroy()]);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#body?.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    this.#leave();
-    this.#body?.end();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#leave();
-    if (this.#body) this.#body.end(error);
-    else this.#reject(error);
-  }
-
-  /** One that waits for a connection is told at once, and is not sent when there is one. */
-  readonly #onAbort = (): void => {
-    const reason = this.#signal.reason as Error;
-    if (this.#controller) this.#controller.abort(reason);
-    else this.#reject(reason);
-  };
-
-  #leave(): void {
-    this.#signal.removeEventListener('abort', this.#onAbort);
+  /** What is under way stays where it is. */
+  async #goOver(): Promise<void> {
+    const { PooledHttp } = await import('./pooled-http.ts');
+    if (!this.#isDestroyed) this.#pooled = new PooledHttp(this.#origin, this.#tls);
   }
 }

@@ -2,7 +2,7 @@
 // own, so that what it left behind (npx starts a shell, which starts node) is ended with it. Invariants:
 // 1. A group is signalled only while our child lives or right after it, so that a reused pid is never hit.
 // 2. No group outlives this process when it exits by itself; a process that is killed cannot keep this promise.
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import type * as ChildProcess from 'node:child_process';
 
 export interface SpawnOptions {
   command: string;
@@ -19,7 +19,7 @@ const alive = new Set<ProcessGroup>();
 let isHooked = false;
 
 export class ProcessGroup {
-  readonly child: ChildProcessWithoutNullStreams;
+  readonly child: ChildProcess.ChildProcessWithoutNullStreams;
   /** Fulfilled when the leader was reaped, or could not be started. */
   readonly exited: Promise<void>;
   #hasExited = false;
@@ -27,7 +27,14 @@ export class ProcessGroup {
   constructor({ command, args, env, cwd }: SpawnOptions) {
     const shell = isWindows && /^npx$|\.(cmd|bat)$/i.test(command);
     const [file, list] = shell ? [quote(command), args.map(quote)] : [command, args];
-    this.child = spawn(file, list, { env, cwd, shell, detached: !isWindows, windowsHide: true, stdio: 'pipe' });
+    this.child = childProcess().spawn(file, list, {
+      env,
+      cwd,
+      shell,
+      detached: !isWindows,
+      windowsHide: true,
+      stdio: 'pipe',
+    });
     this.exited = new Promise((resolve) => {
       const done = (): void => {
         this.#hasExited = true;
@@ -59,7 +66,10 @@ export class ProcessGroup {
     try {
       if (!isWindows) return process.kill(-pid, signal);
       if (this.#hasExited) return false;
-      if (signal !== 0) spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' }).on('error', () => {});
+      if (signal !== 0)
+        childProcess()
+          .spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' })
+          .on('error', () => {});
       return true;
     } catch {
       // ESRCH: the group is empty. EPERM: its members have changed their user, and are no longer ours to end.
@@ -78,6 +88,11 @@ export class ProcessGroup {
       look();
     });
   }
+}
+
+/** A server behind a URL is reached without it. */
+function childProcess(): typeof ChildProcess {
+  return process.getBuiltinModule('node:child_process');
 }
 
 function remember(group: ProcessGroup): void {

@@ -94,9 +94,12 @@ class HttpLink implements Link {
     if (this.#isListening || !this.#inbox.isOpen) return;
     this.#isListening = true;
     const request = this.#open.enter();
-    void this.#listen(request.signal).finally(() => {
-      request.leave();
-      this.#isListening = false;
+    // The answer that somebody waits for goes first.
+    setImmediate(() => {
+      void this.#listen(request.signal).finally(() => {
+        request.leave();
+        this.#isListening = false;
+      });
     });
   }
 

@@ -1,9 +1,9 @@
 // `requestState`: sealed, either a ticket to a call that waits here, or all that a call needs to be made again. Bound to the
 // principal and to the request it belongs to, so that a state taken from one call, tool or user opens nothing elsewhere.
-import { createHash } from 'node:crypto';
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical.ts';
+import { lateCrypto } from '../../../shared/late-crypto.ts';
 import type { Sealer } from '../../../shared/seal.ts';
 import { namedBy } from './headers.ts';
 import type { Ticket } from './parked-calls.ts';
@@ -36,5 +36,5 @@ export function openState(sealer: Sealer, request: RequestMessage, principal: st
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {
   // Clients may write the same arguments in another order.
   const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}];
-  return createHash('sha256').update(canonicalJson(salient)).digest('base64');
+  return lateCrypto().createHash('sha256').update(canonicalJson(salient)).digest('base64');
 }

@@ -27,6 +27,10 @@ export class DelegatedExchange implements Exchange {
     this.inner.params = params;
   }
 
+  get sentText(): string | undefined {
+    return this.inner.sentText;
+  }
+
   get client(): ClientView {
     return this.inner.client;
   }

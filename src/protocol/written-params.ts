@@ -1,19 +1,23 @@
 // Params of which `_meta` is text already: most of it is the same for call after call of a client, so it is not written anew each
 // time. It is for whoever only writes them; all others ask for the plain object.
+import { withNumbersOf } from './exact-numbers.ts';
 import type { JsonObject, Message } from './message.ts';
 
 export class WrittenParams {
   readonly #own: JsonObject | undefined;
   readonly #meta: string;
+  readonly #sent: string | undefined;
 
-  /** `own` has no `_meta`; `meta` is an object as JSON, without a line end. */
-  constructor(own: JsonObject | undefined, meta: string) {
+  /** `own` has no `_meta`; `meta` is an object as JSON, without a line end; `sent` the message in which they came. */
+  constructor(own: JsonObject | undefined, meta: string, sent?: string) {
     this.#own = own;
     this.#meta = meta;
+    this.#sent = sent;
   }
 
   get text(): string {
-    const own = this.#own === undefined ? '{}' : JSON.stringify(this.#own);
+    const written = this.#own === undefined ? '{}' : JSON.stringify(this.#own);
+    const own = this.#sent === undefined ? written : withNumbersOf(this.#sent, written);
     return own === '{}' ? `{"_meta":${this.#meta}}` : `${own.slice(0, -1)},"_meta":${this.#meta}}`;
   }
 

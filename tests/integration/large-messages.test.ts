@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { createGateway, createLog } from 'mcp-parley';
+import { rename } from 'mcp-parley/middleware';
 import type { Address, Gateway, GatewayOptions } from 'mcp-parley';
 import { REVISIONS } from '../helpers/bridge.ts';
 import { connected, fixture, startHttp, textOf } from '../helpers/fixture-server.ts';
@@ -14,6 +15,8 @@ import { within } from '../helpers/until.ts';
 const MiB = 1024 * 1024;
 const UPSTREAMS = ['stdio', 'http', 'events'] as const;
 type Upstream = (typeof UPSTREAMS)[number];
+/** Arguments that JavaScript would write in another way. */
+const EXACT = '{"id":12345678901234567890,"in":[1.0,-0,1e3],"w":"1.0"}';
 const log = createLog({ level: 'silent' });
 
 const servers = new Map<Upstream, HttpFixture>();
@@ -50,8 +53,10 @@ async function asker(url: string, revision: string) {
     'io.modelcontextprotocol/clientInfo': { name: 'asker', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const post = async (body: object, extra: Record<string, string> = {}): Promise<Response> =>
-    within('an answer', fetch(url, { method: 'POST', headers: { ...headers, ...extra }, body: JSON.stringify(body) }));
+  const post = async (message: object, extra: Record<string, string> = {}): Promise<Response> => {
+    const body = JSON.stringify(message).replace('"EXACT"', EXACT);
+    return within('an answer', fetch(url, { method: 'POST', headers: { ...headers, ...extra }, body }));
+  };
   if (!isStateless) {
     const clientInfo = meta['io.modelcontextprotocol/clientInfo'];
     const params = { protocolVersion: revision, capabilities: {}, clientInfo };
@@ -109,6 +114,22 @@ describe.each(PAIRS)('client $client, server $server, $upstream', ({ client: rev
       id: 1,
       resultType: revision === '2026-07-28' ? 'complete' : undefined,
     });
+  });
+
+  test('so do the numbers of arguments, whatever the tool is called', async () => {
+    await using renamed = await serve(upstream, server, { steps: [rename({ tools: { said: 'say' } })] });
+    for (const [url, name] of [
+      [served.url, 'said'],
+      [renamed.url, 'say'],
+    ] as const) {
+      const ask = await asker(url, revision);
+      for (const token of [undefined, 7]) {
+        const answer = await ask('tools/call', { name, arguments: 'EXACT' }, token);
+        const data = answer.startsWith('{') ? answer : answer.split('data: ').at(-1)!;
+        const { result } = JSON.parse(data) as { result: { content: { text: string }[] } };
+        expect(result.content[0]!.text).toContain(`"name":"said","arguments":${EXACT}`);
+      }
+    }
   });
 
   test('a large answer comes after its progress, in a stream', async () => {

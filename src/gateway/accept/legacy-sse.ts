@@ -4,11 +4,13 @@
 import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
-import { readMessage, writeMessage } from '../codec/json-rpc.ts';
+import { writeMessage } from '../codec/json-rpc.ts';
+import { RequestReader } from '../codec/request-reader.ts';
 import { toText } from '../codec/written.ts';
 import type { Written } from '../codec/written.ts';
 import { Conversation } from '../dialect/conversation.ts';
 import { openingOf } from '../dialect/detect.ts';
+import { RECURRING } from '../dialect/recurring.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { answerError, answerJson } from './answer.ts';
@@ -24,11 +26,13 @@ import { written } from './write-answer.ts';
 
 export class LegacySse {
   readonly #front: Front;
+  readonly #reader: RequestReader;
   readonly #streamable: StreamableHttp;
   readonly #sessions: SessionTable<SseSession>;
 
   constructor(front: Front, streamable: StreamableHttp) {
     this.#front = front;
+    this.#reader = new RequestReader(front.limits, RECURRING);
     this.#streamable = streamable;
     this.#sessions = new SessionTable(front.limits, front.clock);
   }
@@ -52,7 +56,7 @@ export class LegacySse {
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
       response.writeHead(202).end();
-      const incoming = readMessage(body, this.#front.limits);
+      const incoming = this.#reader.read(body);
       const take = (): void => receiveIn(session.conversation, incoming, session.outlet);
       const opening = incoming.kind === 'message' ? openingOf(incoming.message) : undefined;
       const ready = session.conversation.wording ? undefined : this.#front.target.ready?.(opening);

@@ -31,6 +31,8 @@ export interface Visit {
   principal: string | undefined;
 }
 
+type OneMessage = Extract<Incoming, { kind: 'message' }>;
+
 export class StreamableHttp {
   readonly #front: Front;
   readonly #reader: RequestReader;
@@ -92,18 +94,22 @@ export class StreamableHttp {
     const versionHeader = headers['mcp-protocol-version'] as string | undefined;
     const isMessage = incoming.kind === 'message' && this.#front.stateless;
     if (isMessage && isStatelessMessage(incoming.message, { session, versionHeader }))
-      this.#stateless(visit, incoming.message, accepted);
+      this.#stateless(visit, incoming, accepted);
     else if (sessionId === undefined) this.#opening(visit, incoming, accepted);
     else this.#inSession(visit, incoming, accepted, sessionId);
   }
 
-  #stateless({ request, response, principal = 'local' }: Visit, message: Message, accepted: Accepted): void {
+  #stateless(
+    { request, response, principal = 'local' }: Visit,
+    { message, sent }: OneMessage,
+    accepted: Accepted,
+  ): void {
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
     const outlet = new PostOutlet(this.#front, response, accepted);
     if (!isRequest(message)) return outlet.end(); // the era knows no notification over HTTP that we would have to heed
     const headers = (name: string) => request.headers[name] as string | undefined;
-    const running = serveStateless(this.#front, message, outlet, { principal, headers });
+    const running = serveStateless(this.#front, message, outlet, { principal, headers, sent });
     // Closing the stream is how this era calls off a request.
     if (running && !outlet.ended) response.on('close', () => outlet.ended || running.cancel());
   }

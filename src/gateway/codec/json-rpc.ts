@@ -10,7 +10,11 @@ import type { SentParams } from '../../protocol/written-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
-export type Incoming = { kind: 'message'; message: Message } | { kind: 'batch'; items: Incoming[] } | Refused;
+/** `sent` is the text of the message, where it is known. */
+export type Incoming =
+  | { kind: 'message'; message: Message; sent?: string }
+  | { kind: 'batch'; items: Incoming[] }
+  | Refused;
 
 export interface ReadLimits {
   maxDepth: number;

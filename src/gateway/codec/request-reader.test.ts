@@ -1,12 +1,18 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readMessage } from './json-rpc.ts';
+import { readMessage as readAnywhere } from './json-rpc.ts';
 import { RequestReader } from './request-reader.ts';
 
 const LIMITS = { maxDepth: 20 };
 const META = '{"e":{"name":"n"},"v":"2026"}';
 const CALL = '{"jsonrpc":"2.0","id":7,"method":"call","params":';
 const recurring = { method: 'call', isMeta: (meta: object) => !('token' in meta) };
+
+/** As it is read everywhere; a message with its text. */
+function expectedOf(text: string): unknown {
+  const incoming = readAnywhere(text, LIMITS);
+  return incoming.kind === 'message' ? { ...incoming, sent: text } : incoming;
+}
 
 /** One that has met a client with this `_meta`. */
 function toReader(meta = META): RequestReader {
@@ -24,7 +30,7 @@ test.each([
 ])('what recurs is read once: %s', (_, text) => {
   const reader = toReader();
   const incoming = reader.read(text);
-  expect(incoming).toEqual(readMessage(text, LIMITS));
+  expect(incoming).toEqual(expectedOf(text));
   expect(paramsOf(reader.read(text))._meta).toBe(paramsOf(incoming)._meta);
 });
 
@@ -59,7 +65,7 @@ test.each([
   ['something behind it', `${CALL}{"a":1,"_meta":${META}}} x`],
   ['nothing', ''],
 ])('is read as it is everywhere: %s', (_, text) => {
-  expect(toReader().read(text)).toEqual(readMessage(text, LIMITS));
+  expect(toReader().read(text)).toEqual(expectedOf(text));
 });
 
 test('whatever is sent is read as it is everywhere, however often', () => {
@@ -78,7 +84,7 @@ test('whatever is sent is read as it is everywhere, however often', () => {
   const reader = toReader();
   fc.assert(
     fc.property(text, (one) => {
-      const expected = readMessage(one, LIMITS);
+      const expected = expectedOf(one);
       expect(reader.read(one)).toEqual(expected);
       expect(reader.read(one)).toEqual(expected);
     }),

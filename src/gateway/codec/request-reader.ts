@@ -44,9 +44,14 @@ export class RequestReader {
   read(text: string): Incoming {
     const span = findSpan(text, this.#form);
     const params = span && this.#params(text.slice(span.from, span.to));
-    if (!params) return readMessage(text, this.#limits);
+    if (!params) return this.#readWhole(text);
     const { method } = this.#recurring;
-    return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method, params } };
+    return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method, params }, sent: text };
+  }
+
+  #readWhole(text: string): Incoming {
+    const incoming = readMessage(text, this.#limits);
+    return incoming.kind === 'message' ? { ...incoming, sent: text } : incoming;
   }
 
   #params(text: string): JsonObject | undefined {

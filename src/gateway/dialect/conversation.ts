@@ -61,9 +61,9 @@ export class Conversation {
     this.#events = events;
   }
 
-  receive(message: Message, outlet: Outlet): void {
+  receive(message: Message, outlet: Outlet, sent?: string): void {
     if (this.#closed) return;
-    if (isRequest(message)) this.#request(message, outlet);
+    if (isRequest(message)) this.#request(message, outlet, sent);
     else {
       if (isNotification(message)) this.#notification(message);
       else if (!this.#asks.take(message)) this.front.log.warn({ id: message.id }, 'answer.unexpected');
@@ -108,13 +108,13 @@ export class Conversation {
     return this.#inFlight.size;
   }
 
-  #request(request: RequestMessage, outlet: Outlet): void {
+  #request(request: RequestMessage, outlet: Outlet, sent: string | undefined): void {
     const refusal = this.#refuse(request);
     if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);
     if (request.method === 'ping') return outlet.end(toResult(request.id, {}));
     if (request.method === 'initialize') return this.#initialize(request, outlet);
     if (this.wording?.client.dialect === 'draft' && this.#draftRequest(request, outlet)) return;
-    this.#serve(request, outlet);
+    this.#serve(request, outlet, sent);
   }
 
   /** Requests of the draft dialect that concern the connection itself. */
@@ -129,8 +129,7 @@ export class Conversation {
     return true;
   }
 
-  #refuse(request: RequestMessage): GatewayError | undefined {
-    const { method, id } = request;
+  #refuse({ method, id }: RequestMessage): GatewayError | undefined {
     const invalid = (data: string) => new GatewayError('INVALID_REQUEST', { data });
     if (this.#shutDown) return invalid('The connection is shut down');
     if (this.wording && method === 'initialize') return invalid('Already initialized');
@@ -156,7 +155,7 @@ export class Conversation {
     }
   }
 
-  #serve(request: RequestMessage, outlet: Outlet): void {
+  #serve(request: RequestMessage, outlet: Outlet, sent: string | undefined): void {
     const wording = this.wording ?? HandshakeWording.preliminary(this);
     const neutral = wording.toNeutral(request);
     if (!neutral) {
@@ -165,6 +164,7 @@ export class Conversation {
     }
     const exchange = new ConversationExchange(neutral.request, neutral.split, wording.client, outlet);
     exchange.conversation = this;
+    exchange.sentText = sent;
     exchange.task = neutral.task;
     this.#inFlight.set(request.id, exchange);
     try {

@@ -39,7 +39,7 @@ export class FakeWire implements Wire {
   async call(call: WireCall): Promise<unknown> {
     if (call.signal?.aborted) throw new GatewayError('CANCELLED');
     const id = this.calls.length + 1;
-    const sent = call.withToken?.(id) ?? call.params;
+    const sent = call.toParams?.(id) ?? call.params;
     const params = sent instanceof WrittenParams ? sent.toJSON() : sent;
     return new Promise((resolve, reject) => {
       const called: Called = { ...call, params, id, resolve, reject };

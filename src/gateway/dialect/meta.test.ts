@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
-import { META, splitMeta, withMeta } from './meta.ts';
+import { META, splitMeta } from './meta.ts';
 
 it('foreign keys of _meta stay, keys of the protocol are lifted out', () => {
   const _meta = {
@@ -45,14 +45,4 @@ it('whatever the params are, what is not _meta is untouched', () => {
       expect(others).toEqual(rest);
     }),
   );
-});
-
-it('a `_meta` is put into a copy, and what a peer calls __proto__ stays a key like any other', () => {
-  const params = JSON.parse('{"__proto__":{"name":"admin"},"a":1}') as JsonObject;
-  const copy = withMeta(params, { m: 1 });
-  expect(JSON.stringify(copy)).toBe('{"__proto__":{"name":"admin"},"a":1,"_meta":{"m":1}}');
-  expect(copy.name).toBeUndefined();
-  expect(params._meta).toBeUndefined();
-  expect(withMeta({ _meta: { old: 1 }, b: 2 }, { m: 1 })).toEqual({ b: 2, _meta: { m: 1 } });
-  expect(withMeta(undefined, { m: 1 })).toEqual({ _meta: { m: 1 } });
 });

@@ -22,8 +22,8 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   cancelNotice?: ((id: RequestId, reason: string) => NotificationMessage | undefined) | undefined;
   /** Ending the request's own stream, where it has one, is enough to call it off. */
   cancelByStream?: boolean | undefined;
-  /** Params must carry this token for progress to arrive; given to `withToken` because the wire chooses it. */
-  withToken?: ((token: number) => SentParams) | undefined;
+  /** The params, where they must carry the token that the wire chooses for progress to arrive. */
+  toParams?: ((token: number) => SentParams | undefined) | undefined;
   /** Told of a result that comes after the call was called off, where it comes at all. */
   onLate?: ((result: unknown) => void) | undefined;
   /** The result may be a RawObject: if it is large, or whenever it may go on as it came. */
@@ -48,7 +48,7 @@ export function toWireCall(call: OutgoingCall): WireCall {
     onLog: call.onLog,
     onRelease: call.onRelease,
     headers: undefined,
-    withToken: undefined,
+    toParams: undefined,
     takesRaw: 'large',
     cancelByStream: undefined,
     onLate: undefined,

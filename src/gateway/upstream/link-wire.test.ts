@@ -43,7 +43,7 @@ describe('a call', () => {
     const call = wire.call({
       method: 'a',
       onProgress: (progress) => heard.push(progress),
-      withToken: (progressToken) => ({ _meta: { progressToken } }),
+      toParams: (progressToken) => ({ _meta: { progressToken } }),
     });
     expect(link.requests[0]?.params).toEqual({ _meta: { progressToken: 1 } });
     link.say(note('notifications/progress', { progressToken: 1, progress: 1, total: 3, message: 'one' }));

@@ -80,7 +80,7 @@ export class LinkWire implements Wire, LinkEvents {
     if (signal?.aborted) return Promise.reject(cancelled());
     if (this.closedBy !== undefined) return Promise.reject(this.#closed());
     const id = ++this.#nextId;
-    const params = call.withToken?.(id) ?? call.params;
+    const params = call.toParams?.(id) ?? call.params;
     const stream = this.http ? new Cancellation() : undefined;
     const pending = new PendingCall(id, call, stream);
     const answer = new Promise<unknown>((resolve, reject) => {

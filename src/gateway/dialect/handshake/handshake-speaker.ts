@@ -1,6 +1,5 @@
 // Speaks to a server of the handshake era. Results pass as they came: what the newest spelling has in addition is added,
 // nothing is taken away.
-import type { TraceContext } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
@@ -13,7 +12,6 @@ import type { SentParams } from '../../../protocol/written-params.ts';
 import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { answerAsk } from '../answer-ask.ts';
-import { withMeta } from '../meta.ts';
 import { featuresOf } from '../revisions.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
@@ -55,11 +53,10 @@ export class HandshakeSpeaker implements Speaker {
   }
 
   #send(call: OutgoingCall): Promise<ResultObject> {
-    const { method, trace } = call;
+    const { method } = call;
     const params = this.#toParams(call);
     const wired = toWireCall(call);
-    wired.params = trace ? withTrace(params, trace) : params;
-    if (call.onProgress) wired.withToken = (token) => withToken(params, trace, token);
+    wired.toParams = (token) => toSent(params, call, call.onProgress && token);
     wired.onNotify = (notification) => this.#onRelated(notification, call);
     wired.takesRaw = 'all';
     wired.read = (result) => this.#read(method, result);
@@ -153,14 +150,17 @@ function unknownMethod(method: string): ProtocolError {
   return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
 }
 
-function withToken(params: JsonObject | undefined, trace: TraceContext | undefined, token: number): SentParams {
-  if (params?._meta === undefined && !trace) return new WrittenParams(params, `{"progressToken":${token}}`);
-  return withTrace(params, trace, { progressToken: token });
-}
-
-function withTrace(params: JsonObject | undefined, trace: TraceContext | undefined, more?: JsonObject): JsonObject {
+/** With what belongs into `_meta`; as they are where nothing does. */
+function toSent(
+  params: JsonObject | undefined,
+  { trace, sentText }: OutgoingCall,
+  progressToken: number | undefined,
+): SentParams | undefined {
+  if (!trace && progressToken === undefined) return params;
   const own = params?._meta;
-  return withMeta(params, { ...(isObject(own) ? own : undefined), ...trace, ...more });
+  if (!trace && own === undefined) return new WrittenParams(params, `{"progressToken":${progressToken}}`, sentText);
+  const meta = { ...(isObject(own) ? own : undefined), ...trace, progressToken };
+  return new WrittenParams({ ...params, _meta: undefined }, JSON.stringify(meta), sentText);
 }
 
 /** What was chosen before came into completion with 2025-06-18. */

@@ -126,7 +126,7 @@ export class ListenStream {
       await wire.call({
         method: METHOD,
         headers: wire.http ? toHeaders(METHOD, params, revision) : undefined,
-        withToken: (id) => {
+        toParams: (id) => {
           this.#id = id;
           return this.#options.envelope(params);
         },

@@ -5,9 +5,8 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { OutgoingCall } from '../../../protocol/server-view.ts';
 import { WrittenParams } from '../../../protocol/written-params.ts';
-import type { SentParams } from '../../../protocol/written-params.ts';
 import { Recent } from '../../../shared/recent.ts';
-import { META, TASKS_EXTENSION, withMeta } from '../meta.ts';
+import { META, TASKS_EXTENSION } from '../meta.ts';
 
 export interface StatelessIdentity {
   info: Implementation;
@@ -15,7 +14,7 @@ export interface StatelessIdentity {
   logLevel?: string | undefined;
 }
 
-type Enveloped = Partial<Pick<OutgoingCall, 'trace' | keyof StatelessIdentity>>;
+type Enveloped = Partial<Pick<OutgoingCall, 'trace' | 'sentText' | keyof StatelessIdentity>>;
 
 export class OutgoingEnvelope {
   readonly #revision: string;
@@ -33,14 +32,14 @@ export class OutgoingEnvelope {
   }
 
   /** Params in their envelope. */
-  around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): SentParams {
+  around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): WrittenParams {
     if (!call.trace && params?._meta === undefined) {
       const token = progressToken === undefined ? '' : `,"progressToken":${progressToken}`;
-      return new WrittenParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`);
+      return new WrittenParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`, call.sentText);
     }
     const own = isObject(params?._meta) ? params._meta : undefined;
-    const meta = { ...own, ...toEnvelope(this.#revision, this.#identityOf(call)), ...call.trace };
-    return withMeta(params, progressToken === undefined ? meta : { ...meta, progressToken });
+    const meta = { ...own, ...toEnvelope(this.#revision, this.#identityOf(call)), ...call.trace, progressToken };
+    return new WrittenParams({ ...params, _meta: undefined }, JSON.stringify(meta), call.sentText);
   }
 
   #identityOf({ info, capabilities, logLevel }: Enveloped): StatelessIdentity {

@@ -161,7 +161,7 @@ export class StatelessSpeaker implements Speaker {
     const { method } = call;
     const wired = toWireCall(call);
     wired.onProgress = progress && ((told) => progress.tell(told));
-    wired.withToken = (token) => this.envelope.around(params, call, progress && token);
+    wired.toParams = (token) => this.envelope.around(params, call, progress && token);
     if (this.wire.http) wired.headers = toHeaders(method, params, this.server.revision, this.#schemas);
     wired.cancelByStream = true;
     wired.takesRaw = 'all';

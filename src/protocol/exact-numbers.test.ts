@@ -1,0 +1,63 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { withNumbersOf } from './exact-numbers.ts';
+
+const of = (args: string, written = JSON.stringify({ name: 'a', arguments: JSON.parse(args) as unknown })) =>
+  withNumbersOf(
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"b","arguments":${args},"x":1}}`,
+    written,
+  );
+
+test.each([
+  ['{"id":12345678901234567890}'],
+  ['{"one":1.0,"many":[1e3,-0,0.10],"in":{"big":-9007199254740993}}'],
+  ['{"text":"1.0 and 12345678901234567890 \\\\","n":1.0}'],
+  ['{"n":1}'],
+  ['{}'],
+])('arrive as they were sent: %s', (args) => {
+  expect(of(args)).toBe(`{"name":"a","arguments":${args}}`);
+});
+
+test('space and other ways to write a word do no harm', () => {
+  expect(of('{ "é" : [ 1.0, 2 ] ,\n"a": "\\u00e9" }')).toBe('{"name":"a","arguments":{"é":[1.0,2],"a":"é"}}');
+  expect(of('{"\\u00e9":1.0}')).toBe('{"name":"a","arguments":{"é":1.0}}');
+});
+
+test('what comes behind the arguments stays', () => {
+  const written = '{"arguments":{"n":1},"name":"a","more":{"n":1}}';
+  expect(of('{"n":1.0}', written)).toBe('{"arguments":{"n":1.0},"name":"a","more":{"n":1}}');
+});
+
+test.each([
+  ['a number that was changed', '{"n":1.5}', '{"name":"a","arguments":{"n":2}}'],
+  ['a word that was changed', '{"w":"x","n":1.0}', '{"name":"a","arguments":{"w":"y","n":1}}'],
+  ['a member that was taken out', '{"n":1.0,"w":"x"}', '{"name":"a","arguments":{"n":1}}'],
+  ['one that was put in', '{"n":1.0}', '{"name":"a","arguments":{"n":1,"w":"x"}}'],
+  ['a key that stands there twice', '{"n":2,"n":1.0}', '{"name":"a","arguments":{"n":1}}'],
+  ['a number that is no number here', '{"n":1e999}', '{"name":"a","arguments":{"n":null}}'],
+  ['a word that looks like one', '{"n":"1.0"}', '{"name":"a","arguments":{"n":1}}'],
+  ['arguments that are none', '5', '{"name":"a","arguments":"x"}'],
+  ['no arguments', '{"n":1.0}', '{"name":"a"}'],
+])('stays as it is written: %s', (_, args, written) => {
+  expect(of(args, written)).toBe(written);
+});
+
+test('where there were none before', () => {
+  expect(withNumbersOf('{"id":1}', '{"arguments":{"n":1}}')).toBe('{"arguments":{"n":1}}');
+  expect(withNumbersOf('{"arguments":{"n":1.', '{"arguments":{"n":1}}')).toBe('{"arguments":{"n":1}}');
+});
+
+test('whatever was sent and whatever is written, it is read as what is written', () => {
+  const args = fc.dictionary(fc.string(), fc.jsonValue());
+  const spelled = fc.constantFrom(
+    (text: string) => text,
+    (text: string) => text.replaceAll(/(?<=[:[,])(-?\d+)(?=[,}\]])/g, '$1.0'),
+    (text: string) => JSON.stringify(JSON.parse(text), undefined, 1),
+  );
+  fc.assert(
+    fc.property(args, args, fc.boolean(), spelled, (one, other, isChanged, spell) => {
+      const written = JSON.stringify({ name: 'a', arguments: isChanged ? other : one });
+      expect(JSON.parse(of(spell(JSON.stringify(one)), written))).toEqual(JSON.parse(written));
+    }),
+  );
+});

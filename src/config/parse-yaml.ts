@@ -1,13 +1,11 @@
 // YAML 1.2, with the places of its keys and values. Its parser is loaded with the first such file: most configurations are JSON.
-import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import type { Document, ParsedNode } from 'yaml';
 import { Unreadable } from './parse-json.ts';
 import type { Path, Places } from './places.ts';
 
-const require = createRequire(import.meta.url);
-
 export function parseYaml(text: string, places: Places): unknown {
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   const yaml = require('yaml') as typeof Yaml;
   const document = yaml.parseDocument(text, { prettyErrors: false, merge: true });
   const [error] = document.errors;

@@ -1,6 +1,6 @@
 // What is loaded before the first answer of the built command: a client that starts it waits for all of that. Time itself is
 // measured by the bench.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,19 +20,8 @@ process.stdout.write = function (...given) {
   process.stderr.write('LOADED ' + JSON.stringify({ parts, files: Object.keys(require.cache) }) + '\\n');
   return write.apply(this, given);
 };`;
-/** Each takes milliseconds; `assert` and `http2` are what undici needs. */
-const LATE = [
-  'assert',
-  'child_process',
-  'crypto',
-  'http2',
-  'module',
-  'os',
-  'perf_hooks',
-  'tls',
-  'vm',
-  'worker_threads',
-];
+/** Each takes milliseconds; `assert` and `http2` are what undici needs. Less those that `node:http` itself needs in this Node. */
+const late = new Set('assert child_process crypto http2 module os perf_hooks tls vm worker_threads'.split(' '));
 
 const INFO = { name: 'test', version: '1' };
 const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: INFO };
@@ -53,39 +42,62 @@ const ERAS = {
 beforeAll(() => {
   ensureBuilt();
   writeFileSync(spy, SPY);
+  const http = ['--require', spy, '--eval', "require('node:http'); process.stdout.write('')"];
+  for (const part of readLoaded(spawnSync(process.execPath, http, { encoding: 'utf8' }).stderr).parts)
+    late.delete(part);
+  if (process.platform === 'win32') late.delete('crypto'); // no device to draw ids from
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.each(['handshake', 'stateless'] as const)('`parley wrap URL`, %s server', (serverEra) => {
+describe.each(['handshake', 'stateless'] as const)('before a %s server', (serverEra) => {
   it.each(['handshake', 'stateless'] as const)(
-    'answers a %s client before it loads what later calls need',
+    '`wrap` answers a %s client, then loads what calls need',
     async (era) => {
-      const { method, result } = ERAS[serverEra];
-      await using server = await serve(({ message }, response) => {
-        if (message?.method === method) json(response, { jsonrpc: '2.0', id: message.id, result });
-        else if (message?.id === undefined) response.writeHead(202).end();
-        else json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'unknown' } });
-      });
-      const { answer, parts, files } = await firstAnswer(server.url, ERAS[era]);
+      await using server = await start(serverEra);
+      const { answer, parts, files } = await firstAnswer(['wrap', server.url], era);
       expect(answer).toMatchObject({ id: 1, result: expect.anything() });
       expect(parts).toContain('http');
-      expect(parts.filter((part) => LATE.includes(part))).toEqual([]);
+      expect(parts.filter((part) => late.has(part))).toEqual([]);
       expect(files).toEqual([spy]);
     },
   );
+
+  it('`serve` does so, too', async () => {
+    await using server = await start(serverEra);
+    const config = join(folder, `${serverEra}.json`);
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { a: { url: server.url } }, steps: [{ timeout: { ms: 1000 } }] }),
+    );
+    const { answer, parts, files } = await firstAnswer(['serve', config, '--stdio'], 'handshake');
+    expect(answer).toMatchObject({ id: 1, result: expect.anything() });
+    expect(parts.filter((part) => late.has(part))).toEqual(['os']); // where is home?
+    expect(files).toEqual([spy]);
+  });
 });
 
-async function firstAnswer(url: string, { method, params }: { method: string; params: object }) {
-  const child = spawn(process.execPath, ['--require', spy, MAIN, 'wrap', url]);
+function start(era: keyof typeof ERAS): ReturnType<typeof serve> {
+  const { method, result } = ERAS[era];
+  return serve(({ message }, response) => {
+    if (message?.method === method) json(response, { jsonrpc: '2.0', id: message.id, result });
+    else if (message?.id === undefined) response.writeHead(202).end();
+    else json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'unknown' } });
+  });
+}
+
+async function firstAnswer(args: string[], era: keyof typeof ERAS) {
+  const { method, params } = ERAS[era];
+  const child = spawn(process.execPath, ['--require', spy, MAIN, ...args]);
   const exited = once(child, 'exit');
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
-  const lines: string[] = [];
-  createInterface(child.stderr).on('line', (line) => lines.push(line));
-  const [answer] = (await once(createInterface(child.stdout), 'line', { signal: AbortSignal.timeout(20_000) })) as [
-    string,
-  ];
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+  const [answer] = await once(createInterface(child.stdout), 'line', { signal: AbortSignal.timeout(20_000) });
   child.stdin.end();
   await exited;
-  const loaded = lines.find((line) => line.startsWith('LOADED '))!.slice('LOADED '.length);
-  return { answer: JSON.parse(answer) as unknown, ...(JSON.parse(loaded) as { parts: string[]; files: string[] }) };
+  return { answer: JSON.parse(String(answer)) as unknown, ...readLoaded(said) };
+}
+
+function readLoaded(said: string): { parts: string[]; files: string[] } {
+  return JSON.parse(/^LOADED (.*)$/m.exec(said)![1]!) as { parts: string[]; files: string[] };
 }

@@ -21,5 +21,8 @@ function startNeeded({ stdio, port }: ServeCommand, config: ParleyConfig): void 
   const hasClient = stdio || listen.stdio || (port ?? listen.port) === undefined;
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal has to end them as well
-  for (const [, server] of needed) if ('command' in server) startAhead(server);
+  for (const [, server] of needed) {
+    if ('command' in server) startAhead(server);
+    else void import('../../gateway/upstream/streamable-http.ts'); // most of them; read while the rest is
+  }
 }

@@ -1,9 +1,9 @@
 // All tools that are just now played by calling them, by the ids of their sessions. To anybody but the principal that began one it
 // does not exist. Ended ones are remembered for a while by their state alone.
-import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
 import { PlayedCall } from './played-call.ts';
 import type { PlayedCallOptions } from './played-call.ts';
 
@@ -38,7 +38,7 @@ export class PlayedCalls {
       const retryAfterMs = RETRY_MS;
       throw new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'maxParked', retryAfterMs });
     }
-    const id = `session_${randomBytes(16).toString('base64url')}`;
+    const id = randomId('session_');
     const lasting = Math.min(Math.max(timeoutMs, MIN_TIMEOUT_MS), Math.max(this.#limits.parkedMs, DEFAULT_TIMEOUT_MS));
     const clock = this.#clock;
     const played = new PlayedCall({ ...call, id, clock, timeoutMs: lasting, onEnd: () => this.#bury(id) });

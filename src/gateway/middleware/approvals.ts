@@ -1,10 +1,10 @@
 // Puts the question of approve.ts, and remembers answers: of one call for as long as it may be tried again, and a yes for as
 // long as the configuration says, for the same principal alone.
-import { createHash } from 'node:crypto';
 import type { StepExchange } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { lateCrypto } from '../../shared/late-crypto.ts';
 import { refusalIn, toQuestion } from './approval-question.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Deadline } from './deadline.ts';
@@ -101,7 +101,8 @@ function readRemember(remember: Remember): Required<Remember> {
 }
 
 function digestOf(given: unknown): string {
-  return createHash('sha256')
+  return lateCrypto()
+    .createHash('sha256')
     .update(JSON.stringify(given) ?? '')
     .digest('base64url');
 }

@@ -3,7 +3,6 @@
 // 2. What goes on to the server carries the context of our span. Where nobody records spans, it carries what came, unchanged.
 // 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp). Arguments and
 //    results are never among them.
-import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 import type { Exchange } from '../../protocol/exchange.ts';
@@ -30,7 +29,9 @@ export function hasTracing(): boolean {
 }
 
 export class Tracing {
-  readonly #api: Api = createRequire(import.meta.url)('@opentelemetry/api') as Api;
+  readonly #api: Api = process.getBuiltinModule('node:module').createRequire(import.meta.url)(
+    '@opentelemetry/api',
+  ) as Api;
   readonly #tracer: Tracer = this.#api.trace.getTracer('mcp-parley');
 
   /** The span of an exchange, as the client sees us: a server. */

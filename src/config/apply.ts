@@ -1,7 +1,7 @@
 // Brings a running gateway from one configuration to the next, touching only what differs.
 import type { ServerEntry } from '../gateway/gateway.ts';
 import type { Step } from '../protocol/step.ts';
-import { toEntries, toGroups } from './build.ts';
+import { keepEntry, toEntries, toGroups } from './build.ts';
 import type { ParleyConfig } from './config.ts';
 import { difference } from './difference.ts';
 import { buildSteps } from './steps.ts';
@@ -39,13 +39,17 @@ export async function applyConfig(
   const different = difference(previous, next);
   // Made first: if one cannot be loaded, nothing has been touched yet.
   const steps = different.steps ? await buildSteps(next, options) : undefined;
-  const kept = toEntries(previous);
-  const servers = toEntries(next);
-  for (const name of different.unchanged) servers[name] = kept[name]!;
+  for (const name of different.unchanged) keepEntry(previous.servers[name]!, next.servers[name]!);
   try {
     const roots = different.roots && next.roots ? { roots: next.roots } : {};
     const groups = toGroups(next);
-    await gateway.update({ servers, groups, names: next.names, ...roots, ...(steps && { steps: steps.steps }) });
+    await gateway.update({
+      servers: toEntries(next),
+      groups,
+      names: next.names,
+      ...roots,
+      ...(steps && { steps: steps.steps }),
+    });
   } catch (thrown) {
     steps?.close();
     throw thrown;

@@ -120,6 +120,20 @@ describe('applying a new configuration', () => {
     expect([running === former, closed()]).toEqual([true, 0]);
   });
 
+  it('keeps that entry through every later change, too', async () => {
+    const { options, steps } = await buildGateway(before, { log });
+    const updates: GatewayUpdate[] = [];
+    const gateway = { update: (update: GatewayUpdate) => void updates.push(update) };
+    let previous = before;
+    for (const args of [['1'], ['2'], ['3']]) {
+      const next = normal({ servers: { same: { command: 'a' }, changed: { command: 'b', args } }, steps: ['log'] });
+      await applyConfig(gateway, { previous, next, steps }, { log });
+      previous = next;
+    }
+    expect(updates.map(({ servers }) => servers['same'] === options.servers['same'])).toEqual([true, true, true]);
+    expect(new Set(updates.map(({ servers }) => servers['changed'])).size).toBe(3);
+  });
+
   it('puts new steps in the place of the former ones', async () => {
     const { update, running, closed } = await apply(['log', { timeout: { ms: 5 } }]);
     expect(update.steps?.map(({ name }) => name)).toEqual(['log', 'timeout']);

@@ -53,7 +53,7 @@ export async function buildListens({ listen }: ParleyConfig): Promise<(HttpListe
   return stdio ? [...http, { stdio: true }] : http;
 }
 
-/** Of the servers that are to run. A server that is the same object gives the same entry, so that updates can compare. */
+/** Of the servers that are to run. A server that is the same object, or was kept, gives the same entry, so that updates can compare. */
 export function toEntries(config: ParleyConfig): Record<string, ServerEntry> {
   return Object.fromEntries(enabledServers(config).map(([name, server]) => [name, toEntry(server)]));
 }
@@ -66,6 +66,11 @@ export function toGroups(config: ParleyConfig): Record<string, string[]> {
 }
 
 const entries = new WeakMap<ServerConfig, ServerEntry>();
+
+/** `next` is served by what serves `previous`: it gives the same entry, also in all later updates. */
+export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
+  entries.set(next, toEntry(previous));
+}
 
 function toEntry(config: ServerConfig): ServerEntry {
   const known = entries.get(config);

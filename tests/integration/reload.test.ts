@@ -55,6 +55,10 @@ describe('a configuration that changes', () => {
     expect(await ask(url, 'one__pid')).not.toBe(one);
     expect(await erasOf(home, url)).toEqual({ one: 'stateless', two: 'stateless' });
     expect(await ask(url, 'two__pid')).toBe(two);
+    write('handshake');
+    await until('the second change', async () => (await erasOf(home, url))['one'] !== 'stateless');
+    await hasTools(url, 'one__pid', 'two__pid');
+    expect(await ask(url, 'two__pid')).toBe(two);
   });
 
   test('gives other names at once, and old ones still lead to their tools', async () => {

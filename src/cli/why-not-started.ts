@@ -14,7 +14,8 @@ export interface NotStarted {
 export function whyNotStarted({ server, reason, waitedMs, stderr }: NotStarted): string {
   if (reason === undefined) {
     const words = stderr === '' ? 'It wrote nothing to stderr' : `Its last words: ${stderr}`;
-    return `The server did not start within ${waitedMs / 1000} s. ${words}. ${hintFor('did not answer', server)}`;
+    const said = 'url' in server ? '' : ` ${words}.`;
+    return `The server did not start within ${waitedMs / 1000} s.${said} ${hintFor('did not answer', server)}`;
   }
   const plain = reason.replace(/^(?:Cannot reach|The connection to) [^:]+?(?: closed)?: (?!\/\/)/, '');
   return `The server could not be started: ${plain.replace(/[.?]+$/, '')}. ${hintFor(reason, server)}`;

@@ -130,10 +130,11 @@ describe('why a server did not start', () => {
   });
 
   it('differs for URLs', () => {
-    const at = (reason: string) =>
+    const at = (reason: string | undefined) =>
       whyNotStarted({ server: { url: 'https://x.test/mcp?key=1' }, reason, waitedMs: 1, stderr: '' });
     expect(at('https://x.test/mcp refused the credentials: HTTP 401')).toContain('--header "Authorization');
     expect(at('Cannot reach https://x.test/mcp: ECONNREFUSED')).toContain('x.test/mcp: ECONNREFUSED. Check the URL');
+    expect(at(undefined)).toBe('The server did not start within 0.001 s. Check the URL, and that the server runs.');
   });
 });
 

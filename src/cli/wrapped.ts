@@ -20,12 +20,14 @@ export interface WrappedOptions {
 }
 
 const INTERNAL_ERROR = -32603;
+const LEFT_EARLY = 'Parley was ended while the server was starting.';
 
 export class Wrapped implements Target {
   readonly #options: WrappedOptions;
   readonly #target: UpstreamTarget;
   readonly #met = new Set<string>();
   #last: ClientView | undefined;
+  #isLeaving = false;
   #told: string | undefined;
 
   constructor(options: WrappedOptions) {
@@ -53,8 +55,14 @@ export class Wrapped implements Target {
     await Promise.race([this.#target.ready(opening), late]);
     clearTimeout(timer);
     const problem = this.#problem();
+    if (problem === LEFT_EARLY) return;
     if (problem !== undefined && problem !== this.#told) this.#options.onFailure(problem);
     this.#told = problem;
+  }
+
+  /** The end was asked for: a server that is not up yet has not failed. */
+  leave(): void {
+    this.#isLeaving = true;
   }
 
   capabilities(client: ClientView): ServerCapabilities {
@@ -95,7 +103,8 @@ export class Wrapped implements Target {
   /** What was last known of a server stays true while it is away. */
   #problem(): string | undefined {
     const { server, failure } = this.#target.status;
-    return server ? undefined : this.#options.explain(failure);
+    if (server) return undefined;
+    return this.#isLeaving && failure === undefined ? LEFT_EARLY : this.#options.explain(failure);
   }
 
   #meet(client: ClientView): void {

@@ -98,8 +98,19 @@ describe('a command that is asked to end while its server hangs at its start', (
     await using parley = home.start(['wrap', '--', server.command, ...server.args]);
     stdioWire(parley.child).write(rpc('initialize', { protocolVersion: '2025-06-18' }));
     await server.isUp();
-    await parley.stop('SIGTERM');
+    expect(await parley.stop('SIGTERM')).toBe(0);
+    expect(parley.stderr).toBe('');
     expect(server.wasAsked()).toBe(true);
+  });
+
+  test('wrap, because its port is taken, which is all that is told', async () => {
+    using home = new Home();
+    using taken = await silent();
+    const port = String(taken.port);
+    const { command, args } = hanging('taken port');
+    const { status, stderr } = await home.run(['wrap', '--port', port, '--', command, ...args]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^parley: port ${port} on 127\\.0\\.0\\.1 is taken\\.[^\\n]+\\n$`));
   });
 
   test('serve', async () => {

@@ -50,7 +50,10 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
       asking.door.opened(host, listening.url);
       return listening;
     },
-    close: () => Promise.all([asking.close(), target.close(), leaveUntaken()]),
+    close() {
+      wrapped.leave();
+      return Promise.all([asking.close(), target.close(), leaveUntaken()]);
+    },
   };
   // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.
   if (port !== undefined) void wrapped.ready();

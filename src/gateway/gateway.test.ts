@@ -50,6 +50,27 @@ describe('a gateway before several servers', () => {
     expect(text(await client.callTool('one__hello'))).toBe('hello of one');
   });
 
+  it('finds resources behind a server that has no list of templates, which is nothing to be warned of', async () => {
+    const warned: unknown[] = [];
+    const own = createLog({ level: 'warn', write: (line) => void warned.push(line) });
+    const plain: Target = {
+      info: { name: 'plain', version: '1' },
+      capabilities: () => ({ resources: {} }),
+      watch: () => () => {},
+      handle({ method, params }) {
+        if (method === 'resources/list') return { resources: [] };
+        if (method === 'resources/read') throw new GatewayError('RESOURCE_NOT_FOUND', { uri: params.uri });
+        throw new GatewayError('METHOD_NOT_FOUND', { method });
+      },
+    };
+    const two = speaking('two');
+    two.template('item://{id}', { name: 'items' }, (_uri, { id }) => `item ${id}`);
+    const { client } = await clientOf({ servers: { plain, two }, log: own });
+    expect((await client.readResource('item://4')).contents).toMatchObject([{ text: 'item 4' }]);
+    expect(await client.listResourceTemplates()).toHaveLength(1);
+    expect(warned).toEqual([]);
+  });
+
   it('refuses a tool that nobody has', async () => {
     const { client } = await clientOf({ servers: servers() });
     await expect(client.callTool('nope')).rejects.toMatchObject({ code: -32602, message: 'Unknown tool: nope' });

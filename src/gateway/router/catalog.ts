@@ -1,8 +1,8 @@
 // What one member offers, as each client is told it.
 // 1. A list is fetched when a client asks for it. It is kept while the member would tell that client of a change, and for as
 //    long as the member says; to find out who owns a name, a list may be a little older.
-// 2. A member that is away, or slow, keeps nobody waiting for long: it has the lists it was last known by, each entry marked.
-//    One that was never there offers nothing; `onLate` tells when a list that nobody waited for has come.
+// 2. A member that is away, or slow, keeps nobody waiting for long, nor twice for one list: it has the lists it was last known
+//    by, each entry marked. One that was never there offers nothing; `onLate` tells when a list that nobody waited for has come.
 // 3. Clients may be offered different things, so lists are kept by client; those of the stateless era, who have no sessions,
 //    by what they say of themselves.
 import type { ClientView } from '../../protocol/exchange.ts';
@@ -12,8 +12,10 @@ import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { Shelves } from './kept-lists.ts';
+import type { Shelf } from './kept-lists.ts';
 import type { Member } from './member.ts';
 
 export type Area = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
@@ -77,13 +79,14 @@ export class Catalog {
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
     if (!capability) return this.#lastGood.get(area) ?? NOTHING;
     const shelf = this.#shelves.of(client);
+    if (shelf.overdue.has(area)) return this.#lastKnown(area, tooSlow(area));
     const isAway = this.#member.target.status?.state === 'failing';
     const kept = isAway ? undefined : shelf.get(area, isLookup);
-    if (kept) return this.#inTime(area, kept);
+    if (kept) return this.#inTime(area, kept, shelf);
     const isTold = capability.listChanged === true && client.dialect !== 'stateless';
     const listed = this.#fetch(area, client);
     shelf.keep(area, listed, isTold);
-    return this.#inTime(area, listed);
+    return this.#inTime(area, listed, shelf);
   }
 
   /** Something of this kind has changed. */
@@ -91,14 +94,17 @@ export class Catalog {
     this.#shelves.outdate(kind);
   }
 
-  async #inTime(area: Area, fetching: Promise<Listed>): Promise<Listed> {
+  /** Who asks again while it has not come is not kept waiting again. */
+  async #inTime(area: Area, fetching: Promise<Listed>, { overdue }: Shelf): Promise<Listed> {
     const listed = await this.#patiently(fetching, this.#options.startMs).catch((error: unknown) => {
       this.#options.log.warn({ server: this.#member.name, area, error }, 'list.failed');
       return this.#lastKnown(area, error instanceof Error ? error.message : String(error));
     });
     if (listed) return listed;
-    fetching.then(() => this.onLate(kindOf(area))).catch(() => {}); // told by the next list
-    return this.#lastKnown(area, `it did not answer ${LIST_METHODS[area]} in time`);
+    overdue.add(area);
+    const isOver = fetching.finally(() => overdue.delete(area));
+    isOver.then(() => this.onLate(kindOf(area))).catch(() => {}); // told by the next list
+    return this.#lastKnown(area, tooSlow(area));
   }
 
   async #fetch(area: Area, client: ClientView): Promise<Listed> {
@@ -109,13 +115,23 @@ export class Catalog {
     do {
       seen.add(cursor);
       const params = cursor === undefined ? {} : { cursor };
-      page = toPlain(await this.#member.target.handle(new QuietExchange(LIST_METHODS[area], params, client)));
+      page = await this.#page(new QuietExchange(LIST_METHODS[area], params, client));
       if (Array.isArray(page[area])) entries.push(...(page[area] as unknown[]).filter(isObject));
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
     const listed = { entries, ttlMs: Number(page.ttlMs ?? 0), isPrivate: page.cacheScope !== 'public' };
     this.#lastGood.set(area, listed);
     return listed;
+  }
+
+  /** Many a server with resources has no list of templates. */
+  async #page(exchange: QuietExchange): Promise<JsonObject> {
+    try {
+      return toPlain(await this.#member.target.handle(exchange));
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.code === 'METHOD_NOT_FOUND') return {};
+      throw thrown;
+    }
   }
 
   #lastKnown(area: Area, reason: string): Listed {
@@ -135,6 +151,10 @@ export class Catalog {
     });
     return Promise.race([promise, late]).finally(() => stop());
   }
+}
+
+function tooSlow(area: Area): string {
+  return `it did not answer ${LIST_METHODS[area]} in time`;
 }
 
 function kindOf(area: Area): Kind {

@@ -49,6 +49,8 @@ export class Shelves {
 }
 
 export class Shelf {
+  /** Lists that were asked for and have not come in time. */
+  readonly overdue = new Set<Area>();
   readonly #shelves: Shelves;
   readonly #kept = new Map<Area, Kept>();
 

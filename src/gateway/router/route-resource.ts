@@ -1,8 +1,10 @@
-// The owner of a URI: who lists it, else who can read it. Templates say too little to be sure, so they are tried in order.
+// The owner of a URI: who lists it, else who has a template for it, else who can read it. Templates say too little to be sure,
+// so more than one may be tried, in the order of the configuration. A member that is away fails what nobody else has.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
+import { fitsTemplate } from './fits-template.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 
@@ -11,27 +13,47 @@ export async function routeResource(exchange: Exchange, catalogs: Catalogs): Pro
   if (typeof uri !== 'string') {
     throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });
   }
-  const lister = await whoLists(uri, exchange, catalogs);
+  const has = (area: 'resources' | 'resourceTemplates', fits: (entry: Record<string, unknown>) => boolean) =>
+    whoHas(area, fits, exchange, catalogs);
+  const [lister] = await has('resources', (entry) => entry.uri === uri);
   if (lister) return handTo(lister, exchange);
-  for (const member of catalogs.members) {
+  const likely = await has('resourceTemplates', (entry) => fitsTemplate(uri, entry.uriTemplate));
+  const others = catalogs.members.filter((member) => !likely.includes(member));
+  return tryEach([...likely, ...others], uri, exchange);
+}
+
+async function tryEach(members: readonly Member[], uri: string, exchange: Exchange): Promise<ResultObject> {
+  let failure: unknown;
+  for (const member of members) {
     if (!member.target.capabilities(exchange.client).resources) continue;
     try {
       return await handTo(member, exchange);
     } catch (thrown) {
-      if (!isNotFound(thrown)) throw thrown;
+      if (isNotFound(thrown, exchange)) continue;
+      if (!isAway(thrown)) throw thrown;
+      failure ??= thrown;
     }
   }
-  throw new GatewayError('RESOURCE_NOT_FOUND', { uri });
+  throw failure ?? new GatewayError('RESOURCE_NOT_FOUND', { uri });
 }
 
-async function whoLists(uri: string, { client }: Exchange, catalogs: Catalogs): Promise<Member | undefined> {
-  for (const member of catalogs.members) {
-    const { entries } = await catalogs.listOf(member, 'resources', client);
-    if (entries.some((entry) => entry.uri === uri)) return member;
-  }
-  return undefined;
+/** Asked all at once: one that is slow to list is waited for once. */
+async function whoHas(
+  area: 'resources' | 'resourceTemplates',
+  fits: (entry: Record<string, unknown>) => boolean,
+  { client }: Exchange,
+  catalogs: Catalogs,
+): Promise<Member[]> {
+  const lists = await Promise.all(catalogs.members.map((member) => catalogs.listOf(member, area, client)));
+  return catalogs.members.filter((_, index) => lists[index]!.entries.some(fits));
 }
 
-function isNotFound(thrown: unknown): boolean {
-  return thrown instanceof GatewayError && (thrown.code === 'RESOURCE_NOT_FOUND' || thrown.code === 'METHOD_NOT_FOUND');
+function isNotFound(thrown: unknown, { method }: Exchange): boolean {
+  if (thrown instanceof GatewayError) return thrown.code === 'RESOURCE_NOT_FOUND' || thrown.code === 'METHOD_NOT_FOUND';
+  // What a server says to a subscription it does not take.
+  return method !== 'resources/read' && thrown instanceof ProtocolError && [-32002, -32602].includes(thrown.code);
+}
+
+function isAway(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.code.startsWith('UPSTREAM_');
 }

@@ -1,0 +1,18 @@
+// Whether a URI may come from a URI template (RFC 6570): its literal parts stand in the URI, in order, the first at its start and
+// the last at its end. It never says no wrongly for templates whose literals need no escaping; it may say yes wrongly.
+const EXPRESSION = /\{[^{}]*\}/;
+
+export function fitsTemplate(uri: string, template: unknown): boolean {
+  if (typeof template !== 'string') return false;
+  const [head = '', ...rest] = template.split(EXPRESSION);
+  const tail = rest.pop();
+  if (tail === undefined) return uri === head;
+  if (!uri.startsWith(head)) return false;
+  let at = head.length;
+  for (const literal of rest) {
+    const found = uri.indexOf(literal, at);
+    if (found === -1) return false;
+    at = found + literal.length;
+  }
+  return uri.length - tail.length >= at && uri.endsWith(tail);
+}

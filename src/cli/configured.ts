@@ -19,7 +19,7 @@ export function configured(named: string | undefined, print: Printer): Configure
   for (const line of problemLines(loaded)) print.note(line);
   const { path, config } = loaded;
   if (path !== undefined && config !== undefined) return { ...loaded, path, config };
-  print.problem(`${shown(path)} cannot be used. "parley check" says the same again once you have changed something.`);
+  print.problem(`${shown(path)} cannot be used. "parley check" tells whether it can, once you have changed it.`);
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { TRANSPORTS } from './schema.ts';
 import type { ConfigInput, ListenInput, ServerInput } from './schema.ts';
 import { toName } from './server-names.ts';
-import { toStepForm } from './step-form.ts';
+import { toParts, toStepForm } from './step-form.ts';
 import { serversOf } from './validate.ts';
 
 export const DEFAULT_PORT = 8470;
@@ -16,6 +16,8 @@ const MIN_TIMEOUT_MS = 1000;
 /** `folder` is where the file lies: relative paths start there. */
 export function normalize(input: ConfigInput, folder: string): ParleyConfig {
   const { listen = {}, names = 'on-collision', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
+  const forms = steps.map((step) => toStepForm(step, folder));
+  const level = typeof log === 'string' ? log : log.level;
   const servers = serversOf(input).map(({ name, server }): [string, ServerConfig] => [name, toServer(server, folder)]);
   return freeze(
     defined({
@@ -23,14 +25,15 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
       groups: Object.fromEntries(Object.entries(groups).map(([name, of]) => [toName(name), unique(of.map(toName))])),
       listen: toListen(typeof listen === 'number' ? { port: listen } : listen, folder),
       names,
-      steps: steps.map((step) => toStepForm(step, folder)),
+      steps: forms,
       limits: { ...limits },
       keys: typeof keys === 'string' ? [keys] : [...keys],
       roots: input.roots?.map((root) => toRootForm(root, folder)),
       ask: input.ask && toAskForm(input.ask),
       publicUrl: input.publicUrl,
       observe: input.observe && defined(input.observe),
-      log: { level: (typeof log === 'string' ? log : log.level) ?? 'warn' },
+      // Who lists the step wants to see its lines.
+      log: { level: level ?? (forms.some((form) => toParts(form).name === 'log') ? 'info' : 'warn') },
     }),
   );
 }

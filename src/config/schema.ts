@@ -80,7 +80,10 @@ const LISTEN = object(
 );
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-const level = choice(LOG_LEVELS, 'From which level on lines are written to stderr. Default: warn.');
+const level = choice(
+  LOG_LEVELS,
+  'From which level on lines are written to stderr. Default: warn, or info with the step "log".',
+);
 
 export const CONFIG = object(
   {
@@ -125,7 +128,10 @@ export const CONFIG = object(
     roots: ROOTS,
     ask: ASK,
     publicUrl: text('How browsers of users reach this gateway, where it is not its own address.'),
-    log: either([object({ level }, 'What is logged.'), level], 'What is logged, or just the level.'),
+    log: either(
+      [object({ level }, 'What is logged.'), level],
+      'What is logged, or just the level. Default: warn, or info with the step "log".',
+    ),
   },
   'Configuration of Parley (docs/config.md).',
 );

@@ -29,7 +29,11 @@ export async function fetchStatus(url: string): Promise<GatewayStatus> {
   const text = await response.text();
   if (response.status === 403) throw new Error(`${page.origin} tells its status on its own machine only.`);
   const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
-  if (!Array.isArray(status?.servers)) throw new Error(`What answers at ${page.origin} is no Parley gateway.`);
+  if (!Array.isArray(status?.servers)) {
+    throw new Error(
+      `What answers at ${page.origin} is no gateway of "parley serve" or "parley demo": it has no status page.`,
+    );
+  }
   return status;
 }
 

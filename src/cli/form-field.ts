@@ -112,12 +112,17 @@ const FORMATS: Record<string, { pattern: RegExp; problem: string }> = {
 
 function readText({ schema }: FormField, text: string): Read {
   const { minLength, maxLength, format, pattern } = schema;
-  if (typeof minLength === 'number' && text.length < minLength) return { problem: `At least ${minLength} characters.` };
-  if (typeof maxLength === 'number' && text.length > maxLength) return { problem: `At most ${maxLength} characters.` };
+  if (typeof minLength === 'number' && text.length < minLength)
+    return { problem: `At least ${characters(minLength)}.` };
+  if (typeof maxLength === 'number' && text.length > maxLength) return { problem: `At most ${characters(maxLength)}.` };
   const known = typeof format === 'string' ? FORMATS[format] : undefined;
   if (known && !known.pattern.test(text)) return { problem: known.problem };
   if (typeof pattern === 'string' && !matches(pattern, text)) return { problem: `It has to match ${pattern}.` };
   return { value: text };
+}
+
+function characters(count: number): string {
+  return count === 1 ? '1 character' : `${count} characters`;
 }
 
 /** A pattern that is none is for the server to complain of. */

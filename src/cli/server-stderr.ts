@@ -7,6 +7,7 @@ const KEPT_CHARS = 2000;
 export class ServerStderr {
   readonly #write: (text: string) => void;
   #tail = '';
+  #isGarbled = false;
 
   constructor(write: (text: string) => void) {
     this.#write = write;
@@ -17,12 +18,20 @@ export class ServerStderr {
     return this.#tail.trim();
   }
 
+  /** It wrote to stdout what is no message: the reason why many a server is not there. */
+  get isGarbled(): boolean {
+    return this.#isGarbled;
+  }
+
   /** The log, without the lines that this one passes on. */
   in(log: Log): Log {
     return {
       debug: (fields, event) => (event === 'upstream.stderr' ? this.#take(fields) : log.debug(fields, event)),
       info: (fields, event) => log.info(fields, event),
-      warn: (fields, event) => log.warn(fields, event),
+      warn: (fields, event) => {
+        this.#isGarbled ||= event === 'upstream.garbage';
+        log.warn(fields, event);
+      },
       error: (fields, event) => log.error(fields, event),
       child: (fields) => this.in(log.child(fields)),
     };

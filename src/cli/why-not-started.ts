@@ -9,16 +9,22 @@ export interface NotStarted {
   waitedMs: number;
   /** What it wrote to stderr of late. */
   stderr: string;
+  /** It wrote to stdout what is no message. */
+  isGarbled: boolean;
 }
 
-export function whyNotStarted({ server, reason, waitedMs, stderr }: NotStarted): string {
+export function whyNotStarted({ server, reason, waitedMs, ...written }: NotStarted): string {
   if (reason === undefined) {
-    const words = stderr === '' ? 'It wrote nothing to stderr' : `Its last words: ${stderr}`;
-    const said = 'url' in server ? '' : ` ${words}.`;
+    const said = 'url' in server ? '' : ` ${toWords(written)}.`;
     return `The server did not start within ${waitedMs / 1000} s.${said} ${hintFor('did not answer', server)}`;
   }
   const plain = reason.replace(/^(?:Cannot reach|The connection to) [^:]+?(?: closed)?: (?!\/\/)/, '');
-  return `The server could not be started: ${plain.replace(/[.?]+$/, '')}. ${hintFor(reason, server)}`;
+  return `The server could not be started: ${plain.replace(/[^.?]$/, '$&.')} ${hintFor(reason, server)}`;
+}
+
+function toWords({ stderr, isGarbled }: Pick<NotStarted, 'stderr' | 'isGarbled'>): string {
+  const words = stderr === '' ? 'It wrote nothing to stderr' : `Its last words: ${stderr}`;
+  return isGarbled ? `It wrote to stdout what is no MCP message. ${words}` : words;
 }
 
 function hintFor(reason: string, server: CommandAddress | UrlAddress): string {

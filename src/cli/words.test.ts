@@ -116,22 +116,24 @@ describe('the name of a server nobody has named', () => {
 
 describe('why a server did not start', () => {
   const server = { command: 'npx', args: ['-y', 'a server'] };
-  const why = (reason: string | undefined, stderr = '') => whyNotStarted({ server, reason, waitedMs: 2000, stderr });
+  const why = (reason: string | undefined, stderr = '', isGarbled = false) =>
+    whyNotStarted({ server, reason, waitedMs: 2000, stderr, isGarbled });
 
   it('is told with what to do', () => {
     expect(why('Cannot reach npx: command not found: npx; is it on PATH?')).toMatch(
-      /^The server could not be started: command not found: npx; is it on PATH\. Check its spelling/,
+      /^The server could not be started: command not found: npx; is it on PATH\? Check its spelling/,
     );
     expect(why('The connection to npx closed: exit code 1; its last words: no key')).toContain(
       'started: exit code 1; its last words: no key. Run it by itself to see what it lacks: npx -y "a server"',
     );
     expect(why(undefined)).toContain('did not start within 2 s. It wrote nothing to stderr.');
     expect(why(undefined, 'thinking')).toContain('Its last words: thinking. Perhaps');
+    expect(why(undefined, '', true)).toContain('2 s. It wrote to stdout what is no MCP message. It wrote nothing to');
   });
 
   it('differs for URLs', () => {
     const at = (reason: string | undefined) =>
-      whyNotStarted({ server: { url: 'https://x.test/mcp?key=1' }, reason, waitedMs: 1, stderr: '' });
+      whyNotStarted({ server: { url: 'https://x.test/mcp?key=1' }, reason, waitedMs: 1, stderr: '', isGarbled: false });
     expect(at('https://x.test/mcp refused the credentials: HTTP 401')).toContain('--header "Authorization');
     expect(at('Cannot reach https://x.test/mcp: ECONNREFUSED')).toContain('x.test/mcp: ECONNREFUSED. Check the URL');
     expect(at(undefined)).toBe('The server did not start within 0.001 s. Check the URL, and that the server runs.');

@@ -49,7 +49,8 @@ describe('parley check', () => {
     const { status, stdout } = await home.run(['check', file, '--print'], '', { TOKEN: 'hunter2hunter2' });
     expect(status).toBe(0);
     expect(stdout).not.toContain('hunter2');
-    expect(JSON.parse(stdout)).toMatchObject({ servers: { a: { start: 'lazy' } }, listen: { port: 8470 } });
+    const limits = { maxRequestBytes: 16_777_216 };
+    expect(JSON.parse(stdout)).toMatchObject({ servers: { a: { start: 'lazy' } }, listen: { port: 8470 }, limits });
   });
 
   it('says where it has looked', async () => {

@@ -11,7 +11,8 @@ import { until } from '../helpers/until.ts';
 const home = new Home();
 afterAll(() => home[Symbol.dispose]());
 
-const HANG = 'console.error("pid " + process.pid); process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6)';
+const HANG =
+  'console.log("Listening"); console.error("pid " + process.pid); process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6)';
 
 describe('a server that is a command', () => {
   it('of the handshake era is presented as itself', async () => {
@@ -160,7 +161,7 @@ describe('a server that does not start', () => {
   it('because it hangs, is told in time, and it is gone afterwards', async () => {
     await using parley = home.start(['wrap', '--start-timeout', '2', '--', process.execPath, '-e', HANG]);
     const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
-    expect(error!.message).toContain('did not start within 2 s');
+    expect(error!.message).toMatch(/within 2 s\. It wrote to stdout what is no MCP message\. Its last words: pid/);
     expect(error!.message).toContain('--start-timeout');
     const pid = Number((await parley.says(/pid (\d+)/))[1]);
     expect(isAlive(pid)).toBe(true);

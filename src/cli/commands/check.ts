@@ -5,6 +5,7 @@ import type { ParleyConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Problem } from '../../config/problems.ts';
 import { printConfig } from '../../config/print.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import { surroundings } from '../around.ts';
 import type { CheckCommand } from '../command.ts';
@@ -25,7 +26,7 @@ export async function check(command: CheckCommand, print: Printer): Promise<numb
     if (command.print) print.note(line);
     else print.line(line);
   }
-  if (config && command.print) print.line(printConfig(config, used));
+  if (config && command.print) print.line(printConfig(withLimits(config), used));
   else print.line(verdict({ path, config, problems, isGood }, print));
   return isGood ? 0 : 1;
 }
@@ -35,6 +36,11 @@ interface Checked {
   config: ParleyConfig | undefined;
   problems: Problem[];
   isGood: boolean;
+}
+
+/** Their defaults are those of the gateway, which a configuration does not repeat. */
+function withLimits(config: ParleyConfig): ParleyConfig {
+  return { ...config, limits: { ...DEFAULT_LIMITS, ...config.limits } };
 }
 
 /** What can be known only by doing it: files of steps and of TLS are read. */

@@ -36,7 +36,10 @@ export async function wrap(command: WrapCommand, print: Printer): Promise<number
   const wrapped = new Wrapped({
     target,
     startMs,
-    explain: (reason) => whyNotStarted({ server, reason, waitedMs: startMs, stderr: stderr.tail }),
+    explain(reason) {
+      const { tail, isGarbled } = stderr;
+      return whyNotStarted({ server, reason, waitedMs: startMs, stderr: tail, isGarbled });
+    },
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure: (explanation) => print.problem(explanation),
   });

@@ -32,12 +32,16 @@ describe.each(REVISIONS)('clients of %s in front of a handshake server on stdio'
   });
 });
 
-test('handshake clients that can be asked have a process each, which ends with them', async () => {
-  await using between = await bridge(stdio('2025-11-25'));
-  const one = await between.connect({ onElicit });
-  await using other = await between.connect({ onElicit });
+test.each([
+  ['that can be asked', {}, { onElicit }],
+  ['that cannot, where that is wished,', { share: 'session' }, {}],
+] as const)('handshake clients %s have a process each, which ends with them', async (_, settings, options) => {
+  await using between = await bridge(stdio('2025-11-25'), settings);
+  const one = await between.connect(options);
+  await using other = await between.connect(options);
   const pids = [await textOf(one, 'pid'), await textOf(other, 'pid')];
   expect(new Set(pids).size).toBe(2);
+  expect(await textOf(one, 'pid')).toBe(pids[0]);
   await one.close();
   await untilGone([Number(pids[0])]);
   expect(await textOf(other, 'pid')).toBe(pids[1]);

@@ -65,6 +65,13 @@ describe('building', () => {
     steps.close();
   });
 
+  it('takes the one option that matters by itself, where a step has one', async () => {
+    const config = normal({ servers: {}, steps: [{ prefix: 'x_' }, { timeout: 5 }] });
+    expect(config.steps).toEqual([{ prefix: { prefix: 'x_' } }, { timeout: { ms: 5 } }]);
+    const { steps } = await buildGateway(config, { log });
+    expect(steps.steps.map(({ name }) => name)).toEqual(['prefix', 'timeout']);
+  });
+
   it.each([
     ['nope', 'no step is called "nope"'],
     ['./missing.js', 'missing.js'],

@@ -2,6 +2,12 @@
 // form has the options, if only empty ones, and the whole path of a file.
 import { resolve } from 'node:path';
 
+/** Of the steps that take it by itself: { "timeout": 30000 }. */
+const MAIN_OPTION = new Map([
+  ['prefix', 'prefix'],
+  ['timeout', 'ms'],
+]);
+
 export type StepForm = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export function toStepForm(written: string | Record<string, unknown>, folder: string): StepForm {
@@ -12,7 +18,9 @@ export function toStepForm(written: string | Record<string, unknown>, folder: st
 /** YAML makes null of `- timeout:`. */
 export function toParts(written: string | Record<string, unknown>): { name: string; options: Record<string, unknown> } {
   const [[name, options] = ['', {}]] = typeof written === 'string' ? [[written, {}]] : Object.entries(written);
-  return { name, options: (options ?? {}) as Record<string, unknown> };
+  const sole = MAIN_OPTION.get(name);
+  const isSole = sole !== undefined && (typeof options === 'string' || typeof options === 'number');
+  return { name, options: isSole ? { [sole]: options } : ((options ?? {}) as Record<string, unknown>) };
 }
 
 /** A path, not the name of a built-in. */

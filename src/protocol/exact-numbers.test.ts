@@ -1,11 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { withNumbersOf } from './exact-numbers.ts';
+import { writeExactly } from './exact-numbers.ts';
+import type { JsonObject } from './message.ts';
+
+const write = (params: JsonObject, sent: string) => `{${writeExactly(params, sent)}}`;
 
 const of = (args: string, written = JSON.stringify({ name: 'a', arguments: JSON.parse(args) as unknown })) =>
-  withNumbersOf(
+  write(
+    JSON.parse(written) as JsonObject,
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"b","arguments":${args},"x":1}}`,
-    written,
   );
 
 test.each([
@@ -21,6 +24,14 @@ test.each([
 test('space and other ways to write a word do no harm', () => {
   expect(of('{ "é" : [ 1.0, 2 ] ,\n"a": "\\u00e9" }')).toBe('{"name":"a","arguments":{"é":[1.0,2],"a":"é"}}');
   expect(of('{"\\u00e9":1.0}')).toBe('{"name":"a","arguments":{"é":1.0}}');
+});
+
+test('what is not there is not written', () => {
+  expect(write({ _meta: undefined, name: 'a', arguments: {}, task: undefined }, '{}')).toBe(
+    '{"name":"a","arguments":{}}',
+  );
+  expect(write({ name: 'a' }, '{}')).toBe('{"name":"a"}');
+  expect(write({ arguments: {}, name: 'a' }, '{}')).toBe('{"arguments":{},"name":"a"}');
 });
 
 test('what comes behind the arguments stays', () => {
@@ -43,8 +54,10 @@ test.each([
 });
 
 test('where there were none before', () => {
-  expect(withNumbersOf('{"id":1}', '{"arguments":{"n":1}}')).toBe('{"arguments":{"n":1}}');
-  expect(withNumbersOf('{"arguments":{"n":1.', '{"arguments":{"n":1}}')).toBe('{"arguments":{"n":1}}');
+  for (const sent of ['{"id":1}', '{"arguments":{"n":1.', '{"arguments":']) {
+    expect(write({ arguments: { n: 1 } }, sent)).toBe('{"arguments":{"n":1}}');
+    expect(write({ name: 'a', arguments: { n: 1 } }, sent)).toBe('{"name":"a","arguments":{"n":1}}');
+  }
 });
 
 test('whatever was sent and whatever is written, it is read as what is written', () => {

@@ -3,6 +3,8 @@
 // 1. Nothing but numbers ever changes, and each only into one that JavaScript reads as the same: what somebody has changed on the
 //    way, and what any rule has seen, is what is sent. A key that stands there twice stays one.
 // 2. Whatever is not certain stays as it was written.
+import type { JsonObject } from './message.ts';
+import { isObject } from './message.ts';
 
 const KEY = '"arguments":';
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -10,15 +12,41 @@ const SPACE = /[ \t\r\n]*/y;
 /** Laying two texts side by side takes several times as long as reading one. */
 const MAX_CHARS = 256 * 1024;
 
-/** `written` is the params of a call as JSON; `sent` the message in which they came. */
-export function withNumbersOf(sent: string, written: string): string {
-  const [inSent, inWritten] = [sent.indexOf(KEY), written.indexOf(KEY)];
-  if (inSent === -1 || inWritten === -1) return written;
-  const [from, to] = [inSent + KEY.length, inWritten + KEY.length];
-  const rest = written.slice(to, -1);
-  const isSame = sent.slice(from, from + rest.length) === rest; // as nearly always
-  if (isSame || rest.length > MAX_CHARS) return written;
-  return written.slice(0, to) + (merge(sent, from, rest) ?? rest) + written.slice(-1);
+/** The members of a call's params as JSON, without the braces; `sent` is the text in which they came, or one that holds it. */
+export function writeExactly(params: JsonObject, sent: string): string {
+  if (!isPlainCall(params)) return withNumbersOf(sent, JSON.stringify(params).slice(1, -1));
+  const args = JSON.stringify(params.arguments);
+  const name = JSON.stringify(params.name);
+  return `"name":${name},"arguments":${standsIn(sent, args) ? args : mergedAt(sent, args)}`;
+}
+
+/** As nearly always, and mostly at the end. Where it stands elsewhere, a number may be written in another way. */
+function standsIn(sent: string, args: string): boolean {
+  return sent.slice(-args.length - 1, -1) === args || sent.includes(args);
+}
+
+/** The way to ask for a tool: a name, then arguments, and nothing else. Half of the time then goes into them alone. */
+function isPlainCall(params: JsonObject): boolean {
+  let count = 0;
+  for (const key in params) {
+    const isExpected = count === 0 ? key === 'name' : key === 'arguments';
+    if (isExpected) count++;
+    else if (params[key] !== undefined) return false;
+  }
+  return count === 2 && typeof params.name === 'string' && isObject(params.arguments);
+}
+
+function withNumbersOf(sent: string, written: string): string {
+  const at = written.indexOf(KEY);
+  if (at === -1) return written;
+  const to = at + KEY.length;
+  return written.slice(0, to) + mergedAt(sent, written.slice(to));
+}
+
+function mergedAt(sent: string, rest: string): string {
+  const at = sent.indexOf(KEY);
+  const merged = at === -1 || rest.length > MAX_CHARS ? undefined : merge(sent, at + KEY.length, rest);
+  return merged ?? rest;
 }
 
 /** `rest` with the numbers of `sent`; undefined where they are not the same but for these. */

@@ -1,6 +1,6 @@
 // Params of which `_meta` is text already: most of it is the same for call after call of a client, so it is not written anew each
 // time. It is for whoever only writes them; all others ask for the plain object.
-import { withNumbersOf } from './exact-numbers.ts';
+import { writeExactly } from './exact-numbers.ts';
 import type { JsonObject, Message } from './message.ts';
 
 export class WrittenParams {
@@ -8,7 +8,7 @@ export class WrittenParams {
   readonly #meta: string;
   readonly #sent: string | undefined;
 
-  /** `own` has no `_meta`; `meta` is an object as JSON, without a line end; `sent` the message in which they came. */
+  /** `own` has no `_meta`; `meta` is an object as JSON, without a line end; `sent` the text in which they came. */
   constructor(own: JsonObject | undefined, meta: string, sent?: string) {
     this.#own = own;
     this.#meta = meta;
@@ -16,9 +16,13 @@ export class WrittenParams {
   }
 
   get text(): string {
-    const written = this.#own === undefined ? '{}' : JSON.stringify(this.#own);
-    const own = this.#sent === undefined ? written : withNumbersOf(this.#sent, written);
-    return own === '{}' ? `{"_meta":${this.#meta}}` : `${own.slice(0, -1)},"_meta":${this.#meta}}`;
+    const own = this.#writeOwn();
+    return own === '' ? `{"_meta":${this.#meta}}` : `{${own},"_meta":${this.#meta}}`;
+  }
+
+  #writeOwn(): string {
+    if (this.#own === undefined) return '';
+    return this.#sent === undefined ? JSON.stringify(this.#own).slice(1, -1) : writeExactly(this.#own, this.#sent);
   }
 
   /** Wherever they are written together with something else, they are written like anything else. */

@@ -10,7 +10,7 @@ import type { SentParams } from '../../protocol/written-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
-/** `sent` is the text of the message, where it is known. */
+/** `sent` is the text of the message, or of its params, where it is known. */
 export type Incoming =
   | { kind: 'message'; message: Message; sent?: string }
   | { kind: 'batch'; items: Incoming[] }

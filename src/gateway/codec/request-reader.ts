@@ -23,6 +23,12 @@ interface Tail {
   readonly meta: JsonObject;
 }
 
+interface Read {
+  params: JsonObject;
+  /** In which they came, but for what recurs. */
+  sent: string;
+}
+
 /** Of clients that share one address; each costs those of the others a comparison. */
 const MAX_TAILS = 8;
 const MAX_TAIL_CHARS = 4096;
@@ -43,10 +49,10 @@ export class RequestReader {
 
   read(text: string): Incoming {
     const span = findSpan(text, this.#form);
-    const params = span && this.#params(text.slice(span.from, span.to));
-    if (!params) return this.#readWhole(text);
+    const read = span && this.#params(text.slice(span.from, span.to));
+    if (!read) return this.#readWhole(text);
     const { method } = this.#recurring;
-    return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method, params }, sent: text };
+    return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method, params: read.params }, sent: read.sent };
   }
 
   #readWhole(text: string): Incoming {
@@ -54,22 +60,26 @@ export class RequestReader {
     return incoming.kind === 'message' ? { ...incoming, sent: text } : incoming;
   }
 
-  #params(text: string): JsonObject | undefined {
+  #params(text: string): Read | undefined {
     const { maxDepth } = this.#limits;
-    const params = this.#parse(text);
+    const read = this.#parse(text);
     // A level takes two characters, so a short text needs no walk.
-    return params && text.length > 2 * maxDepth && isDeeperThan(params, maxDepth - 1) ? undefined : params;
+    return read && text.length > 2 * maxDepth && isDeeperThan(read.params, maxDepth - 1) ? undefined : read;
   }
 
-  #parse(text: string): JsonObject | undefined {
+  #parse(text: string): Read | undefined {
     const tail = this.#tailOf(text);
-    if (!tail) return this.#learn(text, parse(text));
+    if (!tail) {
+      const params = this.#learn(text, parse(text));
+      return params && { params, sent: text };
+    }
     // With a brace in its place the rest is an object by itself: so the tail is the end of that object, and not of one within it
     // or of a word. If that object is empty, the comma of the tail was one too many.
-    const params = parse(`${text.slice(0, -tail.text.length)}}`);
+    const sent = `${text.slice(0, -tail.text.length)}}`;
+    const params = parse(sent);
     if (!params || isEmpty(params)) return undefined;
     params._meta = tail.meta;
-    return params;
+    return { params, sent };
   }
 
   #tailOf(text: string): Tail | undefined {

@@ -22,7 +22,8 @@ export class Deadline extends Cancellation implements Hooks {
   readonly #alarm: Alarm;
   #pauses = 0;
   #over = false;
-  #onExpired: (() => void) | undefined;
+  /** Whoever waits for the outcome. */
+  onExpired: (() => void) | undefined;
 
   constructor(options: DeadlineOptions, parent: Abortable) {
     super();
@@ -58,14 +59,14 @@ export class Deadline extends Cancellation implements Hooks {
   /** The work if it ends in time. */
   race<T>(work: Promise<T>, toReason: () => Error): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#onExpired = () => reject(toReason());
+      this.onExpired = () => reject(toReason());
       work.then(
         (outcome) => {
-          this.#end();
+          this.end();
           resolve(outcome);
         },
         (thrown: unknown) => {
-          this.#end();
+          this.end();
           reject(thrown);
         },
       );
@@ -73,8 +74,8 @@ export class Deadline extends Cancellation implements Hooks {
   }
 
   expire(): void {
-    this.#end();
-    this.#onExpired?.();
+    this.end();
+    this.onExpired?.();
     this.abort();
   }
 
@@ -82,7 +83,8 @@ export class Deadline extends Cancellation implements Hooks {
     if (this.#pauses === 0 && !this.#over) this.#options.alarms.set(this.#alarm, this.#options.ms);
   }
 
-  #end(): void {
+  /** It is not needed any more. */
+  end(): void {
     this.#over = true;
     this.#alarm.callOff();
     this.#parent.removeEventListener('abort', this);

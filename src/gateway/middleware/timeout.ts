@@ -4,8 +4,7 @@ import type { Step } from '../../protocol/step.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { Deadline } from './deadline.ts';
+import { StepDeadline } from './step-deadline.ts';
 import { toMatcher } from './glob.ts';
 import { withDefaults } from './step-options.ts';
 
@@ -31,13 +30,10 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
       const { method, params } = exchange;
       if (method === 'tasks/result') return next(); // waits for a task by its nature
       if (!isMeant(typeof params.name === 'string' ? params.name : '')) return next();
-      const deadline = new Deadline(limit, exchange.cancellation);
+      const deadline = new StepDeadline(limit, exchange);
       exchange.cancellation = deadline;
       exchange.intercept(deadline);
-      return deadline.race(next(), () => {
-        const { server = 'The server' } = exchange;
-        return new GatewayError('UPSTREAM_TIMEOUT', { server, method, ms, why: '' });
-      });
+      return next();
     },
   } satisfies Step;
 }

@@ -9,6 +9,7 @@ import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import { isOutcome } from './outcome.ts';
+import { StepDeadline } from './step-deadline.ts';
 import { misused, toStepError } from './step-error.ts';
 
 export type Run = (exchange: ChainExchange) => Promise<Outcome>;
@@ -44,6 +45,9 @@ class Turn {
   #over = false;
   /** The step has returned, if only a promise. */
   isAway = false;
+  /** What the step returned is what next() gave. */
+  #isPassed = false;
+  #isTimed = false;
   #misuse: Error | undefined;
   /** What next() has given, if it was called. */
   #pending: Promise<Outcome> | undefined;
@@ -61,7 +65,9 @@ class Turn {
     const { params, ownCancellation } = this.#exchange;
     this.#hasChanged = params !== this.#params || ownCancellation !== this.#ownCancellation;
     this.#running = true;
-    const pending = this.#step.repeats ? this.#attempt() : this.#place.rest(this.#exchange);
+    const rest = this.#step.repeats ? this.#attempt() : this.#place.rest(this.#exchange);
+    const isTimed = ownCancellation !== this.#ownCancellation && ownCancellation instanceof StepDeadline;
+    const pending = isTimed ? this.#inTime(rest, ownCancellation) : rest;
     this.#pending = pending;
     if (this.isAway) this.#follow(pending);
     return pending;
@@ -76,8 +82,34 @@ class Turn {
 
   pass(pending: Promise<Outcome>): Promise<Outcome> {
     if (!this.#hasChanged) return pending;
+    this.#isPassed = true;
+    if (this.#isTimed) return pending;
     this.#running = false;
     return this.#give(pending);
+  }
+
+  /** Ends with the deadline that the step has set, if that comes first. Where it is all that the step gives, the turn ends with it. */
+  #inTime(rest: Promise<Outcome>, deadline: StepDeadline): Promise<Outcome> {
+    this.#isTimed = true;
+    return new Promise((resolve, reject) => {
+      const fail = (thrown: unknown): void => {
+        if (!this.#over) reject(this.#isPassed ? this.#failed(thrown) : (thrown as Error));
+      };
+      deadline.onExpired = () => fail(deadline.toError());
+      rest.then(
+        (outcome) => {
+          deadline.end();
+          this.#running = false;
+          if (this.#isPassed && !this.#over) this.#end();
+          resolve(outcome);
+        },
+        (thrown: unknown) => {
+          deadline.end();
+          this.#running = false;
+          fail(thrown);
+        },
+      );
+    });
   }
 
   judge(returned: unknown): Promise<Outcome> {
@@ -97,11 +129,15 @@ class Turn {
         return outcome;
       },
       (thrown: unknown) => {
-        const { params } = this.#exchange;
-        this.#end();
-        throw this.#failure(thrown, params);
+        throw this.#failed(thrown);
       },
     );
+  }
+
+  #failed(thrown: unknown): Error {
+    const { params } = this.#exchange;
+    this.#end();
+    return this.#failure(thrown, params);
   }
 
   #end(): void {

@@ -230,6 +230,17 @@ describe('headers that mirror arguments', () => {
     expect(wire.methods.filter((method) => method === 'tools/call')).toHaveLength(2);
     expect(wire.calls.length).toBeLessThan(6);
   });
+
+  test('that do not help after a question do not begin the call anew', async () => {
+    const { wire, events, speaker } = setUp(({ method, params }) => {
+      if (method === 'tools/list') return page('a');
+      if (params?.inputResponses === undefined) return asks({ q: form });
+      throw new ProtocolError(-32020, 'Header mismatch');
+    });
+    await expect(speaker.call(call)).rejects.toMatchObject({ code: -32020 });
+    expect(events.asks).toHaveLength(1);
+    expect(wire.methods).toEqual(['tools/call', 'tools/call', 'tools/list', 'tools/call']);
+  });
 });
 
 describe('requests of a server, which the era does not know', () => {

@@ -33,6 +33,8 @@ interface Round {
   call: OutgoingCall;
   round: number;
   progress: Rising | undefined;
+  /** What fails from then on is no fault of its headers, but of what came of its questions. */
+  isAnswered?: boolean;
 }
 
 export class StatelessSpeaker implements Speaker {
@@ -116,7 +118,7 @@ export class StatelessSpeaker implements Speaker {
     const sent = this.#send(at, params);
     if (!this.wire.http || call.method !== 'tools/call') return sent;
     return sent.catch(async (thrown: unknown) => {
-      if (!(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
+      if (at.isAnswered || !(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
       await this.#learn(call);
       return this.#send(at, params);
     });
@@ -124,6 +126,7 @@ export class StatelessSpeaker implements Speaker {
 
   #understand(at: Round, said: unknown): ResultObject | Promise<ResultObject> {
     const { method } = at.call;
+    at.isAnswered = true;
     const result = this.#checked(method, said);
     return fieldOf(result, 'resultType') === 'input_required'
       ? this.#answer(at, toPlain(result))

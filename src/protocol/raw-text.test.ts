@@ -36,6 +36,23 @@ test('where it is not certain which member it is, all is written anew', () => {
   expect(of('{"r":"c" ,"y":1.0}').without('r').text).toBe('{"y":1}');
 });
 
+test('a member is not taken for one further in that is written alike', () => {
+  expect(of('{"x":{"r":"c"},"\\u0072":"c"}').without('r').text).toBe('{"x":{"r":"c"}}');
+  expect(of('{"_\\u006Deta":1.0,"_meta":1}').without('_meta').text).toBe('{}');
+  expect(of('{"x":"\\u00e9\\u003c\\u2028","y":1.0,"r":"c"}').without('r').text).toContain('1.0');
+  expect(of('{"x":{"r":"c"},"r" :"c"}').without('r').text).toBe('{"x":{"r":"c"}}');
+});
+
+test('as it was before a member was taken off, unless that stood there twice', () => {
+  const one = of('{"a":1.0,"r":"c"}');
+  expect(one.without('r').before('r', 'c')).toBe(one);
+  expect(one.without('r').before('r', 'd')).toBeUndefined();
+  expect(one.without('r', 'a').before('r', 'c')).toBeUndefined();
+  for (const key of ['"r"', '"r" ', '"\\u0072"']) {
+    expect(of(`{${key}:"q","a":1,"r":"c"}`).without('r').before('r', 'c')).toBeUndefined();
+  }
+});
+
 test('knows its own members only', () => {
   const one = of('{"a":null,"__proto__":{"x":1},"s":"","l":[],"o":{}}');
   expect(['a', 's', 'l', 'o', 'toString'].map((key) => one.typeOf(key))).toEqual([

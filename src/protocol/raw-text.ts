@@ -11,6 +11,9 @@ export interface WrittenMembers {
   readonly text: string;
 }
 
+/** Of which the names of members are made. Nobody has to write one like this; other characters often are. */
+const ESCAPED_LETTER = /\\u00(?:3\d|[46][1-9a-f]|[57][\da]|5f)/i;
+
 /** How one came of another: a member was taken off, or some were put on. */
 type Change = { of: RawText } & ({ off: string; on?: undefined } | { on: JsonObject; off?: undefined });
 
@@ -73,7 +76,8 @@ export class RawText extends RawObject {
   /** As it was with this member, if taking that off was the last thing that was done to it: put on again, it would be the same. */
   before(key: string, value: unknown): RawText | undefined {
     const change = this.#change;
-    return change?.off === key && change.of.get(key) === value ? change.of : undefined;
+    if (change?.off !== key || change.of.get(key) !== value) return undefined;
+    return change.of.#placeOf(JSON.stringify(key)) === undefined ? undefined : change.of;
   }
 
   parse(): JsonObject {
@@ -97,19 +101,31 @@ export class RawText extends RawObject {
     return change?.off === undefined ? undefined : change.of.#textWithout(change.off);
   }
 
-  /** Undefined where it is not certain where it stands: it may be there twice, or further in, or be written in another way. */
+  /** Undefined where it is not certain where it stands, or it is written in another way. */
   #textWithout(key: string): string | undefined {
     const { text } = this;
-    const name = `${JSON.stringify(key)}:`;
-    const at = text.indexOf(name);
-    const member = `${name}${JSON.stringify(this.get(key))}`;
-    if (!text.startsWith(member, at) || text.includes(name, at + 1)) return undefined;
+    const name = JSON.stringify(key);
+    const at = this.#placeOf(name);
+    const member = `${name}:${JSON.stringify(this.get(key))}`;
+    if (at === undefined || !text.startsWith(member, at)) return undefined;
     const end = at + member.length;
     const [before, after] = [text[at - 1], text[end]];
     if (before !== '{' && before !== ',') return undefined;
     if (after === '}') return `${text.slice(0, before === ',' ? at - 1 : at)}${text.slice(end)}`;
     return after === ',' ? `${text.slice(0, at)}${text.slice(end + 1)}` : undefined;
   }
+
+  /** Of a member that it has, by its name in quotes. Undefined where that may stand there twice, further in, or in other letters. */
+  #placeOf(name: string): number | undefined {
+    const { text } = this;
+    const at = text.indexOf(name);
+    return at === -1 || text.includes(name, at + 1) || hasEscapedLetter(text) ? undefined : at;
+  }
+}
+
+/** Looked for as it stands first: an expression takes far longer, and mostly there is none. */
+function hasEscapedLetter(text: string): boolean {
+  return text.includes('\\u00') && ESCAPED_LETTER.test(text);
 }
 
 /** What an object inherits is a function, or the object that it inherits it from; nothing in JSON is. Looking first takes twice as long. */

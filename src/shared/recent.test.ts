@@ -23,3 +23,14 @@ test('keeps a few, and forgets the eldest first', () => {
   const kept = Array.from({ length: 1000 }, (_, n) => recent.get(n)).filter((n) => n !== undefined);
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, n) => 1000 - kept.length + n));
 });
+
+test.each([
+  ['a long word', { a: 'x'.repeat(5000) }],
+  ['many members', Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`${n}`, 1]))],
+  ['a long list', { a: Array.from({ length: 5000 }, () => []) }],
+  ['a deep one', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as object],
+])('nothing that is made of what is large: %s', (_, large) => {
+  const recent = new Recent<string>();
+  expect(recent.keep('value', 'small', large)).toBe('value');
+  expect(recent.get('small', large)).toBeUndefined();
+});

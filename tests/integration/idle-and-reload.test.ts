@@ -27,6 +27,16 @@ async function waiting(client: Client, tool: string, file: string) {
   return { call, heard };
 }
 
+test('a server is started when a client first needs it, or at once where that is wished', async () => {
+  const servers = { lazy: shelf('lazy'), eager: { server: shelf('eager'), start: 'eager' } } as const;
+  await using gateway = await serving({ servers, startMs: 60_000 });
+  await until('the one to be there', () => stateOf(gateway, 'eager') === 'ready');
+  expect(stateOf(gateway, 'lazy')).toBe('idle');
+  const client = await gateway.client();
+  await textOf(client, 'pid');
+  expect(stateOf(gateway, 'lazy')).toBe('ready');
+});
+
 describe.each(REVISIONS)('a server that nobody uses, for a client of %s', (revision) => {
   test('is stopped, and started again for the next call, with its subscriptions', async () => {
     await using gateway = await serving({ servers: { one: { server: shelf('one'), idleMs: 200 } }, startMs: 60_000 });

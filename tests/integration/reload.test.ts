@@ -107,4 +107,29 @@ describe('a configuration that changes', () => {
     expect(await isMarked()).toBe(true);
     await hasTools(url, 'once__echo', 'third__echo');
   });
+
+  test('has steps of the user, which follow their files; one that cannot be loaded leaves the former at work', async () => {
+    using home = new Home();
+    const write = (text: string, rest = '') =>
+      home.write(
+        'mine.ts',
+        `import { respond } from 'mcp-parley';
+         import { onCall } from 'mcp-parley/middleware';
+         export const mine = onCall(async function mine(): Promise<ReturnType<typeof respond>> {
+           return respond({ content: [{ type: 'text', text: '${text}' }] });
+         });${rest}`,
+      );
+    write('first');
+    home.write('parley.config.json', { servers: { one: bridged }, steps: ['./mine.ts'], ask: { channels: [] } });
+    await using gateway = home.start(['serve', '--port', '0']);
+    const url = await gateway.url();
+    expect(await ask(url, 'pid')).toBe('first');
+    write('second');
+    await until('the second version', async () => (await ask(url, 'pid')) === 'second');
+    write('third', ' }}}');
+    await gateway.says('step.kept');
+    expect(await ask(url, 'pid')).toBe('second');
+    write('fourth');
+    await until('the fourth version', async () => (await ask(url, 'pid')) === 'fourth');
+  });
 });

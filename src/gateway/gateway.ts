@@ -187,10 +187,10 @@ export class Gateway {
 
   /** A server or group by its name, at /mcp/<name>. */
   #part(name: string): { view: View; front: Front } {
-    const known = this.#parts.get(name);
-    if (known) return known;
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
+    const known = this.#parts.get(name);
+    if (known) return known;
     const view = this.#viewOf(members, Object.hasOwn(this.#groups, name));
     const part = { view, front: this.#frontOf(view) };
     this.#parts.set(name, part);

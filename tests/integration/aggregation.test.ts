@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Client, ServerEntry } from 'mcp-parley';
 import { fixture, textOf } from '../helpers/fixture-server.ts';
+import { send } from '../helpers/http-wire.ts';
+import { modern } from '../helpers/mcp-http.ts';
 import { serving, toolNames } from '../helpers/moody.ts';
 import { Home } from '../helpers/parley.ts';
 import { until, within } from '../helpers/until.ts';
@@ -70,6 +72,8 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     gateway.gateway.update({ groups: { some: ['two', 'three'] } });
     await until('the other group', async () => (await toolNames(some)).includes('two__pid'));
     expect(await toolNames(some)).not.toContain('pid');
+    gateway.gateway.update({ groups: {} });
+    expect((await send(`${gateway.url}/some`, modern('tools/list'))).status).toBe(404);
   });
 });
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writeExactly } from './exact-numbers.ts';
+import { exactArguments, membersOf, writeExactly } from './exact-numbers.ts';
 import type { JsonObject } from './message.ts';
 
 const write = (params: JsonObject, sent: string) => `{${writeExactly(params, sent)}}`;
@@ -71,6 +71,22 @@ test('whatever was sent and whatever is written, it is read as what is written',
     fc.property(args, args, fc.boolean(), spelled, (one, other, isChanged, spell) => {
       const written = JSON.stringify({ name: 'a', arguments: isChanged ? other : one });
       expect(JSON.parse(of(spell(JSON.stringify(one)), written))).toEqual(JSON.parse(written));
+    }),
+  );
+});
+
+test('arguments by themselves, and their members', () => {
+  const args = '{"id":12345678901234567890,"w":"a,}\\":","in":{"a":[1.0,{"b":2}],"c":{}},"no":null,"yes":true}';
+  const exact = exactArguments(JSON.parse(args), `{"params":{"arguments": ${args}}}`);
+  expect(exact).toBe(args);
+  expect(membersOf(exact)).toEqual([
+    ...['12345678901234567890', '"a,}\\":"', '{"a":[1.0,{"b":2}],"c":{}}', 'null', 'true'],
+  ]);
+  expect(exactArguments([1], '{"arguments":[1.0]}')).toBe('[1.0]');
+  expect(exactArguments(undefined, '{"arguments":[1.0]}')).toBe('');
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (one) => {
+      expect(membersOf(JSON.stringify(one))).toEqual(Object.values(one).map((value) => JSON.stringify(value)));
     }),
   );
 });

@@ -20,6 +20,27 @@ export function writeExactly(params: JsonObject, sent: string): string {
   return `"name":${name},"arguments":${standsIn(sent, args) ? args : mergedAt(sent, args)}`;
 }
 
+/** The arguments of a call as they are sent, for whoever shows them or tells some from others; empty where there are none. */
+export function exactArguments(args: unknown, sent: string | undefined): string {
+  const written = JSON.stringify(args) ?? '';
+  return sent === undefined || written === '' ? written : mergedAt(sent, written);
+}
+
+/** The values of its members, of an object as `JSON.stringify` writes it. */
+export function membersOf(object: string): string[] {
+  const members: string[] = [];
+  let depth = 0;
+  for (let at = 0, from = 0, end = 0; at < object.length; at = end) {
+    const token = tokenAt(object, at)!;
+    end = at + token.length;
+    if (depth === 1 && token === ':') from = end;
+    if (depth === 1 && from > 0 && (token === ',' || token === '}')) members.push(object.slice(from, at));
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+  }
+  return members;
+}
+
 /** As nearly always, and mostly at the end. Where it stands elsewhere, a number may be written in another way. */
 function standsIn(sent: string, args: string): boolean {
   return sent.slice(-args.length - 1, -1) === args || sent.includes(args);

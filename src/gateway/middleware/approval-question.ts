@@ -5,6 +5,7 @@
 // 3. The form is never empty, and nothing in it is filled in beforehand: a client that agrees to all that it is asked has
 //    not said yes.
 import type { Ask } from '../../protocol/exchange.ts';
+import { exactArguments, membersOf } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { Redactor } from './redactor.ts';
@@ -22,13 +23,15 @@ export interface Calling {
   tool: string;
   server: string | undefined;
   arguments: unknown;
+  /** The message in which they came, where it is known. */
+  sentText?: string | undefined;
 }
 
 export function toQuestion(calling: Calling, message: string, note: string): Ask {
   const words: Record<string, string> = {
     tool: toLine(calling.tool, MAX_NAME),
     server: toLine(calling.server ?? 'the server', MAX_NAME),
-    arguments: toLines(calling.arguments),
+    arguments: toLines(calling),
   };
   const requestedSchema = {
     type: 'object',
@@ -48,11 +51,17 @@ export function refusalIn({ action, content }: JsonObject): string | undefined {
   return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
 }
 
-function toLines(given: unknown): string {
+function toLines({ arguments: given, sentText }: Calling): string {
   if (given === undefined || (isObject(given) && Object.keys(given).length === 0)) return 'It has no arguments.';
-  if (!isObject(given)) return toValue(given);
+  const exact = exactArguments(given, sentText);
+  if (!isObject(given)) return toLine(exact, MAX_VALUE);
   const entries = Object.entries(secrets.value(given));
-  const lines = entries.slice(0, MAX_ARGUMENTS).map(([name, value]) => `${toLine(name, MAX_NAME)}: ${toValue(value)}`);
+  const members = membersOf(exact);
+  const areAll = members.length === entries.length; // what a step has set to undefined is none
+  const lines = entries.slice(0, MAX_ARGUMENTS).map(([name, value], index) => {
+    const text = areAll && value === given[name] ? toLine(members[index]!, MAX_VALUE) : toValue(value);
+    return `${toLine(name, MAX_NAME)}: ${text}`;
+  });
   const left = entries.length - lines.length;
   return [...lines, ...(left > 0 ? [`… and ${left} more arguments that are not shown here`] : [])].join('\n');
 }

@@ -1,5 +1,6 @@
 // Puts the question of approve.ts, and remembers answers: of one call for as long as it may be tried again, and a yes for as
 // long as the configuration says, for the same principal alone.
+import { exactArguments } from '../../protocol/exact-numbers.ts';
 import type { StepExchange } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { Alarms } from '../../shared/alarms.ts';
@@ -43,7 +44,7 @@ export class Approvals {
 
   /** Why it is not approved; undefined where it is. Rejects when the call is over, or there is no way to ask. */
   ask(tool: string, exchange: StepExchange): Promise<string | undefined> {
-    const digest = digestOf(exchange.params.arguments);
+    const digest = digestOf(exchange);
     const lasting = JSON.stringify([
       exchange.client.principal,
       exchange.scope,
@@ -66,8 +67,9 @@ export class Approvals {
 
   async #put(tool: string, exchange: StepExchange): Promise<string | undefined> {
     const { message } = this.#options;
-    const { owner: server, signal } = exchange;
-    const question = toQuestion({ tool, server, arguments: exchange.params.arguments }, message, this.#note);
+    const { owner: server, signal, sentText } = exchange;
+    const calling = { tool, server, arguments: exchange.params.arguments, sentText };
+    const question = toQuestion(calling, message, this.#note);
     const deadline = new Deadline(this.#limit, signal);
     try {
       const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });
@@ -100,9 +102,7 @@ function readRemember(remember: Remember): Required<Remember> {
   return { ms, per };
 }
 
-function digestOf(given: unknown): string {
-  return lateCrypto()
-    .createHash('sha256')
-    .update(JSON.stringify(given) ?? '')
-    .digest('base64url');
+/** Of the arguments as they are sent: two ids that JavaScript reads as the same number are not the same arguments. */
+function digestOf({ params, sentText }: StepExchange): string {
+  return lateCrypto().createHash('sha256').update(exactArguments(params.arguments, sentText)).digest('base64url');
 }

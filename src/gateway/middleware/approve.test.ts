@@ -276,6 +276,24 @@ describe('approve: how often', () => {
     expect(await asked({ remember: { ms: 60_000, per: 'tool' } })).toBe('110011');
   });
 
+  it('a number is shown as it is sent, and a yes holds for no other that JavaScript reads as the same', async () => {
+    const { call } = gateway({ remember: { ms: 60_000 } });
+    const put = async (id: string) => {
+      const given = `{"id":${id},"password":"p","in":{"n":1.0}}`;
+      const exchange = new Call({ name: 'delete', arguments: JSON.parse(given) as JsonObject }, YES);
+      Object.assign(exchange, { sentText: `{"params":{"name":"delete","arguments":${given}}}` });
+      await call(exchange);
+      return exchange.asked.map(({ params }) => String(params!.message));
+    };
+    const shown = 'Call delete of the server?\n\nid: 9007199254740993\npassword: "[not shown]"\nin: {"n":1.0}';
+    expect(await put('9007199254740993')).toEqual([shown]);
+    expect(await put('9007199254740993')).toEqual([]);
+    expect(await put('9007199254740992')).toEqual([shown.replace('993', '992')]);
+    const gone = new Call({ name: 'delete', arguments: { a: undefined, b: 1 } }, YES);
+    await call(gone);
+    expect(gone.asked[0]!.params!.message).toMatch(/a: nothing\nb: 1$/);
+  });
+
   it('who is asked is told for how long a yes holds', async () => {
     const { call } = gateway({ remember: { ms: 90_000, per: 'tool' } });
     const exchange = new Call({ name: 'delete' }, YES);

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';
-import { importAnew } from '../gateway/middleware/import-anew.ts';
+import { importAnew, whyNotImported } from '../gateway/middleware/import-anew.ts';
 import { isObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 
@@ -13,7 +13,7 @@ export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
   const path = resolve(file);
   if (!existsSync(path)) throw bad('there is no such file');
   const module = await importAnew(path, OURS).catch((thrown: unknown) => {
-    throw bad(reasonOf(thrown));
+    throw bad(whyNotImported(thrown));
   });
   const exported = isObject(module) ? module : {};
   const flows = [...new Set(Object.values(exported).flat())].filter(isFlow);
@@ -26,12 +26,6 @@ export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
   if (flows.length === 0) throw bad('exports no flow: make one with flow() of mcp-parley/flow and export it');
   if (flows.length > 1) throw bad(`has several flows: name one of ${namesOf(flows)} with --flow`);
   return flows[0]!;
-}
-
-/** Without the chain of files that the loader adds on lines of its own. */
-function reasonOf(thrown: unknown): string {
-  const [reason = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\nRequire stack:');
-  return reason;
 }
 
 function namesOf(flows: AnyFlow[]): string {

@@ -7,3 +7,9 @@ export async function importAnew(path: string, entries: readonly string[]): Prom
   const fresh = { moduleCache: false, fsCache: false, interopDefault: false };
   return createJiti(path, { ...fresh, virtualModules: Object.fromEntries(ours) }).import(path);
 }
+
+/** In one line, without the chain of files that the loader adds. */
+export function whyNotImported(thrown: unknown): string {
+  const [reason = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\nRequire stack:');
+  return reason.replaceAll(/\s+/g, ' ').trim();
+}

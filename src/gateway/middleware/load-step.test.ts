@@ -88,9 +88,11 @@ describe('a step from a file', () => {
     const error = await loadStep(path).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'BAD_OPTION', details: { option: path } });
     expect((error as Error).message).toContain(reason);
+    expect((error as Error).message).not.toContain('\n');
   });
 
   it('that is not there is told too', async () => {
-    await expect(loadStep(join(folder, 'none.ts'))).rejects.toMatchObject({ code: 'BAD_OPTION' });
+    const reason = 'there is no such file';
+    await expect(loadStep(join(folder, 'none.ts'))).rejects.toMatchObject({ code: 'BAD_OPTION', details: { reason } });
   });
 });

@@ -1,9 +1,10 @@
 // A step from a user's file, `.ts` or JavaScript.
+import { existsSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
-import { importAnew } from './import-anew.ts';
+import { importAnew, whyNotImported } from './import-anew.ts';
 import { badOption } from './step-options.ts';
 
 /** By name, since the package is not part of itself while it is built. */
@@ -14,13 +15,14 @@ const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
  * function that makes the step of them.
  */
 export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
+  if (!existsSync(path)) throw badOption(path, 'there is no such file');
   try {
     const [name, exported] = pickExport(await importAnew(path, OURS));
     if (Object.keys(options).length === 0) return toStep(path, name, exported);
     if (typeof exported !== 'function') throw new Error('takes no options: it exports no function');
     return toStep(path, name, await (exported as (options: JsonObject) => unknown)(options));
   } catch (thrown) {
-    throw badOption(path, thrown instanceof Error ? thrown.message : String(thrown));
+    throw badOption(path, whyNotImported(thrown));
   }
 }
 

@@ -9,8 +9,8 @@ import { isObject } from './message.ts';
 const KEY = '"arguments":';
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const SPACE = /[ \t\r\n]*/y;
-/** Laying two texts side by side takes several times as long as reading one. */
-const MAX_CHARS = 256 * 1024;
+/** Laying two texts side by side takes several times as long as reading one. What is longer stays as it is written. */
+export const MAX_CHARS = 256 * 1024;
 
 /** The members of a call's params as JSON, without the braces; `sent` is the text in which they came, or one that holds it. */
 export function writeExactly(params: JsonObject, sent: string): string {

@@ -12,7 +12,7 @@ import { GatewayError } from '../../shared/errors.ts';
 export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
 /** `sent` is the text of the message, or of its params, where it is known. */
 export type Incoming =
-  | { kind: 'message'; message: Message; sent?: string }
+  | { kind: 'message'; message: Message; sent?: string | undefined }
   | { kind: 'batch'; items: Incoming[] }
   | Refused;
 

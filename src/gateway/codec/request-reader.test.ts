@@ -49,6 +49,12 @@ test('what is not likely to recur is not kept', () => {
   expect(paramsOf(reader.read(text))._meta).not.toBe(paramsOf(reader.read(text))._meta);
 });
 
+test.each([CALL, '{"id":"7","jsonrpc":"2.0","method":"call","params":'])('a long text is not kept: %s', (call) => {
+  const toText = (length: number) => `${call}{"a":"${'x'.repeat(length)}"}}`;
+  expect(toReader().read(toText(100))).toHaveProperty('sent', expect.stringContaining('xxx'));
+  expect(toReader().read(toText(300_000))).toMatchObject({ kind: 'message', sent: undefined });
+});
+
 test('what many requests share cannot be changed', () => {
   const meta = paramsOf(toReader().read(`${CALL}{"a":1,"_meta":${META}}}`))._meta as { e: { name: string } };
   expect(() => (meta.e.name = 'x')).toThrow(TypeError);

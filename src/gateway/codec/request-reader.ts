@@ -3,6 +3,7 @@
 // certain, is for `readMessage`.
 // 1. The message is the one that `readMessage` would have read.
 // 2. What is the same for many requests cannot be changed by any of them.
+import { MAX_CHARS } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { isDeeperThan, readMessage } from './json-rpc.ts';
@@ -52,12 +53,13 @@ export class RequestReader {
     const read = span && this.#params(text.slice(span.from, span.to));
     if (!read) return this.#readWhole(text);
     const { method } = this.#recurring;
-    return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method, params: read.params }, sent: read.sent };
+    const message = { jsonrpc: '2.0' as const, id: span.id, method, params: read.params };
+    return { kind: 'message', message, sent: toKept(read.sent) };
   }
 
   #readWhole(text: string): Incoming {
     const incoming = readMessage(text, this.#limits);
-    return incoming.kind === 'message' ? { ...incoming, sent: text } : incoming;
+    return incoming.kind === 'message' ? { ...incoming, sent: toKept(text) } : incoming;
   }
 
   #params(text: string): Read | undefined {
@@ -96,6 +98,11 @@ export class RequestReader {
     this.#next = (this.#next + 1) % MAX_TAILS;
     return params;
   }
+}
+
+/** It stays for as long as its call does, a task for an hour: what nobody would look at is not kept. */
+function toKept(sent: string): string | undefined {
+  return sent.length > MAX_CHARS ? undefined : sent;
 }
 
 function parse(text: string): JsonObject | undefined {

@@ -9,7 +9,7 @@ import { isObject } from '../../protocol/message.ts';
 import { isDeeperThan, readMessage } from './json-rpc.ts';
 import type { Incoming, ReadLimits } from './json-rpc.ts';
 import type { Form } from './sent-span.ts';
-import { findSpan } from './sent-span.ts';
+import { findSpan, parseObject } from './sent-span.ts';
 
 export interface Recurring {
   /** A plain word. */
@@ -72,13 +72,13 @@ export class RequestReader {
   #parse(text: string): Read | undefined {
     const tail = this.#tailOf(text);
     if (!tail) {
-      const params = this.#learn(text, parse(text));
+      const params = this.#learn(text, parseObject(text));
       return params && { params, sent: text };
     }
     // With a brace in its place the rest is an object by itself: so the tail is the end of that object, and not of one within it
     // or of a word. If that object is empty, the comma of the tail was one too many.
     const sent = `${text.slice(0, -tail.text.length)}}`;
-    const params = parse(sent);
+    const params = parseObject(sent);
     if (!params || isEmpty(params)) return undefined;
     params._meta = tail.meta;
     return { params, sent };
@@ -103,15 +103,6 @@ export class RequestReader {
 /** It stays for as long as its call does, a task for an hour: what nobody would look at is not kept. */
 function toKept(sent: string): string | undefined {
   return sent.length > MAX_CHARS ? undefined : sent;
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isEmpty(object: JsonObject): boolean {

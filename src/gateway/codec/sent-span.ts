@@ -1,6 +1,8 @@
 // Where the part of a message stands that has to be read, in a message as most peers write it: its id a plain number, first or
 // last, and nothing in it that we do not know.
 // 1. Around the span there is the form, the id, and nothing else. So if the span by itself is one object, the message is just that.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
 
 /** What stands around the span, for either place of the id. The span begins with the brace at the end of each. */
 export interface Form {
@@ -23,6 +25,16 @@ const [QUOTE, ZERO, NINE, BRACE] = [0x22, 0x30, 0x39, 0x7d];
 
 export function findSpan(text: string, form: Form): Span | undefined {
   return idFirst(text, form) ?? idLast(text, form);
+}
+
+/** What a span is by itself; undefined where it is no object. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether members may be put on and taken off at its ends. Space in between does no harm. */

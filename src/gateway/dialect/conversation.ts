@@ -25,6 +25,7 @@ import type { Front } from './front.ts';
 import { INITIALIZED, OPEN_METHODS, greet } from './greet.ts';
 import { HandshakeWording } from './handshake/handshake-wording.ts';
 import { isWithinAny } from './is-within.ts';
+import { logFailure } from './log-failure.ts';
 import { isAtLeast } from './log-level.ts';
 import type { Outlet } from './outlet.ts';
 import { PendingAsks } from './pending-asks.ts';
@@ -189,9 +190,7 @@ export class Conversation {
 
   #fail(exchange: ServedExchange, wording: Wording, thrown: unknown): void {
     const error = toError(thrown);
-    if (error instanceof GatewayError && error.code === 'INTERNAL') {
-      this.front.log.error({ exchange: exchange.id, method: exchange.method, cause: error.cause }, 'exchange.failed');
-    }
+    logFailure(this.front.log, exchange, error);
     this.#finish(exchange, wording.toError(error, exchange));
   }
 

@@ -29,10 +29,12 @@ export function toStatelessError(
       return { error: toWire(-32021, error.message, tasksRequired()), status: 400 };
     case 'INVALID_PARAMS':
       return { error: plainError(error), status: atEdge ? 400 : 200 };
-    case 'INTERNAL':
-      return { error: plainError(error, exchangeId), status: 200 };
     default:
-      return { error: inOwnWords(error, plainError(error, exchangeId), 'stateless'), status: row.status };
+      // A status that blames the server of HTTP would hide the error from clients: they read the body of a 200 only (matrix §2.9).
+      return {
+        error: inOwnWords(error, plainError(error, exchangeId), 'stateless'),
+        status: row.fault === 'client' ? row.status : 200,
+      };
   }
 }
 

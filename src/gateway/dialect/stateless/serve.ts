@@ -9,6 +9,7 @@ import type { Suspended } from '../../../protocol/suspended.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toError } from '../../../shared/to-error.ts';
 import type { Front } from '../front.ts';
+import { logFailure } from '../log-failure.ts';
 import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
 import type { Outlet } from '../outlet.ts';
 import { readEnvelope } from './envelope.ts';
@@ -193,9 +194,7 @@ function fail(front: Front, exchange: StatelessExchange, thrown: unknown): void 
   if (exchange.parked && !exchange.cancelled) return exchange.hold(() => fail(front, exchange, thrown));
   const error = toError(thrown);
   if (isLateCancel(error, exchange)) return finish(front, exchange, {});
-  if (error instanceof GatewayError && error.code === 'INTERNAL') {
-    front.log.error({ exchange: exchange.id, method: exchange.method, cause: error.cause }, 'exchange.failed');
-  }
+  logFailure(front.log, exchange, error);
   if (exchange.cancelled) return close(exchange);
   const answer = toStatelessError(error, exchange.id, false);
   if ('result' in answer) return finish(front, exchange, answer.result);

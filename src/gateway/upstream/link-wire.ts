@@ -124,7 +124,7 @@ export class LinkWire implements Wire, LinkEvents {
       else if (isNotification(message)) this.#onNotification(message, from);
       else this.#onResponse(message, from, sent);
     } catch (error) {
-      this.log.error({ server: this.name, error }, 'callback.failed');
+      this.log.error({ link: this.name, error }, 'callback.failed');
     }
   }
 
@@ -139,7 +139,7 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   onGarbage(what: string, kind?: 'oversize'): void {
-    this.log.warn({ server: this.name, what }, 'upstream.garbage');
+    this.log.warn({ link: this.name, what }, 'upstream.garbage');
     if (kind !== 'oversize' || this.http) return; // a request with a stream of its own is told by it
     const reason = `a ${what} (limits.maxResultBytes)`;
     this.#skipped = `; it sent ${reason}, which was skipped`;
@@ -158,7 +158,7 @@ export class LinkWire implements Wire, LinkEvents {
     if (method === 'notifications/progress' || method === 'progress') {
       const { token, progress } = toProgress(method, params);
       const known = progress && this.#pending.progress(token, progress);
-      if (!known) this.log.debug({ server: this.name, token }, 'progress.unexpected');
+      if (!known) this.log.debug({ link: this.name, token }, 'progress.unexpected');
     } else if (from !== undefined && this.#pending.get(from)) this.#pending.tell(from, notification);
     else if (this.#speaker) this.#speaker.onNotification(notification);
     else this.#keep(notification);
@@ -166,7 +166,7 @@ export class LinkWire implements Wire, LinkEvents {
 
   #keep(message: RequestMessage | NotificationMessage): void {
     if (this.#early.length < MAX_EARLY) this.#early.push(message);
-    else this.log.warn({ server: this.name, method: message.method }, 'upstream.too-early');
+    else this.log.warn({ link: this.name, method: message.method }, 'upstream.too-early');
   }
 
   #onResponse(response: ResponseMessage, from: RequestId | undefined, sent: string | undefined): void {
@@ -177,7 +177,7 @@ export class LinkWire implements Wire, LinkEvents {
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
     if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;
-    this.log.debug({ server: this.name, id: response.id }, 'answer.unexpected');
+    this.log.debug({ link: this.name, id: response.id }, 'answer.unexpected');
     // Ids keep their type. Whoever waits is told at once and not left to the clock.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
     meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));

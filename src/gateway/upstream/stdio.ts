@@ -147,7 +147,7 @@ class StdioLink implements Link {
   }
 
   #log(fields: object, event: string): void {
-    this.#options.log?.debug({ server: this.name, ...fields }, event);
+    this.#options.log?.debug({ link: this.name, ...fields }, event);
   }
 }
 

@@ -172,7 +172,7 @@ class HttpLink implements Link {
       maxFailures: Infinity,
     });
     // Many servers have no such stream, which is no trouble at all.
-    this.#options.log?.debug({ server: this.name, ...end }, 'upstream.listen.ended');
+    this.#options.log?.debug({ link: this.name, ...end }, 'upstream.listen.ended');
   }
 
   #get(lastEventId: string, extra: Record<string, string>, signal: Abortable): Promise<ResponseBody> {
@@ -199,7 +199,7 @@ class HttpLink implements Link {
       const response = await this.#http.request({ method: 'DELETE', headers: this.#headers({}), signal });
       await discard(response.body);
     } catch (error) {
-      this.#options.log?.debug({ server: this.name, error }, 'upstream.session.not-ended');
+      this.#options.log?.debug({ link: this.name, error }, 'upstream.session.not-ended');
     }
   }
 

@@ -58,3 +58,12 @@ describe('what a server says of its errors', () => {
     expect(told(lost, 'tools/list')).toBe(lost);
   });
 });
+
+it('an error of a connection names its server, and what it is behind', () => {
+  const closed = (server: string) => new GatewayError('UPSTREAM_CLOSED', { server, reason: 'exit code 9' });
+  expect(told(closed('node'), 'tools/list')).toMatchObject({
+    message: 'The connection to srv (node) closed: exit code 9',
+  });
+  expect(told(closed('node'))).toMatchObject({ details: { reason: expect.stringContaining('srv (node)') as unknown } });
+  for (const named of [closed('srv'), closed('srv (node)')]) expect(told(named, 'tools/list')).toBe(named);
+});

@@ -24,12 +24,22 @@ export function toTargetError(thrown: unknown, exchange: Exchange, source: Sourc
     return toNotFound(thrown, exchange, source) ?? toOwn(thrown, exchange, server) ?? thrown;
   }
   if (!(thrown instanceof GatewayError)) return thrown;
+  const named = inNameOf(server, thrown);
   // The call could not be brought to an end: that is a matter of its own for tools (ledger X-06).
   const lost = thrown.code === 'UPSTREAM_CLOSED' || thrown.code === 'UPSTREAM_TIMEOUT';
   if (lost && exchange.method === 'tools/call') {
-    return new GatewayError('TOOL_UNREACHABLE', { reason: thrown.message, server }, { cause: thrown });
+    return new GatewayError('TOOL_UNREACHABLE', { reason: named.message, server }, { cause: thrown });
   }
-  return thrown;
+  return named;
+}
+
+/** A connection knows itself by its command or URL, of which several servers may have the same. */
+function inNameOf(name: string, error: GatewayError): GatewayError {
+  const { code, details, cause } = error;
+  const { server } = details;
+  if (!code.startsWith('UPSTREAM_') || typeof server !== 'string' || server === name) return error;
+  if (server.startsWith(`${name} (`)) return error; // by another target of ours
+  return new GatewayError(code, { ...details, server: `${name} (${server})` }, { cause });
 }
 
 /** What a server says of our side of the connection, and what it says of the client that we call for. */

@@ -60,7 +60,7 @@ export class StatelessSpeaker implements Speaker {
 
   /** The era knows no requests from servers. Refused where that can be said, so that a confused server learns of it. */
   onRequest(request: RequestMessage): void {
-    this.wire.log.warn({ server: this.wire.name, method: request.method }, 'upstream.request-in-stateless-era');
+    this.wire.log.warn({ link: this.wire.name, method: request.method }, 'upstream.request-in-stateless-era');
     if (this.wire.http) return; // a POST may hold no answer there
     const error = { code: -32601, message: 'Method not found', data: `Unknown method: ${request.method}` };
     void this.wire.respond({ jsonrpc: '2.0', id: request.id, error }).catch(() => {}); // the server is gone: nobody waits
@@ -206,7 +206,7 @@ export class StatelessSpeaker implements Speaker {
 
   #learned(result: JsonObject): JsonObject {
     const { refused, ...learned } = this.#schemas.learn(result, this.wire.http);
-    if (refused.length > 0) this.wire.log.warn({ server: this.wire.name, tools: refused }, 'upstream.tools-refused');
+    if (refused.length > 0) this.wire.log.warn({ link: this.wire.name, tools: refused }, 'upstream.tools-refused');
     return learned.result;
   }
 }

@@ -32,9 +32,7 @@ export class Watch {
     this.#changes = true;
     const { wire } = this.#speaker;
     // A server without push features may refuse: then there is nothing to hear.
-    void this.#renew().catch((error: unknown) =>
-      wire.log.warn({ server: wire.name, error }, 'upstream.listen-refused'),
-    );
+    void this.#renew().catch((error: unknown) => wire.log.warn({ link: wire.name, error }, 'upstream.listen-refused'));
   }
 
   async add(uri: string): Promise<void> {

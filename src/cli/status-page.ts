@@ -90,11 +90,17 @@ async function countPages(target: Target, signal: AbortSignal): Promise<number> 
   const seen = new Set<unknown>();
   do {
     seen.add(params['cursor']);
-    const page = toPlain(await target.handle(new QuietExchange('tools/list', params, OBSERVER, signal)));
+    const page = (await list(target, params, signal)) ?? {};
     count += Array.isArray(page['tools']) ? page['tools'].length : 0;
     params = { cursor: page['nextCursor'] };
   } while (params['cursor'] !== undefined && !seen.has(params['cursor']) && seen.size < MAX_PAGES);
   return count;
+}
+
+/** A server with a process for each client must not get one for being looked at. */
+async function list(target: Target, params: JsonObject, signal: AbortSignal): Promise<JsonObject | undefined> {
+  if (target instanceof UpstreamTarget) return target.look('tools/list', params, signal);
+  return toPlain(await target.handle(new QuietExchange('tools/list', params, OBSERVER, signal)));
 }
 
 const OBSERVER: ClientView = {

@@ -84,5 +84,9 @@ function isRunning(pid: number): boolean {
 
 /** The children that this process has now. */
 export function childrenOfThis(): string[] {
-  return readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return childrenOf(process.pid);
+}
+
+export function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }

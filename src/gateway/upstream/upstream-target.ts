@@ -153,6 +153,12 @@ export class UpstreamTarget implements Target {
     return this.#answers.handle(exchange);
   }
 
+  /** Asks by a connection that is open already: whoever only looks on opens none. Undefined where there is none. */
+  look(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> | undefined {
+    const open = this.#connections.all.find(({ supervised }) => supervised.current);
+    return open?.supervised.current?.call({ method, params, signal });
+  }
+
   /** No longer wanted: closed once the calls under way have ended. */
   async retire(): Promise<void> {
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.retire()));

@@ -1,0 +1,22 @@
+// Looking at a gateway changes nothing: the page of its state starts no process of a server that has one for each client.
+import { expect, test } from 'vitest';
+import { childrenOf, connected, fixture, textOf } from '../helpers/fixture-server.ts';
+import { send } from '../helpers/http-wire.ts';
+import { Home } from '../helpers/parley.ts';
+
+test('the status counts tools by a connection that is there', async () => {
+  using home = new Home();
+  const { command, args } = fixture('bridged', ['--stdio']);
+  const server = { command, args, revision: '2025-11-25' };
+  home.write('parley.config.json', { mcpServers: { asked: server }, listen: { port: 0 } });
+  await using gateway = home.start(['serve']);
+  const url = await gateway.url();
+  await using client = await connected(url, { onElicit: () => ({ action: 'decline' as const }) });
+  expect(await textOf(client, 'pid')).toMatch(/^\d+$/);
+  const before = childrenOf(gateway.child.pid!);
+  const { json } = await send(new URL('/status', url).href, { method: 'GET' });
+  const [asked] = (json as unknown as { servers: { tools: number; state: string }[] }).servers;
+  expect(asked!.state).toBe('ready');
+  expect(asked!.tools).toBeGreaterThan(10);
+  expect(childrenOf(gateway.child.pid!)).toEqual(before);
+});

@@ -94,12 +94,9 @@ class HttpLink implements Link {
     if (this.#isListening || !this.#inbox.isOpen) return;
     this.#isListening = true;
     const request = this.#open.enter();
-    // The answer that somebody waits for goes first.
-    setImmediate(() => {
-      void this.#listen(request.signal).finally(() => {
-        request.leave();
-        this.#isListening = false;
-      });
+    void this.#listen(request.signal).finally(() => {
+      request.leave();
+      this.#isListening = false;
     });
   }
 

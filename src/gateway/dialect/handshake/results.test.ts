@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { RawText } from '../../../protocol/raw-text.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { featuresOf } from '../revisions.ts';
 import { fromTask } from './from-task.ts';
@@ -198,4 +199,21 @@ describe('round trips', () => {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? spelled.structuredContent : (spelled.structuredContent as JsonObject).result;
   }
+});
+
+describe('what belongs to the other era', () => {
+  const server = { 'io.modelcontextprotocol/serverInfo': { name: 's', version: '1' } };
+  const content = [{ type: 'text', text: 'x' }];
+
+  it.each([
+    [server, undefined],
+    [{ ...server, mine: 1 }, { mine: 1 }],
+    [{ mine: 1 }, { mine: 1 }],
+  ])('stays there, whatever stands beside it: %j', (_meta, kept) => {
+    const plain = { content, _meta };
+    for (const result of [plain, new RawText(plain, JSON.stringify(plain))]) {
+      const spelled = JSON.stringify(toHandshakeResult('tools/call', result, november!));
+      expect(JSON.parse(spelled)).toEqual({ content, ...(kept && { _meta: kept }) });
+    }
+  });
 });

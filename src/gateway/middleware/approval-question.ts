@@ -23,7 +23,7 @@ export interface Calling {
   tool: string;
   server: string | undefined;
   arguments: unknown;
-  /** The message in which they came, where it is known. */
+  /** The text in which they came, where it is known. */
   sentText?: string | undefined;
 }
 

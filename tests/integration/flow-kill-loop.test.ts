@@ -41,7 +41,11 @@ describe('a kill -9 at any moment', { timeout: DEADLINE_MS }, () => {
     ['lose', /has lost|gone|acted without|two answers/],
     ['vary', /in \d+ different ways/],
   ])('is found out where it does harm: %s', async (sabotage, breach) => {
-    const { breaches } = await killLoop(['--kills', '8', '--sabotage', sabotage]);
+    const breaches: string[] = [];
+    // A few kills may all miss the moment in which it does harm; so many hardly ever do.
+    for (let tries = 0; tries < 12 && !breaches.some((one) => breach.test(one)); tries++) {
+      breaches.push(...(await killLoop(['--kills', '8', '--sabotage', sabotage])).breaches);
+    }
     expect(breaches.some((one) => breach.test(one))).toBe(true);
   });
 });

@@ -30,6 +30,16 @@ export default defineConfig({
         },
       },
       {
+        // With peers that Parley did not make; needs `npm ci --prefix tests/peers`.
+        ...source,
+        test: {
+          name: 'borders',
+          include: ['tests/peers/borders/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
+      {
         ...source,
         test: {
           name: 'browser',

@@ -9,10 +9,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
 
 if (!nodeIsNewEnough()) fail(`Parley needs Node 20.19 or later; this is ${process.version}.`);
-// Not `npm ci`: it refuses a lock that lacks the tools' binaries for other platforms, and not every registry has them all.
-// With --no-save the lock is followed and never written; a test keeps it in step with package.json.
-if (installIsStale())
-  run('Installing dependencies', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+if (installIsStale()) run('Installing dependencies', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 if (buildIsStale()) run('Building', ['run', 'build', '--silent']);
 
 function nodeIsNewEnough() {
@@ -45,7 +42,7 @@ function modified(path) {
 }
 
 function run(what, args) {
-  process.stderr.write(`parley: ${what} (npm ${args.slice(0, 2).join(' ')}) …\n`);
+  process.stderr.write(`parley: ${what} (npm ${args[0] === 'run' ? args.slice(0, 2).join(' ') : args[0]}) …\n`);
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const { status, error } = spawnSync(npm, args, {
     cwd: root,

@@ -15,6 +15,10 @@ interface Manifest {
   optionalDependencies?: Record<string, string>;
 }
 
+interface Locked extends Manifest {
+  version?: string;
+}
+
 const files = projectFiles().filter((path) => TEXT.test(path));
 const locks = files.filter((path) => path.endsWith('package-lock.json'));
 
@@ -28,6 +32,11 @@ describe('package locks', () => {
     const { packages } = JSON.parse(read(path)) as { packages: Record<string, Manifest> };
     const manifest = JSON.parse(read(path.replace('package-lock.json', 'package.json'))) as Manifest;
     expect(wantedBy(packages['']!)).toEqual(wantedBy(manifest));
+  });
+
+  // Where the registry lacks a platform's binary, npm leaves it out of the lock, and `npm ci` then fails everywhere.
+  it.each(locks)('%s holds the binaries of every platform', (path) => {
+    expect(missingOptional((JSON.parse(read(path)) as { packages: Record<string, Locked> }).packages)).toEqual([]);
   });
 
   it.each(locks)('%s names no place a package came from', (path) => {
@@ -47,6 +56,26 @@ describe('files', () => {
 
 function wantedBy({ dependencies = {}, devDependencies = {}, optionalDependencies = {} }: Manifest): object {
   return { dependencies, devDependencies, optionalDependencies };
+}
+
+function missingOptional(packages: Record<string, Locked>): string[] {
+  return Object.entries(packages).flatMap(([place, { optionalDependencies = {} }]) =>
+    Object.entries(optionalDependencies)
+      .filter(([name, wanted]) => !isWanted(wanted, resolve(packages, place, name)))
+      .map(([name, wanted]) => `${place} wants ${name}@${wanted}`),
+  );
+}
+
+/** Finds a package as Node does: in the folder of the package that asks, then in every folder above it. */
+function resolve(packages: Record<string, Locked>, place: string, name: string): Locked | undefined {
+  const found = packages[`${place === '' ? '' : `${place}/`}node_modules/${name}`];
+  if (found !== undefined || place === '') return found;
+  return resolve(packages, place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/'))), name);
+}
+
+/** Binaries are asked for by their exact version; a range is npm's own business. */
+function isWanted(wanted: string, locked: Locked | undefined): boolean {
+  return locked !== undefined && (!/^\d[\d.]*$/.test(wanted) || locked.version === wanted);
 }
 
 function found(pattern: RegExp): string[] {

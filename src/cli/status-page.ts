@@ -1,5 +1,4 @@
 // The page /status of a gateway: how each of its servers is. For this machine alone, since failures name commands and paths.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from '../gateway/accept/guard.ts';
 import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
@@ -8,6 +7,7 @@ import { QuietExchange } from '../protocol/quiet-exchange.ts';
 import { toPlain } from '../protocol/raw-object.ts';
 import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
 import { within } from '../gateway/upstream/within.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../shared/http.ts';
 import { version } from './version.ts';
 
 export interface ServerStatus {
@@ -37,7 +37,7 @@ interface Shown {
 const COUNT_MS = 5000;
 const MAX_PAGES = 100;
 
-export function createStatusPage(gateway: () => Shown): (request: IncomingMessage, response: ServerResponse) => void {
+export function createStatusPage(gateway: () => Shown): HttpHandler {
   const started = new Date().toISOString();
   return (request, response) => {
     const isOurs = isLocal(request);
@@ -112,14 +112,14 @@ const OBSERVER: ClientView = {
 };
 
 /** Who comes through a proxy on this machine is not of this machine: it brings another Host, or says for whom it comes. */
-function isLocal({ headers, socket }: IncomingMessage): boolean {
+function isLocal({ headers, socket }: HttpRequest): boolean {
   const from = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
   const host = headers.host?.replace(/:\d+$/, '') ?? '';
   const isForwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
   return isLoopback(from) && isLoopback(host) && !isForwarded;
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
+function answer(response: HttpResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(`${JSON.stringify(body)}\n`);
 }

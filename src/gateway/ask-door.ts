@@ -1,7 +1,6 @@
 // The way from a link to the page of a round of questions: on the gateway's own port, under its public URL, or, where it serves
 // only this machine by other means, on a port of its own. Loaded and opened when the first question needs it.
 // A link is given only where a browser of the user can be expected to reach it.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from './accept/guard.ts';
 import type { Identify } from './accept/http-endpoint.ts';
 import type { PagePort } from './accept/page-port.ts';
@@ -9,6 +8,7 @@ import type { AskPage } from './ask/page/ask-page.ts';
 import type { Round } from './ask/round.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
+import type { HttpHandler } from '../shared/http.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/seal.ts';
 
@@ -21,8 +21,6 @@ export interface AskDoorOptions {
   clock: Clock;
   log: Log;
 }
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const PATH = '/ask';
 
@@ -41,7 +39,7 @@ export class AskDoor {
   }
 
   /** To be served on every port of the gateway. */
-  readonly pages: Record<typeof PATH, Handler> = {
+  readonly pages: Record<typeof PATH, HttpHandler> = {
     [PATH]: (request, response) => {
       this.#load().then(
         (page) => page.pages[PATH](request, response),

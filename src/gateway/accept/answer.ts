@@ -1,8 +1,8 @@
 // Short HTTP answers.
-import type { ServerResponse } from 'node:http';
 import type { RequestId } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { HttpResponse } from '../../shared/http.ts';
 import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { byteLengthOf, writeTo } from '../codec/written.ts';
@@ -10,7 +10,7 @@ import type { Written } from '../codec/written.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
 export function answerJson(
-  response: ServerResponse,
+  response: HttpResponse,
   status: number,
   written: Written,
   headers?: Record<string, string>,
@@ -28,7 +28,7 @@ export function answerJson(
 /** Answers for something thrown: what is not ours to tell is logged and told as an internal error. */
 export function answerThrown(
   { log }: { log: Log },
-  response: ServerResponse,
+  response: HttpResponse,
   thrown: unknown,
   id?: RequestId | null,
 ): void {
@@ -38,7 +38,7 @@ export function answerThrown(
 }
 
 /** An HTTP refusal with a JSON-RPC error as body, for clients that show only one of the two. */
-export function answerError(response: ServerResponse, error: GatewayError, id: RequestId | null = null): void {
+export function answerError(response: HttpResponse, error: GatewayError, id: RequestId | null = null): void {
   const headers = error.code === 'TOO_MANY' ? { 'retry-after': '1' } : undefined;
   answerJson(response, error.row.status, writeMessage(toErrorMessage(id, plainError(error))), headers);
 }

@@ -1,7 +1,7 @@
 // For web pages that may call: the guard has already let their Origin through.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpRequest, HttpResponse } from '../../shared/http.ts';
 
-export function allowOrigin(request: IncomingMessage, response: ServerResponse): void {
+export function allowOrigin(request: HttpRequest, response: HttpResponse): void {
   const { origin } = request.headers;
   if (origin === undefined) return;
   response.setHeader('access-control-allow-origin', origin);
@@ -10,8 +10,8 @@ export function allowOrigin(request: IncomingMessage, response: ServerResponse):
 }
 
 /** `Mcp-Param-*` headers have names of the tools' own choosing, so what is asked for is what is allowed. */
-export function answerPreflight(response: ServerResponse, methods: string): void {
-  const asked = response.req.headers['access-control-request-headers'];
+export function answerPreflight(request: HttpRequest, response: HttpResponse, methods: string): void {
+  const asked = request.headers['access-control-request-headers'];
   response.writeHead(204, {
     'access-control-allow-methods': methods,
     'access-control-allow-headers': asked ?? 'Content-Type, Authorization, Mcp-Session-Id, MCP-Protocol-Version',

@@ -1,7 +1,7 @@
 // What is checked before anything of a request is parsed. A web page on another site can make a browser send requests to
 // a server on this machine, under a name that its own DNS points here (DNS rebinding): Host and Origin give it away.
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.ts';
+import type { HttpRequest } from '../../shared/http.ts';
 
 export interface GuardOptions {
   /** Host names answered to, beside loopback names. Default: any, when bound to more than loopback. */
@@ -14,7 +14,7 @@ export interface GuardOptions {
 
 export interface Guard {
   /** Throws NOT_ALLOWED. */
-  check(request: IncomingMessage): void;
+  check(request: Pick<HttpRequest, 'headers'>): void;
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);

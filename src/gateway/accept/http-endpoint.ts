@@ -1,8 +1,9 @@
 // All HTTP transports behind one request handler: /mcp, /sse with /message, and /ws. Host and Origin are checked before
 // anything else, on every path. Mounts into any Node HTTP server.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../shared/errors.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { Front } from '../dialect/front.ts';
 import { answerThrown } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
@@ -26,12 +27,12 @@ export interface EndpointOptions extends GuardOptions {
   /** What is served at /mcp/<name>; throws SERVER_UNKNOWN. */
   part?: ((name: string) => Front) | undefined;
   /** Further pages by path, e.g. /healthz. */
-  pages?: Record<string, (request: IncomingMessage, response: ServerResponse) => void> | undefined;
+  pages?: Record<string, HttpHandler> | undefined;
 }
 
 export interface HttpEndpoint {
   /** Paths that are not MCP's are answered with 404, or left to `next` where there is one: `app.use(endpoint.handle)`. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+  readonly handle: (request: HttpRequest, response: HttpResponse, next?: () => void) => void;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   close(): void;
 }
@@ -45,7 +46,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
   const legacy = new LegacySse(front, streamable);
   const sockets = acceptWebSocketsLate(front, (socket, thrown) => failUpgrade(front, socket, thrown));
   const parts = new Map<string, StreamableHttp>();
-  const identify = (request: IncomingMessage, transport: string) =>
+  const identify = (request: HttpRequest, transport: string) =>
     options.identify?.({ headers: request.headers, transport });
 
   const route = (path: string, visit: Visit): void => {
@@ -66,7 +67,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       try {
         guard.check(request);
         allowOrigin(request, response);
-        if (request.method === 'OPTIONS') return answerPreflight(response, allowOf(path, front));
+        if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
         route(path, { request, response, principal: identify(request, 'http') });
       } catch (thrown) {
         refuse(front, response, thrown, path);
@@ -121,13 +122,13 @@ function allowOf(path: string, { handshake }: Front): string {
   return ALLOW[known] ?? 'GET';
 }
 
-export function pathOf(request: IncomingMessage): string {
+export function pathOf(request: HttpRequest): string {
   const url = request.url!;
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
 }
 
-function refuse(front: Front, response: ServerResponse, thrown: unknown, path: string): void {
+function refuse(front: Front, response: HttpResponse, thrown: unknown, path: string): void {
   const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
   if (isMethod) response.setHeader('allow', allowOf(path, front));
   answerThrown(front, response, thrown);

@@ -1,7 +1,7 @@
 // The answer to a POST: plain JSON as long as there is only the answer itself, an event stream from the first message
 // that comes before it. In the handshake era the stream belongs to a session and outlives the HTTP answer.
-import type { ServerResponse } from 'node:http';
 import type { Message } from '../../protocol/message.ts';
+import type { HttpResponse } from '../../shared/http.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import type { Written } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
@@ -16,13 +16,13 @@ import { written } from './write-answer.ts';
 export class PostOutlet implements Outlet {
   ended = false;
   readonly #front: Front;
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   readonly #accepted: Accepted;
   readonly #session: Session | undefined;
   #stream: SessionStream | undefined;
   #carrier: SseResponse | undefined;
 
-  constructor(front: Front, response: ServerResponse, accepted: Accepted, session?: Session) {
+  constructor(front: Front, response: HttpResponse, accepted: Accepted, session?: Session) {
     this.#front = front;
     this.#response = response;
     this.#accepted = accepted;

@@ -1,13 +1,9 @@
 // The body of a POST as text, bounded before it is read: by its announced length at once, by what arrives otherwise.
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../shared/errors.ts';
+import type { HttpRequest } from '../../shared/http.ts';
 
 /** Calls back with the text, or with the reason why there is none. A client that hangs up in between is never heard of. */
-export function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  done: (text: string | GatewayError) => void,
-): void {
+export function readBody(request: HttpRequest, maxBytes: number, done: (text: string | GatewayError) => void): void {
   const tooLarge = () => new GatewayError('MESSAGE_TOO_LARGE', { limit: maxBytes, name: 'maxRequestBytes' });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done(tooLarge());
   if (request.readableEnded) return done(alreadyRead(request));
@@ -23,7 +19,7 @@ export function readBody(
 }
 
 /** A body parser of the app that we are mounted in was here before; it leaves what it has read as `body`. */
-function alreadyRead({ body }: IncomingMessage & { body?: unknown }): string | GatewayError {
+function alreadyRead({ body }: HttpRequest & { body?: unknown }): string | GatewayError {
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
   if (typeof body === 'object' && body !== null) return JSON.stringify(body);

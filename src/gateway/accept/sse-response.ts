@@ -1,10 +1,10 @@
 // An HTTP answer that is an event stream. Says now and then that it lives, and is cut off when its reader is so slow that
 // more than the allowed bytes wait for it.
-import type { ServerResponse } from 'node:http';
 import { writeComment, writeEvent } from '../codec/sse-write.ts';
 import type { OutgoingEvent } from '../codec/sse-write.ts';
 import { writeTo } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
+import type { HttpResponse } from '../../shared/http.ts';
 
 const HEAD = {
   'content-type': 'text/event-stream',
@@ -14,11 +14,11 @@ const HEAD = {
 };
 
 export class SseResponse {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   readonly #front: Front;
   #stopKeepAlive: () => void = () => {};
 
-  constructor(front: Front, response: ServerResponse, headers: Record<string, string> = {}) {
+  constructor(front: Front, response: HttpResponse, headers: Record<string, string> = {}) {
     this.#front = front;
     this.#response = response;
     response.writeHead(200, { ...HEAD, ...headers });

@@ -1,9 +1,9 @@
 // Streamable HTTP at /mcp, for both eras: POST, and for sessions of the handshake era GET (event stream or long poll) and
 // DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Message, RequestId } from '../../protocol/message.ts';
 import { isRequest } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
 import { RequestReader } from '../codec/request-reader.ts';
 import { Conversation } from '../dialect/conversation.ts';
@@ -25,8 +25,8 @@ import { SseResponse } from './sse-response.ts';
 
 /** One HTTP request on its way through the endpoint. */
 export interface Visit {
-  request: IncomingMessage;
-  response: ServerResponse;
+  request: HttpRequest;
+  response: HttpResponse;
   /** From the `identify` hook. */
   principal: string | undefined;
 }

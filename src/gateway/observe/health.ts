@@ -1,8 +1,8 @@
 // The pages /healthz and /readyz, for whoever decides whether to restart this process or to send it clients. They name
 // servers and states, never why: reasons name commands and paths, and these pages may be open to a whole network.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 
-export type Page = (request: IncomingMessage, response: ServerResponse) => void;
+export type Page = HttpHandler;
 
 export interface ServerHealth {
   readonly name: string;
@@ -44,18 +44,14 @@ function toStates(servers: readonly ServerHealth[]): Record<string, string> {
   return Object.fromEntries(servers.map(({ name, state }) => [name, state]));
 }
 
-function answerJson(
-  request: IncomingMessage,
-  response: ServerResponse,
-  look: () => { status: number; body: object },
-): void {
+function answerJson(request: HttpRequest, response: HttpResponse, look: () => { status: number; body: object }): void {
   const { status, body } = look();
   answerPage(request, response, { status, type: 'application/json', body: `${JSON.stringify(body)}\n` });
 }
 
 export function answerPage(
-  { method }: IncomingMessage,
-  response: ServerResponse,
+  { method }: HttpRequest,
+  response: HttpResponse,
   { status, type, body }: { status: number; type: string; body: string },
 ): void {
   if (method !== 'GET' && method !== 'HEAD') {

@@ -2,8 +2,8 @@
 // links before people do cannot use it up: the first browser that asks to continue gets a cookie, and the round is its own.
 // 1. Every page but the first is for the browser with the cookie of its round. 2. Nothing is answered but by our own form,
 // sent from our own origin. 3. A link that does not work gives no reason.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../../shared/clock.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Sealer } from '../../../shared/seal.ts';
@@ -25,14 +25,14 @@ export interface AskPageOptions {
   /** Where browsers reach this gateway, e.g. https://gateway.example.com. */
   baseUrl: () => string | Promise<string>;
   /** Who opens the page, where that can be told from a browser's request; it must be whose call it is. */
-  identify?: ((request: { headers: IncomingMessage['headers']; transport: string }) => string | undefined) | undefined;
+  identify?: ((request: { headers: HttpRequest['headers']; transport: string }) => string | undefined) | undefined;
   /** Largest form with its files, in bytes. */
   maxRequestBytes?: number | undefined;
 }
 
 export interface AskPage {
   link(round: Round): Promise<string>;
-  readonly pages: Record<typeof ASK_PATH, (request: IncomingMessage, response: ServerResponse) => void>;
+  readonly pages: Record<typeof ASK_PATH, HttpHandler>;
 }
 
 const METHODS = ['GET', 'HEAD', 'POST'];
@@ -58,8 +58,8 @@ export function createAskPage(options: AskPageOptions): AskPage {
 async function receive(
   options: AskPageOptions,
   site: Site,
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
 ): Promise<void> {
   const words = wordsFor(request.headers['accept-language']);
   const reply = new Reply(request, response, words);
@@ -75,6 +75,6 @@ async function receive(
   return request.method === 'POST' ? receiveForm(visit) : showRound(visit);
 }
 
-function isTheirs({ identify }: AskPageOptions, { principal }: Round, { headers }: IncomingMessage): boolean {
+function isTheirs({ identify }: AskPageOptions, { principal }: Round, { headers }: HttpRequest): boolean {
   return !identify || identify({ headers, transport: 'http' }) === principal;
 }

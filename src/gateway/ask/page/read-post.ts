@@ -1,11 +1,11 @@
 // What a browser posts, read into form data: bounded before it is read, and only in the two ways in which a form is sent.
-import type { IncomingMessage } from 'node:http';
+import type { HttpRequest } from '../../../shared/http.ts';
 
 export type Posted = FormData | 'too-large' | 'not-a-form';
 
 const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
 
-export async function readPost(request: IncomingMessage, maxBytes: number): Promise<Posted> {
+export async function readPost(request: HttpRequest, maxBytes: number): Promise<Posted> {
   const type = request.headers['content-type'] ?? '';
   if (!FORM.test(type)) return drained(request, 'not-a-form');
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return drained(request, 'too-large');
@@ -19,12 +19,12 @@ export async function readPost(request: IncomingMessage, maxBytes: number): Prom
 }
 
 /** A browser shows our answer only if it may first send the rest, which goes nowhere. */
-function drained(request: IncomingMessage, reason: 'too-large' | 'not-a-form'): Posted {
+function drained(request: HttpRequest, reason: 'too-large' | 'not-a-form'): Posted {
   request.resume();
   return reason;
 }
 
-function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+function readBytes(request: HttpRequest, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {

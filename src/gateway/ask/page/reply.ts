@@ -1,5 +1,5 @@
 // What is sent to a browser: always with the same strict headers, and to HEAD without its body.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { toSize } from '../check-file.ts';
 import type { Answer } from '../round.ts';
 import { HEADERS, renderNotice } from './render-page.ts';
@@ -7,11 +7,11 @@ import { fill } from './words.ts';
 import type { Words } from './words.ts';
 
 export class Reply {
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #request: HttpRequest;
+  readonly #response: HttpResponse;
   readonly #words: Words;
 
-  constructor(request: IncomingMessage, response: ServerResponse, words: Words) {
+  constructor(request: HttpRequest, response: HttpResponse, words: Words) {
     this.#request = request;
     this.#response = response;
     this.#words = words;

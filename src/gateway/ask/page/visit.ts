@@ -1,6 +1,6 @@
 // One request to the page, with all that is known of it.
-import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../../shared/clock.ts';
+import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Sealer } from '../../../shared/seal.ts';
 import type { Round } from '../round.ts';
@@ -18,7 +18,7 @@ export interface Site {
 }
 
 export interface Visit extends Site {
-  readonly request: IncomingMessage;
+  readonly request: HttpRequest;
   readonly reply: Reply;
   readonly words: Words;
   /** What the link carries, and whose it is. */

@@ -37,12 +37,27 @@ export interface Ask {
   params?: JsonObject;
   /** The name of the question within its call; minted when absent. */
   key?: string | undefined;
-  /** Only a person's own word counts as an answer: never a model's, and no client that answers by itself. */
+  /** Only a person's own word counts as an answer: never a model's, and no client that answers by itself. Implies `askedFirst`. */
   human?: boolean | undefined;
+  /** Only an answer that is given after the question was sent counts. Without it, a client may send answers ahead with its call. */
+  askedFirst?: boolean | undefined;
+  /** Called with the way by which the answer came, just before it is handed over. */
+  onAnswered?: ((way: AnswerWay) => void) | undefined;
   /** Instead of an answer an earlier one may be changed: `{ edit: { name: value } }`, or gone back to: `{ back: true }`. */
   revisable?: boolean | undefined;
   /** Answered on a page of ours or not at all: what is secret, and files, go through no form of a client and no model. */
   page?: boolean | undefined;
+}
+
+/**
+ * How an answer came: in the client's own form, on Parley's page, in a model's words (`relay`), as the answer to a prompt of an
+ * interactive session, or from a step that answered in the client's place.
+ */
+export type AnswerWay = 'client' | 'page' | 'relay' | 'interaction' | 'step';
+
+/** Whether an answer that came ahead of the question has to be ignored. */
+export function mustBeAskedFirst({ human, askedFirst }: Ask): boolean {
+  return human === true || askedFirst === true;
 }
 
 /** W3C trace context, as it came with the request. */

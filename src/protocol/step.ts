@@ -1,6 +1,7 @@
 // What an author of a step writes. A step sees every exchange on its way to a target and the outcome on its way back; it may
 // read, change, answer, refuse, or ask. The brand of an outcome makes a forgotten `return next()` a type error.
 import type { Abortable } from '../shared/cancellation.ts';
+import type { Log } from '../shared/log.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
@@ -69,6 +70,8 @@ export interface StepExchange extends Exchange {
   readonly scope: string;
   /** The server that will answer, so far as it is known before it does; tools are, once they have been listed. */
   readonly owner?: string | undefined;
+  /** The log of whoever runs the gateway; `log` is for the client. */
+  readonly gatewayLog: Log;
   /** Sees what travels back before the outcome does: progress, log lines, notifications, questions. */
   intercept(hooks: Hooks): void;
 }

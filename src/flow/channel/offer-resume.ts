@@ -1,9 +1,10 @@
 // A call whose client went away leaves its session behind, until that expires. Whoever calls the tool again is asked whether to go on
 // with it. Only sessions of the same caller are offered, and none whose call still waits in this process; should it wait in another
 // one, both may answer: each answer counts once.
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { randomId } from '../../shared/ids.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { StartRequest } from '../session/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -12,7 +13,6 @@ import type { StateView } from '../session/view.ts';
 import { contentOf } from './to-form.ts';
 
 const FIELD = 'resume';
-const KEY = 'parley.resume';
 
 export interface Offering {
   sessions: Sessions;
@@ -63,7 +63,7 @@ function endedMeanwhile(thrown: unknown): undefined {
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
 }
 
-function toOffer({ history, questions }: StateView) {
+function toOffer({ history, questions }: StateView): Ask {
   const count = history.length === 1 ? 'one question' : `${history.length} questions`;
   const message = `You began this before and answered ${count}. Next would be: ${questions[0]!.prompt.message}`;
   const field = {
@@ -72,5 +72,10 @@ function toOffer({ history, questions }: StateView) {
     description: 'No: begin anew, and forget what was answered.',
   };
   const requestedSchema = { type: 'object', properties: { [FIELD]: field }, required: [FIELD] };
-  return { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema }, key: KEY };
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema },
+    key: randomId('resume_'),
+    askedFirst: true,
+  };
 }

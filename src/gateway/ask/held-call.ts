@@ -70,6 +70,7 @@ export class HeldCall implements Asking {
       const answer = answers[key];
       if (!answer) continue;
       this.#open.delete(key);
+      open.ask.onAnswered?.(by);
       open.resolve({ ...answer });
     }
   }

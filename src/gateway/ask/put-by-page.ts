@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { orAborted } from '../../shared/abort.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Means } from './means.ts';
-import type { Answer } from './round.ts';
+import type { Answer, AnsweredBy } from './round.ts';
 
 const KEY = 'q1';
 
@@ -16,7 +16,10 @@ export async function putByPage(ask: Ask, exchange: Exchange, means: Means, sign
     client,
     about: { tool: String(params.name), server, client: client.info.title ?? client.info.name },
     isSent: server !== undefined,
-    settle: (answers: Record<string, Answer>) => resolve({ ...answers[KEY]! }),
+    settle: (answers: Record<string, Answer>, by: AnsweredBy) => {
+      ask.onAnswered?.(by);
+      resolve({ ...answers[KEY]! });
+    },
     expire: () => reject(new GatewayError('CANCELLED')),
   };
   promise.catch(() => {}); // the client may have refused before

@@ -31,7 +31,7 @@ export async function answerAsk(
 export function toAsk(method: string, params: JsonObject | undefined): Ask {
   if (!params) return { method };
   const { _meta, ...rest } = params;
-  const { [META.key]: key, [META.relatedTask]: relatedTask } = isObject(_meta) ? _meta : {};
+  const { [META.key]: key, [META.human]: human, [META.relatedTask]: relatedTask } = isObject(_meta) ? _meta : {};
   const elicits = method === 'elicitation/create' && rest.mode === undefined;
   return {
     method,
@@ -41,6 +41,7 @@ export function toAsk(method: string, params: JsonObject | undefined): Ask {
       ...(relatedTask !== undefined && { _meta: { [META.relatedTask]: relatedTask } }),
     },
     ...(typeof key === 'string' && { key }),
+    ...(human === true && { human }),
   };
 }
 

@@ -13,6 +13,8 @@ export const META = {
   relatedTask: 'io.modelcontextprotocol/related-task',
   /** Ours: the name of a question in a handshake request, for whoever bridges it into the stateless era. */
   key: 'mcp-parley/key',
+  /** Ours: only a person may answer the question, and only after it was asked. */
+  human: 'mcp-parley/human',
   /** Ours: what a client would have had to declare, in a handshake result that failed for want of it. */
   required: 'mcp-parley/required-capabilities',
 } as const;

@@ -64,7 +64,9 @@ export class PlayedCall {
 
   async ask(ask: Ask, signal: AbortSignal = this.signal): Promise<JsonObject> {
     try {
-      return await this.#asked.ask(ask, AbortSignal.any([signal, this.#over.signal]));
+      const answer = await this.#asked.ask(ask, AbortSignal.any([signal, this.#over.signal]));
+      ask.onAnswered?.('interaction');
+      return answer;
     } finally {
       // The server may have taken its question back.
       if (this.#state === 'waiting_user' && !this.#asked.current) this.#state = 'processing';

@@ -8,6 +8,7 @@ import type { Ask } from '../../protocol/exchange.ts';
 import { exactArguments, membersOf } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { randomId } from '../../shared/ids.ts';
 import { Redactor } from './redactor.ts';
 import { SECRET_KEYS, SECRET_PATTERNS } from './well-known-secrets.ts';
 
@@ -40,7 +41,7 @@ export function toQuestion(calling: Calling, message: string, note: string): Ask
   };
   const filled = message.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
   const params = { mode: 'form', message: filled, requestedSchema };
-  return { method: 'elicitation/create', params, key: 'approve', human: true };
+  return { method: 'elicitation/create', params, key: randomId('approve_'), human: true };
 }
 
 /** Why it is not a yes, or undefined where it is. */

@@ -1,6 +1,7 @@
 // Puts the question of approve.ts, and remembers answers: of one call for as long as it may be tried again, and a yes for as
-// long as the configuration says, for the same principal alone.
+// long as the configuration says, for the same principal alone. Every decision leaves a line in the log that says how it was given.
 import { exactArguments } from '../../protocol/exact-numbers.ts';
+import type { AnswerWay, Ask } from '../../protocol/exchange.ts';
 import type { StepExchange } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { Alarms } from '../../shared/alarms.ts';
@@ -23,6 +24,12 @@ export interface ApprovalsOptions {
   remember: Remember | undefined;
   timeoutMs: number;
   clock: Clock;
+}
+
+export interface Decision {
+  way: AnswerWay | 'remembered' | 'rule';
+  /** Why not; absent for a yes. */
+  refusal?: string | undefined;
 }
 
 const MAX_KEPT = 10_000;
@@ -51,11 +58,16 @@ export class Approvals {
       tool,
       this.#remember?.per === 'tool' ? '' : digest,
     ]);
-    if ((this.#given.get(lasting) ?? 0) > this.#options.clock.now()) return Promise.resolve(undefined);
+    if ((this.#given.get(lasting) ?? 0) > this.#options.clock.now()) {
+      logDecision(tool, exchange, { way: 'remembered' });
+      return Promise.resolve(undefined);
+    }
     const key = JSON.stringify([exchange.id, tool, digest]);
     const known = this.#calls.get(key);
     if (known) return known;
-    const asked = this.#put(tool, exchange).then((refusal) => {
+    let way: AnswerWay = 'client';
+    const asked = this.#put(tool, exchange, (by) => (way = by)).then((refusal) => {
+      logDecision(tool, exchange, { way, refusal });
       if (refusal === undefined && this.#remember) {
         this.#given.set(lasting, this.#options.clock.now() + this.#remember.ms);
       }
@@ -65,11 +77,15 @@ export class Approvals {
     return asked;
   }
 
-  async #put(tool: string, exchange: StepExchange): Promise<string | undefined> {
+  async #put(
+    tool: string,
+    exchange: StepExchange,
+    onAnswered: NonNullable<Ask['onAnswered']>,
+  ): Promise<string | undefined> {
     const { message } = this.#options;
     const { owner: server, signal, sentText } = exchange;
     const calling = { tool, server, arguments: exchange.params.arguments, sentText };
-    const question = toQuestion(calling, message, this.#note);
+    const question = { ...toQuestion(calling, message, this.#note), onAnswered };
     const deadline = new Deadline(this.#limit, signal);
     try {
       const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });
@@ -85,6 +101,15 @@ export class Approvals {
     const what = per === 'tool' ? 'this tool, whatever its arguments' : 'this tool with these arguments';
     return `This holds for ${what}, for ${Math.ceil(ms / 60_000)} min.`;
   }
+}
+
+/** As a warning, so that it is written at the default level: what was approved must be known afterwards. */
+export function logDecision(tool: string, exchange: StepExchange, decision: Decision): void {
+  const { id, owner: server, client, gatewayLog } = exchange;
+  const { way, refusal } = decision;
+  const about = { exchange: id, tool, server, client: client.info.name, way };
+  if (refusal === undefined) gatewayLog.warn(about, 'approval.given');
+  else gatewayLog.warn({ ...about, reason: refusal }, 'approval.refused');
 }
 
 /** A question that could not be brought to an end was not answered with yes. */

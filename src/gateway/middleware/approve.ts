@@ -3,14 +3,14 @@
 // Nobody is asked twice for one call, however often a step further out tries it.
 import type { JsonObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
-import type { Step } from '../../protocol/step.ts';
+import type { Step, StepExchange } from '../../protocol/step.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_MESSAGE } from './approval-question.ts';
 import { readRule } from './approval-rule.ts';
 import type { ApprovalRule, ApproveWhen } from './approval-rule.ts';
-import { Approvals } from './approvals.ts';
+import { Approvals, logDecision } from './approvals.ts';
 import type { Remember } from './approvals.ts';
 import { KnownTools } from './known-tools.ts';
 import { listAll } from './list-all.ts';
@@ -59,10 +59,16 @@ export function approve(options: ApproveOptions = {}): Step {
       // Before a session is begun there is nobody to ask in it: it is played as a call, and asked about as one.
       if (!isCall) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
       if (exchange.owner === undefined) await listAll(lookUp, 'tools').catch(() => {}); // it is asked without a server's name
-      const refusal = judgement === 'deny' ? 'a rule of the gateway forbids it' : await approvals.ask(tool, exchange);
+      const refusal = judgement === 'deny' ? forbidden(tool, exchange) : await approvals.ask(tool, exchange);
       return refusal === undefined ? next() : respond(notApproved(tool, refusal));
     },
   } satisfies Step;
+}
+
+function forbidden(tool: string, exchange: StepExchange): string {
+  const refusal = 'a rule of the gateway forbids it';
+  logDecision(tool, exchange, { way: 'rule', refusal });
+  return refusal;
 }
 
 function notApproved(tool: string, reason: string): JsonObject {

@@ -9,6 +9,7 @@ import type { Hooks, Notification, StepExchange } from '../../protocol/step.ts';
 import { toSignal } from '../../shared/cancellation.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
 import { toStepError } from './step-error.ts';
 
 /** Whom a request would be handed to, so far as that is known. */
@@ -18,6 +19,7 @@ export type OwnerOf = (exchange: Pick<Exchange, 'method' | 'params'>) => string 
 export interface ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
+  readonly log: Log;
   /** Somebody has to correct a step. */
   onMisuse(error: GatewayError): void;
 }
@@ -55,6 +57,10 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
 
   get scope(): string {
     return this.chain.scope;
+  }
+
+  get gatewayLog(): Log {
+    return this.chain.log;
   }
 
   get owner(): string | undefined {
@@ -117,12 +123,19 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
 
   override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.#silent) throw new GatewayError('CANCELLED');
-    let put = (value: Ask): Promise<JsonObject> => this.inner.ask(value, signal);
-    for (const { step, hooks } of this.#intercepting ?? []) {
+    if (!this.#intercepting) return this.inner.ask(ask, signal);
+    let isPut = false;
+    let put = (value: Ask): Promise<JsonObject> => {
+      isPut = true;
+      return this.inner.ask(value, signal);
+    };
+    for (const { step, hooks } of this.#intercepting) {
       const next = put;
       if (hooks.ask) put = (value) => attempt(step, () => hooks.ask!(value, next));
     }
-    return put(ask);
+    const answer = await put(ask);
+    if (!isPut) ask.onAnswered?.('step');
+    return answer;
   }
 
   /** Whoever wants to see questions has to be passed by them. */

@@ -7,6 +7,7 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Step } from '../../protocol/step.ts';
 import { createCounter } from '../../shared/ids.ts';
 import type { GatewayError } from '../../shared/errors.ts';
+import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toError } from '../../shared/to-error.ts';
 import { ChainExchange } from './chain-exchange.ts';
@@ -18,11 +19,12 @@ import type { Place, Run } from './turn.ts';
 export type Last = (exchange: Exchange) => Promise<ResultObject> | ResultObject;
 
 const nextScope = createCounter('chain-');
+const SILENT = createLog({ level: 'silent' });
 
 export interface ChainOptions {
   /** Tells steps which server `last` would hand a request to. */
   ownerOf?: OwnerOf | undefined;
-  /** Told of each mistake of a step, once. */
+  /** Where steps write lines, and each mistake of a step is told once. */
   log?: Log | undefined;
   /** By what steps keep apart what they remember; default: one of its own. */
   scope?: string | undefined;
@@ -41,9 +43,9 @@ export function createChain(steps: readonly Step[], last: Last, options: ChainOp
 class Chain implements ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
+  readonly log: Log;
   readonly #steps: readonly Step[];
   readonly #last: Last;
-  readonly #log: Log | undefined;
   readonly #logged = new Set<string>();
   /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
   readonly #runs: Map<string, Run>[];
@@ -52,13 +54,13 @@ class Chain implements ChainContext {
   constructor(
     steps: readonly Step[],
     last: Last,
-    { ownerOf = () => undefined, log, scope = createScope() }: ChainOptions,
+    { ownerOf = () => undefined, log = SILENT, scope = createScope() }: ChainOptions,
   ) {
     this.scope = scope;
     this.ownerOf = ownerOf;
     this.#steps = steps;
     this.#last = last;
-    this.#log = log;
+    this.log = log;
     this.#runs = [...steps, undefined].map(() => new Map());
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
   }
@@ -73,7 +75,7 @@ class Chain implements ChainContext {
   onMisuse({ message, details }: GatewayError): void {
     if (this.#logged.has(message)) return;
     this.#logged.add(message);
-    this.#log?.error({ step: details.step, reason: details.reason }, 'step.misused');
+    this.log.error({ step: details.step, reason: details.reason }, 'step.misused');
   }
 
   #start(run: Run, exchange: Exchange): Promise<ResultObject> {

@@ -152,9 +152,10 @@ export class HandshakeWording implements Wording {
 
   toAsk(ask: Ask): SpelledAsk {
     const spelled = toOlderAsk(ask, this.#features);
-    if (ask.key === undefined) return spelled;
+    if (ask.key === undefined && !ask.human) return spelled;
     const { params } = spelled;
-    return { ...spelled, params: { ...params, _meta: { ...(params?._meta as JsonObject), [META.key]: ask.key } } };
+    const own = { ...(ask.key !== undefined && { [META.key]: ask.key }), ...(ask.human && { [META.human]: true }) };
+    return { ...spelled, params: { ...params, _meta: { ...(params?._meta as JsonObject), ...own } } };
   }
 
   #setLevel(exchange: Exchange, target: Target): JsonObject {

@@ -44,13 +44,15 @@ export async function answerQuestions(
   const questions = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
   const ask = call.ask ?? ((question, abort) => events.onAsk(question, abort));
   const { inputResponses: _given, requestState: _state, ...params } = call.params ?? {};
+  const isGiven = (key: string): boolean => Object.hasOwn(call.resumed?.answers ?? {}, key);
   const controller = new AbortController();
   const allAnswers = async (): Promise<[string, JsonObject][]> => {
     if (questions.length === 0) await sleep(PACE_MS, undefined, { signal: controller.signal });
     return Promise.all(
       questions.map(async ([key, { method, params }]) => [
         key,
-        await ask({ ...toAsk(method, params), key }, controller.signal),
+        // A server that asks for what it was sent ahead has not taken that for an answer.
+        await ask({ ...toAsk(method, params), key, ...(isGiven(key) && { askedFirst: true }) }, controller.signal),
       ]),
     );
   };

@@ -3,7 +3,10 @@
 // Questions asked together travel together: a round is closed one turn of the event loop after its first question.
 // While it is parked nothing is sent: a question put meanwhile goes out with the retry, and so does the outcome, should the
 // handler come to its end without waiting for the answers.
+// Answers that come ahead of their question count for questions of servers and authors. A question that must be asked first
+// (approvals, questions to a human) is answered only by a retry of the request that it was sent with.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
+import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
@@ -19,6 +22,8 @@ import { MAY_ASK } from './retry.ts';
 
 interface OpenAsk {
   ask: Ask;
+  /** Whether the client has been sent the question. */
+  isSent: boolean;
   resolve(answer: JsonObject): void;
   reject(reason: GatewayError | ProtocolError): void;
 }
@@ -68,11 +73,8 @@ export class StatelessExchange extends ServedExchange {
     const refusal = this.#refusal(ask);
     if (refusal) return Promise.reject(refusal);
     const key = this.#keyFor(ask);
-    const given = this.#answers?.[key];
-    if (isObject(given)) {
-      delete this.#answers![key];
-      return Promise.resolve(given);
-    }
+    const given = mustBeAskedFirst(ask) ? undefined : this.#takeAnswer(key);
+    if (given) return Promise.resolve(given);
     this.#open ??= new Map();
     const open = this.#open;
     return new Promise((resolve, reject) => {
@@ -86,7 +88,7 @@ export class StatelessExchange extends ServedExchange {
           signal?.removeEventListener('abort', giveUp);
           by(value);
         };
-      const asked: OpenAsk = { ask, resolve: settled(resolve), reject: settled(reject) };
+      const asked: OpenAsk = { ask, isSent: false, resolve: settled(resolve), reject: settled(reject) };
       open.set(key, asked);
       signal?.addEventListener('abort', giveUp);
       this.#schedule();
@@ -152,13 +154,22 @@ export class StatelessExchange extends ServedExchange {
 
   #settle(): void {
     for (const [key, open] of this.#open ?? []) {
-      const answer = this.#answers?.[key];
-      if (!isObject(answer)) continue;
-      delete this.#answers![key];
+      // One that was asked while the call was parked has not been sent yet.
+      const answer = open.isSent || !mustBeAskedFirst(open.ask) ? this.#takeAnswer(key) : undefined;
+      if (!answer) continue;
       this.#open!.delete(key);
       open.resolve(answer);
     }
     if (this.#open?.size) this.#schedule(); // an answer is missing: ask again
+  }
+
+  #takeAnswer(key: string): JsonObject | undefined {
+    const answers = this.#answers;
+    if (!answers || !Object.hasOwn(answers, key)) return undefined;
+    const answer = answers[key];
+    if (!isObject(answer)) return undefined;
+    delete answers[key];
+    return answer;
   }
 
   #schedule(): void {
@@ -173,7 +184,10 @@ export class StatelessExchange extends ServedExchange {
 
   #questions(): JsonObject {
     const questions: JsonObject = {};
-    for (const [key, { ask }] of this.#open ?? []) questions[key] = toQuestion(ask);
+    for (const [key, open] of this.#open ?? []) {
+      open.isSent = true;
+      questions[key] = toQuestion(open.ask);
+    }
     return questions;
   }
 

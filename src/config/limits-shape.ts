@@ -30,7 +30,9 @@ const ABOUT: Record<keyof Limits, string> = {
   maxTasks: 'Tasks kept per principal',
   taskTtlMs: 'For how long a task is kept at most',
   pollMs: 'How long a long-poll waits',
-  keepAliveMs: 'How often an idle stream says that it lives, and a WebSocket is asked whether it does',
+  keepAliveMs:
+    'How often an idle stream says that it lives, and a WebSocket is asked whether it does. The answer to a POST becomes a stream after that long without a word',
+  primeMs: 'The same for a client whose revision primes streams: it is given an event id to come back with',
 };
 
 export function limitsShape(): Typed<Partial<Limits>> {

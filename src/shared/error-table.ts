@@ -81,7 +81,7 @@ export const ERRORS = {
   ]),
   NOT_ALLOWED: row(-32000, 403, 'client', [
     'Refused: {reason}',
-    'Call from an allowed Host and Origin; see docs/eras.md.',
+    'Add the Host header to `allowedHosts` or the Origin to `allowedOrigins`; a proxy sends its own Host unless it is told otherwise. See docs/eras.md.',
   ]),
   SESSION_MISSING: row(-32000, 400, 'client', [
     'Bad Request: Mcp-Session-Id header is required',

@@ -38,6 +38,8 @@ export interface Limits {
   /** How long a long-poll waits, how often an idle stream says that it lives, and a WebSocket is asked whether it does. */
   pollMs: number;
   keepAliveMs: number;
+  /** How long the answer to a POST may be silent before it becomes a stream that the client can resume. */
+  primeMs: number;
 }
 
 const MiB = 1024 * 1024;
@@ -66,4 +68,5 @@ export const DEFAULT_LIMITS: Limits = {
   taskTtlMs: 60 * MINUTE,
   pollMs: 25_000,
   keepAliveMs: 15_000,
+  primeMs: 100,
 };

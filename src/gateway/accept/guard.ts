@@ -38,9 +38,10 @@ export function createGuard(boundHost: string, options: GuardOptions = {}): Guar
     check({ headers }) {
       const { host, origin } = headers;
       if (host === undefined || (host !== known && !hostAllowed(hostName(host))))
-        refuse('this Host is not served here');
+        refuse('this Host is not among allowedHosts');
       known = host;
-      if (origin !== undefined && !originAllowed(origin.toLowerCase())) refuse('this Origin may not call');
+      if (origin !== undefined && !originAllowed(origin.toLowerCase()))
+        refuse('this Origin is not among allowedOrigins');
     },
   };
 }

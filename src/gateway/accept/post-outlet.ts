@@ -1,6 +1,9 @@
-// The answer to a POST: plain JSON as long as there is only the answer itself, an event stream from the first message
-// that comes before it. In the handshake era the stream belongs to a session and outlives the HTTP answer.
+// The answer to a POST: plain JSON if it comes soon and alone, otherwise an event stream, opened by the first message before the
+// answer or by silence. Proxies give up on an answer that says nothing, and a connection that breaks can be resumed only if
+// the client has an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
 import type { Message } from '../../protocol/message.ts';
+import { Alarm } from '../../shared/alarms.ts';
+import type { Alarms } from '../../shared/alarms.ts';
 import type { HttpResponse } from '../../shared/http.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import type { Written } from '../codec/written.ts';
@@ -13,7 +16,7 @@ import type { Session } from './session.ts';
 import { SseResponse } from './sse-response.ts';
 import { written } from './write-answer.ts';
 
-export class PostOutlet implements Outlet {
+export class PostOutlet extends Alarm implements Outlet {
   ended = false;
   readonly #front: Front;
   readonly #response: HttpResponse;
@@ -23,10 +26,23 @@ export class PostOutlet implements Outlet {
   #carrier: SseResponse | undefined;
 
   constructor(front: Front, response: HttpResponse, accepted: Accepted, session?: Session) {
+    super();
     this.#front = front;
     this.#response = response;
     this.#accepted = accepted;
     this.#session = session;
+  }
+
+  /** Call it once the request is being handled: opens the stream if the answer takes too long. */
+  limitSilence(alarms: Alarms): void {
+    if (this.ended || this.#carrier || !this.#accepted.stream) return;
+    const { keepAliveMs, primeMs } = this.#front.limits;
+    alarms.set(this, this.#canPrime ? Math.min(primeMs, keepAliveMs) : keepAliveMs);
+  }
+
+  /** It has been silent for too long. */
+  ring(): void {
+    if (!this.ended && !this.#response.destroyed) this.#upgrade();
   }
 
   send(message: Message): void {
@@ -40,6 +56,7 @@ export class PostOutlet implements Outlet {
   end(answer?: Message | Message[], status = 200): void {
     if (this.ended) return;
     this.ended = true;
+    this.callOff();
     if (answer === undefined) return this.#endEmpty();
     const body = written(answer, this.#front.log);
     if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
@@ -52,21 +69,26 @@ export class PostOutlet implements Outlet {
   }
 
   release(retryMs: number): void {
-    if (this.ended || !this.#accepted.stream || !this.#session?.conversation.wording?.primesStreams) return;
+    if (this.ended || !this.#accepted.stream || !this.#canPrime) return;
     this.#upgrade();
     this.#stream?.prime(retryMs);
     this.#stream?.release();
   }
 
+  /** Older clients may choke on an event without data. */
+  get #canPrime(): boolean {
+    return this.#session?.primesStreams ?? false;
+  }
+
   #upgrade(): void {
     if (this.#carrier) return;
+    this.callOff();
     const session = this.#session;
     this.#carrier = new SseResponse(this.#front, this.#response, this.#headers());
     if (!session) return;
     this.#stream = session.openPost();
     this.#stream.carry(this.#carrier);
-    // Older clients may choke on an event without data.
-    if (session.conversation.wording?.primesStreams) this.#stream.prime();
+    if (this.#canPrime) this.#stream.prime();
   }
 
   /** A session that could not be opened is not named. */

@@ -62,11 +62,15 @@ export class SessionStream {
     this.#catchingUp = undefined;
   }
 
-  /** Carries on where a client left off: what it missed first, then what comes. False when another came back after it. */
-  async resume(carrier: SseResponse, sequence: number): Promise<boolean> {
+  /**
+   * Carries on where a client left off: what it missed first, then what comes. A client that missed nothing is given its id
+   * again where it `primes`: official clients forget the id when the stream that they resumed brings none. False when another
+   * request came back for the stream meanwhile.
+   */
+  async resume(carrier: SseResponse, { after, primes }: { after: number; primes: boolean }): Promise<boolean> {
     this.release(); // a client that comes back has lost the answer it had
     this.#catchingUp = carrier;
-    let seen = sequence;
+    let seen = after;
     while (seen < this.#kept) {
       const upTo = this.#kept;
       const missed = await this.#store.after(this.name, seen);
@@ -77,6 +81,7 @@ export class SessionStream {
     this.#catchingUp = undefined;
     if (this.#finished) carrier.end();
     else this.#carrier = carrier;
+    if (primes && seen === after) carrier.write({ id: toEventId(this.name, after), data: '' });
     return true;
   }
 

@@ -148,7 +148,10 @@ describe('resumption', () => {
     const stream = new SessionStream('g0', store);
     for (const n of [1, 2]) stream.write(JSON.stringify(note(n)));
     const [early, late] = [new Carrier(), new Carrier()];
-    const resumed = [stream.resume(as(early), 0), stream.resume(as(late), 0)];
+    const resumed = [
+      stream.resume(as(early), { after: 0, primes: false }),
+      stream.resume(as(late), { after: 0, primes: false }),
+    ];
     stream.write(JSON.stringify(note(3))); // comes while both catch up
     for (let turn = 0; turn < 3; turn++) {
       for (const go of waiting.splice(0)) go();

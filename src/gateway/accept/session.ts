@@ -48,6 +48,11 @@ export class Session {
     return this.conversation.inFlight > 0 || this.#poll !== undefined || this.#listening() !== undefined;
   }
 
+  /** Whether an event without data may tell the client which id to come back with. */
+  get primesStreams(): boolean {
+    return this.conversation.wording?.primesStreams ?? false;
+  }
+
   /** Tells the client something that belongs to no request, or whose own stream is gone. */
   send(message: Message): void {
     const text = writeMessage(message);
@@ -66,11 +71,12 @@ export class Session {
   async listen(carrier: SseResponse, lastEventId: string | undefined): Promise<void> {
     const last = lastEventId === undefined ? undefined : fromEventId(lastEventId);
     const post = last && this.#posts.get(last.stream);
-    if (post) return void (await post.resume(carrier, last.sequence));
+    const primes = this.primesStreams;
+    if (post) return void (await post.resume(carrier, { after: last.sequence, primes }));
     const known = last && this.#gets.get(last.stream);
     const stream = known ?? this.#open('g', this.#gets, (stream) => !stream.isCarried);
     if (!known) stream.carry(carrier);
-    else if (!(await stream.resume(carrier, last.sequence))) return;
+    else if (!(await stream.resume(carrier, { after: last.sequence, primes }))) return;
     for (const text of this.#waiting.take()) stream.write(text);
   }
 

@@ -2,6 +2,7 @@
 // DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
 import type { Message, RequestId } from '../../protocol/message.ts';
 import { isRequest } from '../../protocol/message.ts';
+import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
@@ -37,11 +38,14 @@ export class StreamableHttp {
   readonly #front: Front;
   readonly #reader: RequestReader;
   readonly #sessions: SessionTable<Session>;
+  /** One timer for the silence of all answers. */
+  readonly #silence: Alarms;
 
   constructor(front: Front) {
     this.#front = front;
     this.#reader = new RequestReader(front.limits, RECURRING);
     this.#sessions = new SessionTable(front.limits, front.clock);
+    this.#silence = new Alarms(front.clock);
   }
 
   get sessionCount(): number {
@@ -84,6 +88,7 @@ export class StreamableHttp {
   }
 
   close(): void {
+    this.#silence.clear();
     this.#sessions.close();
   }
 
@@ -111,7 +116,9 @@ export class StreamableHttp {
     const headers = (name: string) => request.headers[name] as string | undefined;
     const running = serveStateless(this.#front, message, outlet, { principal, headers, sent });
     // Closing the stream is how this era calls off a request.
-    if (running && !outlet.ended) response.on('close', () => outlet.ended || running.cancel());
+    if (!running || outlet.ended) return;
+    response.on('close', () => outlet.ended || running.cancel());
+    outlet.limitSilence(this.#silence);
   }
 
   /** Before there is a session: `initialize` opens one, ping and the like are answered, everything else is refused. */
@@ -133,7 +140,9 @@ export class StreamableHttp {
   #inSession(visit: Visit, incoming: Incoming, accepted: Accepted, sessionId: string): void {
     const session = this.#sessions.get(sessionId, visit.principal);
     checkSessionVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
-    receiveIn(session.conversation, incoming, this.#outlet(visit, accepted, session));
+    const outlet = this.#outlet(visit, accepted, session);
+    receiveIn(session.conversation, incoming, outlet);
+    outlet.limitSilence(this.#silence);
   }
 
   #outlet({ response }: Visit, accepted: Accepted, session?: Session): PostOutlet {

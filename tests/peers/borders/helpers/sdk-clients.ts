@@ -1,0 +1,64 @@
+// Clients of the official SDKs over Streamable HTTP, all with the same face.
+import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+export const KINDS = ['SDK v1', 'SDK v2, handshake', 'SDK v2, 2026-07-28'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A client that has connected. `revision` is what it offers, where it is of the handshake era. */
+export async function connectSdk(kind: Kind, url: string, { revision = '2025-11-25' } = {}) {
+  const who = { name: 'borders', version: '1.0.0' };
+  const errors: Error[] = [];
+  if (kind === 'SDK v1') {
+    const transport = new TransportV1(new URL(url));
+    const client = new ClientV1(who, { capabilities: {} });
+    client.onerror = (error) => void errors.push(error);
+    await client.connect(asRevision(transport, revision));
+    return face(client, transport, errors, (params) => client.callTool(params, undefined, { timeout: 120_000 }));
+  }
+  const transport = new TransportV2(new URL(url));
+  const isModern = kind === 'SDK v2, 2026-07-28';
+  const client = new ClientV2(who, {
+    capabilities: {},
+    versionNegotiation: { mode: isModern ? { pin: '2026-07-28' } : 'legacy' },
+    ...(!isModern && { supportedProtocolVersions: [revision] }),
+  });
+  client.onerror = (error) => void errors.push(error);
+  await client.connect(transport);
+  return face(client, transport, errors, (params) => client.callTool(params, { timeout: 120_000 }));
+}
+
+export type SdkClient = Awaited<ReturnType<typeof connectSdk>>;
+
+type Called = { content?: unknown };
+
+function face<C extends ClientV1 | ClientV2, T extends TransportV1 | TransportV2>(
+  client: C,
+  transport: T,
+  errors: Error[],
+  callTool: (params: { name: string; arguments: Record<string, unknown> }) => Promise<Called>,
+) {
+  return {
+    client,
+    transport,
+    errors,
+    /** The text of a tool's answer. */
+    async call(name: string, args: Record<string, unknown> = {}): Promise<string> {
+      const { content } = await callTool({ name, arguments: args });
+      return (content as { text: string }[])[0].text;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+/** SDK v1 offers its newest revision only: an older one is written into the request. */
+function asRevision(transport: TransportV1, revision: string): TransportV1 {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const first = Array.isArray(message) ? message[0] : message;
+    if (first && 'method' in first && first.method === 'initialize') first.params!['protocolVersion'] = revision;
+    return send(message, options);
+  };
+  return transport;
+}

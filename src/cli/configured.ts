@@ -2,7 +2,7 @@
 import { relative, sep } from 'node:path';
 import type { ParleyConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import type { LoadOptions, LoadedConfig } from '../config/load.ts';
 import { toLine } from '../config/problems.ts';
 import type { Problem } from '../config/problems.ts';
 import { surroundings } from './around.ts';
@@ -14,8 +14,12 @@ export interface Configured extends LoadedConfig {
 }
 
 /** Undefined when there is none that can be used; the reasons have been told. */
-export function configured(named: string | undefined, print: Printer): Configured | undefined {
-  const loaded = loadConfig(named, surroundings());
+export function configured(
+  named: string | undefined,
+  print: Printer,
+  own?: LoadOptions['own'],
+): Configured | undefined {
+  const loaded = loadConfig(named, { ...surroundings(), own });
   for (const line of problemLines(loaded)) print.note(line);
   const { path, config } = loaded;
   if (path !== undefined && config !== undefined) return { ...loaded, path, config };

@@ -2,6 +2,7 @@
 import { startAhead } from '../gateway/upstream/head-start.ts';
 import { readArgs } from './args.ts';
 import type { Runnable, WrapCommand } from './command.ts';
+import { gatewayId, roundTrip } from './gateway-id.ts';
 import { mistakeHelp, toHelp } from './help.ts';
 import type { Printer } from './print.ts';
 import { untilSignal } from './signals.ts';
@@ -26,8 +27,7 @@ export async function dispatch(argv: string[], print: Printer): Promise<number> 
 async function run(command: Runnable, print: Printer): Promise<number> {
   switch (command.name) {
     case 'wrap':
-      startWrapped(command);
-      return (await import('./commands/wrap.ts')).wrap(command, print);
+      return runWrap(command, print);
     case 'serve':
       return (await import('./commands/serve.ts')).serve(command, print);
     case 'check':
@@ -47,15 +47,26 @@ async function run(command: Runnable, print: Printer): Promise<number> {
   }
 }
 
+async function runWrap(command: WrapCommand, print: Printer): Promise<number> {
+  const round = roundTrip();
+  if (round !== undefined) {
+    print.problem(round);
+    return 1;
+  }
+  const id = gatewayId();
+  startWrapped(command, id);
+  return (await import('./commands/wrap.ts')).wrap(command, { print, id });
+}
+
 /**
  * The server starts while the code that will speak with it is loaded. From here on a signal has to end it as well. What is
  * imported here would otherwise be looked for when all the rest is there.
  */
-function startWrapped({ server, port }: WrapCommand): void {
+function startWrapped({ server, port }: WrapCommand, id: string): void {
   const address = wrappedAddress(server);
   if ('command' in address) {
     void untilSignal();
-    startAhead(address);
+    startAhead({ ...address, id });
     void import('../gateway/upstream/stdio.ts');
   } else if (/^http/i.test(String(address.url))) {
     void import('../gateway/upstream/streamable-http.ts');

@@ -2,6 +2,7 @@
 // changes nothing.
 import { applyConfig } from '../config/apply.ts';
 import { buildGateway, buildListens } from '../config/build.ts';
+import type { LoadOptions } from '../config/load.ts';
 import { watchConfig } from '../config/reload.ts';
 import type { ConfigChange } from '../config/reload.ts';
 import type { BuiltSteps, StepOptions } from '../config/steps.ts';
@@ -10,6 +11,8 @@ import { createGateway } from '../gateway/gateway.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { leaveUntaken } from '../gateway/upstream/head-start.ts';
 import { surroundings } from './around.ts';
+import { ownAddress } from './commands/serve.ts';
+import type { Own } from './commands/serve.ts';
 import { createCliLog } from './cli-log.ts';
 import type { ServeCommand } from './command.ts';
 import { problemLines, shown } from './configured.ts';
@@ -23,7 +26,13 @@ import { announceHere } from './state-file.ts';
 import { createStatusPage } from './status-page.ts';
 import { version } from './version.ts';
 
-export async function serveConfigured(command: ServeCommand, found: Configured, print: Printer): Promise<number> {
+export interface Serving extends Configured {
+  /** Of the gateway (shared/via.ts). */
+  id: string;
+  own: Own;
+}
+
+export async function serveConfigured(command: ServeCommand, found: Serving, print: Printer): Promise<number> {
   const log = createCliLog(command.log ?? found.config.log.level);
   // A step that is loaded anew may show other lists: clients are told to look again.
   const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
@@ -34,8 +43,9 @@ export async function serveConfigured(command: ServeCommand, found: Configured, 
     return 1;
   }
   const pages = { '/status': createStatusPage(() => gateway) };
-  const gateway = createGateway({ ...built.options, version: version(), pages });
-  const following = follow(found, { gateway, steps: built.steps, making, print });
+  const gateway = createGateway({ ...built.options, id: found.id, version: version(), pages });
+  const own = ownAddress(command, found.own);
+  const following = follow({ found, own }, { gateway, steps: built.steps, making, print });
   const served: Served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options) => gateway.listen(options),
@@ -48,7 +58,7 @@ export async function serveConfigured(command: ServeCommand, found: Configured, 
 }
 
 interface Ready {
-  found: Configured;
+  found: Serving;
   served: Served;
   listens: (HttpListenOptions | { stdio: true })[];
 }
@@ -68,6 +78,7 @@ function serveAs(command: ServeCommand, { found, served, listens }: Ready, print
       wanted,
       stdio,
       onOpen(opened) {
+        found.own.opened = { host, port: opened.port };
         const takeBack = announceHere(opened.url); // first: who reads the welcome may ask for it at once
         for (const line of toServeWelcome({ found, opened, host, print: say })) say.line(line);
         return takeBack;
@@ -77,6 +88,11 @@ function serveAs(command: ServeCommand, { found, served, listens }: Ready, print
   );
 }
 
+interface Followed {
+  found: Configured;
+  own: LoadOptions['own'];
+}
+
 interface Following {
   gateway: Gateway;
   steps: BuiltSteps;
@@ -84,12 +100,14 @@ interface Following {
   print: Printer;
 }
 
-function follow(found: Configured, { gateway, steps, making, print }: Following): { close(): void } {
+function follow({ found, own }: Followed, { gateway, steps, making, print }: Following): { close(): void } {
   let running = steps;
   const watch = watchConfig(found, {
     ...surroundings(),
+    own,
     async onChange(change) {
-      const { previous, next } = change;
+      const { previous, next, loaded } = change;
+      for (const line of problemLines(loaded)) print.note(line);
       running = await applyConfig(gateway, { previous, next, steps: running }, making);
       for (const line of told(change)) print.problem(line);
     },

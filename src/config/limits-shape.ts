@@ -25,6 +25,7 @@ const ABOUT: Record<keyof Limits, string> = {
   maxRounds: 'Rounds of questions within one call',
   maxPool:
     'Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait',
+  maxHops: 'Gateways that a request may pass before it reaches this one',
   maxEvents: 'Events kept for resumption, per session',
   maxEventBytes: 'Bytes of events kept for resumption, per session',
   maxTasks: 'Tasks kept per principal',

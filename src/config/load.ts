@@ -7,15 +7,20 @@ import { readEnvFiles } from './env-file.ts';
 import { findConfig, userFolder } from './find.ts';
 import type { Surroundings } from './find.ts';
 import { interpolate } from './interpolate.ts';
-import { normalize } from './normalize.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, normalize } from './normalize.ts';
+import { ownEntry } from './own-entry.ts';
+import type { OwnAddress } from './own-entry.ts';
 import { parseConfig } from './parse.ts';
 import { Problems } from './problems.ts';
 import type { Problem } from './problems.ts';
-import { validate } from './validate.ts';
+import type { ConfigInput, ListenInput } from './schema.ts';
+import { serversOf, validate } from './validate.ts';
 
 export interface LoadOptions extends Surroundings {
   /** For tests. */
   read?: ((path: string) => string) | undefined;
+  /** For a gateway that serves the file: where it listens, given what the file says. */
+  own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
 
 export interface LoadedConfig {
@@ -58,8 +63,33 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
   const input = validate(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
+  if (!problems.hasErrors) leaveOutOwn(input, { path, problems, options });
   const config = problems.hasErrors ? undefined : normalize(input, folder);
   return { path, config, problems: problems.sorted(), used, files: [path, ...envFiles] };
+}
+
+/** A gateway is not one of its own servers. */
+function leaveOutOwn(input: ConfigInput, { path, problems, options }: LeaveOut): void {
+  const listen: ListenInput = typeof input.listen === 'number' ? { port: input.listen } : (input.listen ?? {});
+  const { host = DEFAULT_HOST, port = listen.stdio ? undefined : DEFAULT_PORT } = listen;
+  const address = options.own ? { ...options.own({ host, port }), publicUrl: input.publicUrl } : {};
+  for (const { server, path: at } of serversOf(input)) {
+    const [block, name] = at as ['mcpServers' | 'servers', string];
+    const what = server.disabled ? undefined : ownEntry(server, { ...options, path, address });
+    if (what === undefined) continue;
+    problems.ofKey(at, {
+      message: what,
+      hint: 'It is left out: it belongs into the files of clients.',
+      level: 'warning',
+    });
+    input[block]![name] = { ...server, disabled: true };
+  }
+}
+
+interface LeaveOut {
+  path: string;
+  problems: Problems;
+  options: LoadOptions;
 }
 
 /** In files of other programs, keys we do not know are theirs. */

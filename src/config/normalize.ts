@@ -9,7 +9,7 @@ import { toParts, toStepForm } from './step-form.ts';
 import { serversOf } from './validate.ts';
 
 export const DEFAULT_PORT = 8470;
-const DEFAULT_HOST = '127.0.0.1';
+export const DEFAULT_HOST = '127.0.0.1';
 /** Claude Code ignores less, too: it is milliseconds. */
 const MIN_TIMEOUT_MS = 1000;
 

@@ -7,6 +7,7 @@ import type { Step, StepFunction } from '../protocol/step.ts';
 import type { Target } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
+import { randomId } from '../shared/ids.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
@@ -79,8 +80,8 @@ export class Gateway {
   #groups: Record<string, string[]>;
 
   constructor(options: GatewayOptions) {
-    const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys) } = options;
-    this.#options = { ...options, log, clock, sealer };
+    const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys), id = randomId() } = options;
+    this.#options = { ...options, log, clock, sealer, id };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
     this.#asking = new Asking(options, { log, clock, sealer });
     this.#steps = (options.steps ?? []).map(toStep);
@@ -219,9 +220,9 @@ export class Gateway {
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
     const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
-    const { log, clock, limits } = this.#options;
+    const { log, clock, limits, id } = this.#options;
     const asking = { roots: this.#asking.roots?.answer, assisted: () => this.#asking.assisted };
-    const told = { log: this.#observer.log(log, name), clock, limits, ...asking };
+    const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
     const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings });
     if (start === 'eager') void target.ready();
     return { name, entry, target };

@@ -79,6 +79,10 @@ export const ERRORS = {
     'Invalid or expired requestState',
     'Start the call again without requestState.',
   ]),
+  LOOP: row(-32000, 508, 'config', [
+    'Refused: this request goes round in a circle: {reason}',
+    'Remove the entry that leads back to the gateway. A gateway cannot be one of its own servers.',
+  ]),
   NOT_ALLOWED: row(-32000, 403, 'client', [
     'Refused: {reason}',
     'Add the Host header to `allowedHosts` or the Origin to `allowedOrigins`; a proxy sends its own Host unless it is told otherwise. See docs/eras.md.',

@@ -29,6 +29,8 @@ export interface Limits {
   maxRounds: number;
   /** Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait. */
   maxPool: number;
+  /** Gateways that a request may pass before it reaches this one. */
+  maxHops: number;
   /** Events kept for resumption, per session: count and bytes. */
   maxEvents: number;
   maxEventBytes: number;
@@ -62,6 +64,7 @@ export const DEFAULT_LIMITS: Limits = {
   parkedMs: 10 * MINUTE,
   maxRounds: 8,
   maxPool: 8,
+  maxHops: 8,
   maxEvents: 1000,
   maxEventBytes: 16 * MiB,
   maxTasks: 1000,

@@ -2,27 +2,49 @@
 // reads a configuration and no more: the servers start while the code that will speak with them is loaded.
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
+import type { LoadOptions } from '../../config/load.ts';
 import { startAhead } from '../../gateway/upstream/head-start.ts';
 import type { ServeCommand } from '../command.ts';
 import { configured } from '../configured.ts';
+import { gatewayId, roundTrip } from '../gateway-id.ts';
 import type { Printer } from '../print.ts';
 import { untilSignal } from '../signals.ts';
 
+/** Where the gateway listens, once it does. */
+export interface Own {
+  opened: { host: string; port: number } | undefined;
+}
+
 export async function serve(command: ServeCommand, print: Printer): Promise<number> {
-  const found = configured(command.config, print);
+  const own: Own = { opened: undefined };
+  const found = configured(command.config, print, ownAddress(command, own));
   if (!found) return 1;
-  startNeeded(command, found.config);
-  return (await import('../serve-configured.ts')).serveConfigured(command, found, print);
+  const id = gatewayId(found.path);
+  const round = roundTrip(found.path);
+  if (round !== undefined) {
+    print.problem(round);
+    return 1;
+  }
+  startNeeded(command, found.config, id);
+  return (await import('../serve-configured.ts')).serveConfigured(command, { ...found, id, own }, print);
+}
+
+/** What the command line says counts more than what the file says; what was opened counts most. */
+export function ownAddress({ host, port, stdio }: ServeCommand, own: Own): NonNullable<LoadOptions['own']> {
+  return (listen) => {
+    if (own.opened) return own.opened;
+    return { host: host ?? listen.host, port: port ?? (stdio ? undefined : listen.port) };
+  };
 }
 
 /** Those that are wanted at once, and all where the client is there already: its first word needs them. */
-function startNeeded({ stdio, port }: ServeCommand, config: ParleyConfig): void {
+function startNeeded({ stdio, port }: ServeCommand, config: ParleyConfig, id: string): void {
   const { listen } = config;
   const hasClient = stdio || listen.stdio || (port ?? listen.port) === undefined;
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal has to end them as well
   for (const [, server] of needed) {
-    if ('command' in server) startAhead(server);
+    if ('command' in server) startAhead({ ...server, id });
     else void import('../../gateway/upstream/streamable-http.ts'); // most of them; read while the rest is
   }
 }

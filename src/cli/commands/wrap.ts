@@ -22,17 +22,17 @@ import { whyNotStarted } from '../why-not-started.ts';
 import { wrappedAddress } from '../wrapped-address.ts';
 import { Wrapped } from '../wrapped.ts';
 
-export async function wrap(command: WrapCommand, print: Printer): Promise<number> {
+export async function wrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
   const { server, revision, startMs, port, host } = command;
   const stderr = new ServerStderr((text) => process.stderr.write(text));
   const log = stderr.in(createCliLog(command.log ?? 'error'));
   const address = wrappedAddress(server);
   const client = { name: 'mcp-parley', version: version() };
-  const around = { log, clock: systemClock, sealer: createSealer() };
+  const around = { log, clock: systemClock, sealer: createSealer(), id };
   const asking = new Asking({}, around);
   // What is opened before anybody comes is what most of them will share.
   const assisted = () => asking.assisted;
-  const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log, assisted });
+  const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log, assisted, id });
   const wrapped = new Wrapped({
     target,
     startMs,

@@ -15,6 +15,7 @@ import { plainError } from '../dialect/plain-error.ts';
 import { RECURRING } from '../dialect/recurring.ts';
 import { serveStateless } from '../dialect/stateless/serve.ts';
 import type { Running } from '../dialect/stateless/serve.ts';
+import { enter, viaOf } from './enter.ts';
 import { receiveIn, refuse } from './receive.ts';
 import { writeAnswer } from './write-answer.ts';
 
@@ -59,11 +60,11 @@ export class Connection {
   }
 
   receive(text: string): void {
-    this.#take(this.#reader.read(text));
+    this.#enter(this.#reader.read(text));
   }
 
   receiveValue(value: unknown): void {
-    this.#take(toIncoming(value, this.#front.limits));
+    this.#enter(toIncoming(value, this.#front.limits));
   }
 
   /** Something that was no message at all, such as a line that was too long. */
@@ -99,6 +100,17 @@ export class Connection {
       this.#early = undefined;
       for (const incoming of early) this.#take(incoming);
     });
+  }
+
+  #enter(incoming: Incoming): void {
+    const via = viaOf(this.#front, incoming);
+    if (via.length === 0) return this.#take(incoming);
+    try {
+      enter(this.#front, via, () => this.#take(incoming));
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || incoming.kind !== 'message') throw thrown;
+      if (isRequest(incoming.message)) this.#refuse(incoming.message, thrown);
+    }
   }
 
   #take(incoming: Incoming): void {

@@ -7,6 +7,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.t
 import type { Front } from '../dialect/front.ts';
 import { answerThrown } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
+import { enterRequest } from './enter.ts';
 import { createGuard } from './guard.ts';
 import type { GuardOptions } from './guard.ts';
 import { LegacySse } from './legacy-sse.ts';
@@ -68,7 +69,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
         guard.check(request);
         allowOrigin(request, response);
         if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
-        route(path, { request, response, principal: identify(request, 'http') });
+        enterRequest(front, request, () => route(path, { request, response, principal: identify(request, 'http') }));
       } catch (thrown) {
         refuse(front, response, thrown, path);
       }
@@ -78,7 +79,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       try {
         guard.check(request);
         if (pathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
-        sockets.upgrade(request, socket, head, identify(request, 'websocket'));
+        enterRequest(front, request, () => sockets.upgrade(request, socket, head, identify(request, 'websocket')));
       } catch (thrown) {
         failUpgrade(front, socket, thrown);
       }

@@ -1,9 +1,11 @@
 // The body of a POST as text, bounded before it is read: by its announced length at once, by what arrives otherwise.
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest } from '../../shared/http.ts';
+import { boundVia } from '../../shared/via.ts';
 
 /** Calls back with the text, or with the reason why there is none. A client that hangs up in between is never heard of. */
-export function readBody(request: HttpRequest, maxBytes: number, done: (text: string | GatewayError) => void): void {
+export function readBody(request: HttpRequest, maxBytes: number, read: (text: string | GatewayError) => void): void {
+  const done = boundVia(read);
   const tooLarge = () => new GatewayError('MESSAGE_TOO_LARGE', { limit: maxBytes, name: 'maxRequestBytes' });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done(tooLarge());
   if (request.readableEnded) return done(alreadyRead(request));

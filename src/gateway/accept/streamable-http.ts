@@ -15,6 +15,7 @@ import { checkOpeningVersion, checkSessionVersion } from '../dialect/session-ver
 import { isEndless, serveStateless } from '../dialect/stateless/serve.ts';
 import { answerError, answerJson, answerThrown } from './answer.ts';
 import { callerOf } from './caller.ts';
+import { enter, viaOf } from './enter.ts';
 import { readAccept } from './media.ts';
 import type { Accepted } from './media.ts';
 import { PostOutlet } from './post-outlet.ts';
@@ -72,11 +73,21 @@ export class StreamableHttp {
     readBody(request, this.#front.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
       const incoming = this.#reader.read(body);
-      const opening = asksWhatIsOffered(incoming);
-      const ready = opening && this.#front.target.ready?.(openingOf(opening));
-      if (ready) void ready.then(() => this.#answer(visit, incoming, accepted));
-      else this.#answer(visit, incoming, accepted);
+      const via = viaOf(this.#front, incoming);
+      if (via.length === 0) return this.#receive(visit, incoming, accepted);
+      try {
+        enter(this.#front, via, () => this.#receive(visit, incoming, accepted));
+      } catch (thrown) {
+        answerThrown(this.#front, response, thrown, idOf(incoming));
+      }
     });
+  }
+
+  #receive(visit: Visit, incoming: Incoming, accepted: Accepted): void {
+    const opening = asksWhatIsOffered(incoming);
+    const ready = opening && this.#front.target.ready?.(openingOf(opening));
+    if (ready) void ready.then(() => this.#answer(visit, incoming, accepted));
+    else this.#answer(visit, incoming, accepted);
   }
 
   #answer(visit: Visit, incoming: Incoming, accepted: Accepted): void {

@@ -7,6 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from '../../protocol/message.ts';
 import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { boundVia } from '../../shared/via.ts';
 import { keepAlive } from '../codec/heartbeat.ts';
 import { write } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
@@ -60,10 +61,11 @@ function accept(front: Front, client: WebSocket, principal: string | undefined):
     if (client.bufferedAmount > PAUSE_BYTES) client.pause();
   };
   const connection = new Connection(front, { principals, send, exit: () => client.close(1000) });
-  client.on('message', (data: Buffer, isBinary) => {
+  const take = (data: Buffer, isBinary: boolean): void => {
     if (isBinary) connection.refuse(new GatewayError('PARSE_ERROR', { data: 'Send text frames, not binary ones' }));
     else connection.receive(data.toString('utf8'));
-  });
+  };
+  client.on('message', boundVia(take));
   client.on('error', (error) => front.log.debug({ error }, 'websocket.error'));
   client.on('close', () => connection.close());
   keepAlive(client, {

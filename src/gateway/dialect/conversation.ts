@@ -19,6 +19,7 @@ import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
 import { toError } from '../../shared/to-error.ts';
+import { arrivedVia, runVia } from '../../shared/via.ts';
 import { cannotBeAsked, missingCapability } from './ask.ts';
 import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
 import type { Front } from './front.ts';
@@ -52,6 +53,8 @@ export class Conversation {
   #unwatch: (() => void) | undefined;
   /** Stands for the client where no request of it does. */
   #unrelated: ServedExchange | undefined;
+  /** The gateways between us and the client; undefined where the client is the next to us. */
+  #via: readonly string[] | undefined;
   #shutDown = false;
   #closed = false;
 
@@ -64,6 +67,8 @@ export class Conversation {
 
   receive(message: Message, outlet: Outlet, sent?: string): void {
     if (this.#closed) return;
+    // What one message carries, such as the opening, holds for all of them.
+    if (this.#via && arrivedVia().length === 0) return runVia(this.#via, () => this.receive(message, outlet, sent));
     if (isRequest(message)) this.#request(message, outlet, sent);
     else {
       if (isNotification(message)) this.#notification(message);
@@ -143,6 +148,8 @@ export class Conversation {
   #initialize(request: RequestMessage, outlet: Outlet): void {
     try {
       const { wording, result } = greet(request, this);
+      const via = arrivedVia();
+      if (via.length > 0) this.#via = via;
       this.wording = wording;
       const watcher = {
         client: wording.client,

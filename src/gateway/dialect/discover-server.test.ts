@@ -17,7 +17,7 @@ function probe(...answers: unknown[]) {
     },
     { http: true },
   );
-  return { wire, verdict: discoverServer(wire, identity, fakeEvents(), 50) };
+  return { wire, verdict: discoverServer(wire, identity, fakeEvents(), { timeoutMs: 50 }) };
 }
 
 const refused = (status: number) => new GatewayError('UPSTREAM_UNREACHABLE', { server: 'x', reason: 'HTTP', status });

@@ -19,33 +19,39 @@ const UNSUPPORTED_VERSION = -32022;
 /** Statuses that are about who asks, how often, or when, and not about what was asked. */
 const NO_EVIDENCE = new Set([401, 403, 407, 408, 421, 423, 425, 429]);
 
+export interface Question {
+  timeoutMs?: number | undefined;
+  /** The gateways on the way to the server. */
+  via?: readonly string[] | undefined;
+}
+
 /** A speaker, or undefined when the server is of another era. Throws for what is no evidence. */
 export async function discoverServer(
   wire: Wire,
   identity: StatelessIdentity,
   events: ServerEvents,
-  timeoutMs?: number,
+  question: Question = {},
 ): Promise<Speaker | undefined> {
-  const result = await probe(wire, identity, timeoutMs);
+  const result = await probe(wire, identity, question);
   if (!isObject(result)) return undefined;
   const { supportedVersions } = result;
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(STATELESS)) return undefined;
   return new StatelessSpeaker(wire, toView(result), identity, events);
 }
 
-async function probe(wire: Wire, identity: StatelessIdentity, timeoutMs?: number): Promise<unknown> {
+async function probe(wire: Wire, identity: StatelessIdentity, question: Question): Promise<unknown> {
   try {
-    return await discover(wire, identity, timeoutMs);
+    return await discover(wire, identity, question);
   } catch (thrown) {
     if (!saysSupported(thrown, wire)) return judge(thrown);
   }
   // It speaks the era and named our version as supported after all: ask once more, never `initialize`.
-  return discover(wire, identity, timeoutMs);
+  return discover(wire, identity, question);
 }
 
-function discover(wire: Wire, identity: StatelessIdentity, timeoutMs?: number): Promise<unknown> {
+function discover(wire: Wire, identity: StatelessIdentity, { via, timeoutMs }: Question): Promise<unknown> {
   const method = 'server/discover';
-  const params = { _meta: toEnvelope(STATELESS, identity) };
+  const params = { _meta: { ...toEnvelope(STATELESS, identity), ...(via && { [META.via]: via }) } };
   const headers = wire.http ? toHeaders(method, params, STATELESS) : undefined;
   // No word of calling it off: to a server that waits for `initialize`, it would be one more message that it may die of.
   return wire.call({ method, params, headers, timeoutMs, cancelByStream: true, cancelNotice: () => undefined });

@@ -27,6 +27,8 @@ export interface Front {
   readonly parked: ParkedCalls;
   /** Makes the event store of a session; default: in memory. */
   readonly events?: (() => EventStore) | undefined;
+  /** Of the gateway behind it: a request that carries this id has been here before. */
+  readonly id?: string | undefined;
   /** Open listen streams of all connections. */
   readonly listens: Set<() => void>;
 }
@@ -39,6 +41,8 @@ export interface FrontOptions {
   keys?: readonly string[] | undefined;
   /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
   events?: (() => EventStore) | undefined;
+  /** Identifies a gateway to the gateways around it (shared/via.ts). */
+  id?: string | undefined;
   /** Instead of one made from `keys`. */
   sealer?: Sealer | undefined;
 }
@@ -53,6 +57,7 @@ export function createFront(target: Target, options: FrontOptions = {}): Front {
     stateless: revisions.some(isStateless),
     handshake: revisions.some((revision) => !isStateless(revision)),
     limits,
+    id: options.id,
     events: options.events,
     log: options.log ?? createLog(),
     clock,

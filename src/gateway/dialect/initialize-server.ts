@@ -7,6 +7,7 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toClientCapabilities } from './client-capabilities.ts';
 import { DraftSpeaker } from './draft/draft-speaker.ts';
 import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
+import { META } from './meta.ts';
 import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toPin } from './revisions.ts';
 import type { Pin } from './revisions.ts';
 import type { Speaker, Wire } from './speaker.ts';
@@ -16,6 +17,8 @@ export interface Introduction extends Pin {
   info: Implementation;
   capabilities: ClientCapabilities;
   timeoutMs?: number | undefined;
+  /** The gateways on the way to the server, this one last. */
+  via?: readonly string[] | undefined;
 }
 
 /** `headers` are to be sent with every later request. */
@@ -56,9 +59,11 @@ async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Pro
 }
 
 function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
-  const { info, timeoutMs, revision: protocolVersion = NEWEST_HANDSHAKE } = intro;
+  const { info, timeoutMs, via, revision: protocolVersion = NEWEST_HANDSHAKE } = intro;
   const capabilities = toClientCapabilities(intro.capabilities, protocolVersion);
-  return wire.call({ method: 'initialize', params: { protocolVersion, capabilities, clientInfo: info }, timeoutMs });
+  const meta = via && { _meta: { [META.via]: via } };
+  const params = { protocolVersion, capabilities, clientInfo: info, ...meta };
+  return wire.call({ method: 'initialize', params, timeoutMs });
 }
 
 function openHandshake(wire: Wire, result: unknown, intro: Introduction, events: ServerEvents): Opened {

@@ -17,6 +17,8 @@ export const META = {
   human: 'mcp-parley/human',
   /** Ours: what a client would have had to declare, in a handshake result that failed for want of it. */
   required: 'mcp-parley/required-capabilities',
+  /** Ours: the gateways that a request has passed (shared/via.ts). */
+  via: 'mcp-parley/via',
 } as const;
 
 /** What a client of the stateless era says of itself with each request. */
@@ -59,7 +61,7 @@ function foreignKeys(meta: JsonObject): JsonObject | undefined {
 }
 
 function isReserved(key: string): boolean {
-  if (ENVELOPE.has(key)) return true;
+  if (ENVELOPE.has(key) || key === META.via) return true;
   if (key.startsWith('io.modelcontextprotocol/')) return key !== META.relatedTask;
   return key === 'progressToken' || key === '__proto__' || TRACE_KEYS.includes(key as 'baggage');
 }

@@ -36,6 +36,8 @@ export interface RouteOptions {
   limits: Limits;
   log: Log;
   clock?: Clock | undefined;
+  /** Of the gateway that opens it (shared/via.ts). */
+  id?: string | undefined;
 }
 
 export function routeTo(address: Address, options: RouteOptions): Route {
@@ -55,9 +57,9 @@ export function routeTo(address: Address, options: RouteOptions): Route {
   });
 }
 
-function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock }: RouteOptions): Route {
+function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock, id }: RouteOptions): Route {
   const parsed = toUrl(url);
-  const options = { url: String(parsed), headers, limits, log };
+  const options = { url: String(parsed), headers, limits, log, id };
   if (transport === 'websocket' || /^wss?:$/.test(parsed.protocol)) {
     const open = async () => (await import('./websocket.ts')).createWebSocketLink({ ...options, clock });
     return { open, canReopen: true };

@@ -1,6 +1,7 @@
 // A server process that is started before anybody can speak with it, while the rest of the program is still being loaded: its
 // start and ours then take no longer than the slower of the two. Whoever opens the server first takes it over. It imports as
 // little as can be.
+import { VIA_VARIABLE, viaFrom, writeVia } from '../../shared/via.ts';
 import { ProcessGroup } from './process-group.ts';
 import { safeEnv } from './safe-env.ts';
 import { within } from './within.ts';
@@ -10,6 +11,8 @@ export interface Command {
   args?: readonly string[] | undefined;
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
+  /** Of the gateway that starts it (shared/via.ts). */
+  id?: string | undefined;
 }
 
 /** How long it may take to leave after its stdin was closed, and again after SIGTERM. */
@@ -52,8 +55,9 @@ async function leave(group: ProcessGroup): Promise<void> {
   await group.stop(STOP_MS);
 }
 
-export function startProcess({ command, args = [], env, cwd }: Command): ProcessGroup {
-  return new ProcessGroup({ command, args, env: safeEnv(env), cwd });
+export function startProcess({ command, args = [], env, cwd, id }: Command): ProcessGroup {
+  const via = id === undefined ? {} : { [VIA_VARIABLE]: writeVia(viaFrom(id)) };
+  return new ProcessGroup({ command, args, env: { ...safeEnv(env), ...via }, cwd });
 }
 
 function keyOf({ command, args = [], env = {}, cwd }: Command): string {

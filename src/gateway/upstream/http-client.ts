@@ -4,6 +4,7 @@
 // is known above.
 import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { VIA_HEADER, arrivedVia, viaFrom, writeVia } from '../../shared/via.ts';
 import { discard } from './http-body.ts';
 import { connectionsTo } from './http-exchange.ts';
 import type { HttpConnections, HttpResponse, Tls } from './http-exchange.ts';
@@ -14,6 +15,8 @@ export interface HttpClientOptions {
   url: string | URL;
   /** Sent with every request. */
   headers?: Record<string, string> | undefined;
+  /** Of the gateway that sends the requests (shared/via.ts). */
+  id?: string | undefined;
   /** For https: whom to trust, and who we are. */
   tls?: Tls | undefined;
 }
@@ -37,13 +40,16 @@ export class HttpClient {
   /** Of the URL, with its query. */
   readonly #path: string;
   readonly #connections: HttpConnections;
+  readonly #id: string | undefined;
   #headers: Record<string, string>;
 
-  constructor({ url, headers = {}, tls }: HttpClientOptions) {
+  constructor({ url, headers = {}, tls, id }: HttpClientOptions) {
     this.url = toHttpUrl(url);
     this.name = this.url.origin + this.url.pathname;
     this.#path = pathOf(this.url);
+    this.#id = id;
     this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
+    if (id !== undefined) this.#headers[VIA_HEADER] = writeVia(viaFrom(id));
     this.#connections = connectionsTo(this.url.origin, tls);
   }
 
@@ -57,6 +63,8 @@ export class HttpClient {
   request(request: HttpRequest): Promise<HttpResponse> {
     // Not spread: where keys meet, as they do here, that takes V8 ten times as long.
     const headers = Object.assign({}, this.#headers, request.headers);
+    // A connection is shared by clients that have come by different ways.
+    if (this.#id !== undefined && arrivedVia().length > 0) headers[VIA_HEADER] = writeVia(viaFrom(this.#id));
     return this.#hop(request, headers, request.url ?? this.url, 0);
   }
 

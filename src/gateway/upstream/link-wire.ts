@@ -7,12 +7,16 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
-import { isNotification, isRequest, toNotification, toResult } from '../../protocol/message.ts';
+import { isNotification, isObject, isRequest, toNotification, toResult } from '../../protocol/message.ts';
+import { WrittenParams } from '../../protocol/written-params.ts';
+import type { SentParams } from '../../protocol/written-params.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
+import { arrivedVia, viaFrom } from '../../shared/via.ts';
 import { Call } from '../codec/json-rpc.ts';
+import { META } from '../dialect/meta.ts';
 import type { Speaker, Wire, WireCall } from '../dialect/speaker.ts';
 import { fromRefusal } from './from-refusal.ts';
 import { isLostAnswer } from './http-answer.ts';
@@ -26,6 +30,8 @@ import { toProgress } from './to-progress.ts';
 export interface LinkWireOptions extends Deadlines {
   clock: Clock;
   log: Log;
+  /** Of the gateway that speaks on it (shared/via.ts). */
+  id?: string | undefined;
   onClose(reason: string): void;
 }
 
@@ -42,6 +48,7 @@ export class LinkWire implements Wire, LinkEvents {
   readonly #link: Link;
   readonly #options: LinkWireOptions;
   readonly #pending: Pending;
+  readonly #told: readonly string[] = arrivedVia();
   #speaker: Speaker | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
   readonly #late = new Map<RequestId, (result: unknown) => void>();
@@ -80,7 +87,7 @@ export class LinkWire implements Wire, LinkEvents {
     if (signal?.aborted) return Promise.reject(cancelled());
     if (this.closedBy !== undefined) return Promise.reject(this.#closed());
     const id = ++this.#nextId;
-    const params = call.toParams?.(id) ?? call.params;
+    const params = this.#withVia(call.toParams?.(id) ?? call.params);
     const stream = this.http ? new Cancellation() : undefined;
     const pending = new PendingCall(id, call, stream);
     const answer = new Promise<unknown>((resolve, reject) => {
@@ -92,6 +99,18 @@ export class LinkWire implements Wire, LinkEvents {
     const others = this.#pending.size > 1;
     this.#follow(this.#link.send(message, { headers: call.headers, signal: stream, others }), id);
     return answer;
+  }
+
+  /**
+   * The server was told at the opening which gateways are on the way. A connection that is shared may later carry a request that has
+   * come by others: HTTP says so in a header, other links in `_meta`.
+   */
+  #withVia(params: SentParams | undefined): SentParams | undefined {
+    const { id } = this.#options;
+    if (this.http || id === undefined || arrivedVia().every((one) => this.#told.includes(one))) return params;
+    const plain = params instanceof WrittenParams ? params.toJSON() : params;
+    const meta = isObject(plain?._meta) ? plain._meta : {};
+    return { ...plain, _meta: { ...meta, [META.via]: viaFrom(id) } };
   }
 
   /** What cannot be sent has failed. Requests that leave together share the promise of it, and what follows it. */

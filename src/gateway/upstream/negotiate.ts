@@ -29,6 +29,8 @@ export interface NegotiateOptions {
   intro: Introduction;
   identity: StatelessIdentity;
   events: ServerEvents;
+  /** The gateways on the way to the server, this one last; for its first question. */
+  via?: readonly string[] | undefined;
   /** How long a server on a shared channel may be silent to the first question. */
   probeMs: number;
   signal?: AbortSignal | undefined;
@@ -90,11 +92,13 @@ async function onFresh(
 }
 
 async function probe(wire: LinkWire, options: NegotiateOptions): Promise<Speaker | 'other-era' | 'silent'> {
-  const { identity, events, probeMs, intro } = options;
+  const { identity, events, probeMs, intro, via } = options;
   // Only where a server may not know the question is silence an answer; on HTTP it is an outage.
   const bounded = !wire.http && openingsFor(intro).initialize;
   try {
-    return (await discoverServer(wire, identity, events, bounded ? probeMs : undefined)) ?? 'other-era';
+    return (
+      (await discoverServer(wire, identity, events, { via, timeoutMs: bounded ? probeMs : undefined })) ?? 'other-era'
+    );
   } catch (thrown) {
     if (bounded && isCode(thrown, 'UPSTREAM_TIMEOUT')) return 'silent';
     throw thrown;
@@ -112,7 +116,7 @@ async function afterProbe(
     const refused = thrown instanceof ProtocolError || isCode(thrown, 'NO_COMMON_VERSION');
     if (verdict !== 'silent' || !refused) throw thrown;
     // It was not silent but slow to start, and does not know the handshake.
-    const speaker = await discoverServer(opened.wire, options.identity, options.events);
+    const speaker = await discoverServer(opened.wire, options.identity, options.events, { via: options.via });
     if (!speaker) throw thrown;
     return adopt(opened.wire, speaker);
   }

@@ -24,6 +24,8 @@ export interface StdioOptions {
   /** Added to the few variables that are inherited. */
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
+  /** Of the gateway that starts it (shared/via.ts). */
+  id?: string | undefined;
   limits?: LinkLimits | undefined;
   log?: Log | undefined;
   /** How long the server may take to leave after its stdin was closed, and again after SIGTERM. */

@@ -24,7 +24,7 @@ export function superviseUpstream(
   options: UpstreamTargetOptions,
   supervision: Supervision,
 ): Supervised {
-  const { address, client, revision, era, timeoutMs, limits } = options;
+  const { address, client, revision, era, timeoutMs, limits, id } = options;
   const { idleMs = connection.isShared ? undefined : OWN_IDLE_MS } = options;
   const { events, log, clock } = supervision;
   let isAgain = false;
@@ -35,7 +35,7 @@ export function superviseUpstream(
       openUpstream(address, {
         info: client,
         capabilities: connection.capabilities,
-        ...{ events, onClose, signal, revision, era, timeoutMs, limits, log, clock },
+        ...{ events, onClose, signal, revision, era, timeoutMs, limits, log, clock, id },
       }),
     onOpen: (upstream) => {
       log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');

@@ -17,6 +17,8 @@ export interface UpstreamTargetOptions {
   address: Address;
   /** Who we are towards the server. */
   client: Implementation;
+  /** Of the gateway that it belongs to (shared/via.ts). */
+  id?: string | undefined;
   /**
    * `session`: every client has a connection of its own; `all`: all clients share one, and a server of the handshake era can ask
    * none of them. Default: shared where the client cannot be asked.

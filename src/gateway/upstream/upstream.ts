@@ -13,6 +13,7 @@ import type { Limits } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toClientCapabilities } from '../dialect/client-capabilities.ts';
+import { viaFrom } from '../../shared/via.ts';
 import { ALL_REVISIONS, STATELESS, toPin } from '../dialect/revisions.ts';
 import type { Pin } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
@@ -38,6 +39,8 @@ export interface UpstreamOptions extends Pin {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
+  /** Of the gateway that opens it (shared/via.ts). */
+  id?: string | undefined;
   onClose?: ((reason: string) => void) | undefined;
   /** Aborting gives up the opening: what was started for it is ended first. Later it means nothing. */
   signal?: AbortSignal | undefined;
@@ -47,11 +50,13 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
   const log = options.log ?? createLog();
   checkRevision(options.revision);
   const { clock = systemClock } = options;
-  const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log, clock });
+  const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log, clock, id: options.id });
+  const via = options.id === undefined ? undefined : viaFrom(options.id);
   let live: Link | undefined;
   const negotiation: NegotiateOptions = {
-    intro: { info: options.info, capabilities: options.capabilities, ...toPin(options) },
+    intro: { info: options.info, capabilities: options.capabilities, via, ...toPin(options) },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
+    via,
     events: options.events,
     probeMs: options.probeMs ?? 5000,
     signal: options.signal,
@@ -61,6 +66,7 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
       const wire = new LinkWire(link, {
         clock,
         log,
+        id: options.id,
         timeoutMs: options.timeoutMs ?? 60_000,
         maxTimeoutMs: options.maxTimeoutMs ?? 30 * 60_000,
         onClose: (reason) => link === live && options.onClose?.(reason), // not for one that was tried and left

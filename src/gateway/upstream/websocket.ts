@@ -10,6 +10,7 @@ import type { Message } from '../../protocol/message.ts';
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { VIA_HEADER, viaFrom, writeVia } from '../../shared/via.ts';
 import { keepAlive } from '../codec/heartbeat.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { networkWords } from './network-words.ts';
@@ -21,6 +22,8 @@ export interface WebSocketLinkOptions {
   url: string | URL;
   headers?: Record<string, string> | undefined;
   limits?: LinkLimits | undefined;
+  /** Of the gateway that opens it (shared/via.ts). */
+  id?: string | undefined;
   /** How long the handshake may take. */
   startMs?: number | undefined;
   clock?: Clock | undefined;
@@ -53,9 +56,10 @@ class WebSocketLink implements Link {
 
   async start(events: LinkEvents): Promise<void> {
     this.#inbox.open(events);
-    const { headers = {}, startMs = 10_000 } = this.#options;
+    const { headers = {}, startMs = 10_000, id } = this.#options;
+    const via = id === undefined ? {} : { [VIA_HEADER]: writeVia(viaFrom(id)) };
     const socket = new WebSocket(this.#url, 'mcp', {
-      headers,
+      headers: { ...headers, ...via },
       maxPayload: this.#inbox.maxBytes,
       perMessageDeflate: false,
       handshakeTimeout: startMs,

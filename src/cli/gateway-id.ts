@@ -1,0 +1,41 @@
+// The id by which gateways recognize each other (shared/via.ts). That of `serve` begins with a digest of its file, so that a gateway
+// which was started, at whatever depth, by one that serves the same file can tell before it starts anything.
+import { realpathSync } from 'node:fs';
+import { randomId } from '../shared/ids.ts';
+import { DEFAULT_LIMITS } from '../shared/limits.ts';
+import { startedVia } from '../shared/via.ts';
+
+export function gatewayId(path?: string): string {
+  return path === undefined ? randomId() : `${digest(path)}.${randomId()}`;
+}
+
+/** Why this gateway must not start: it would start itself, and so on for ever. Undefined where it may. */
+export function roundTrip(path?: string): string | undefined {
+  const via = startedVia();
+  if (path !== undefined && via.some((id) => id.startsWith(`${digest(path)}.`))) {
+    return `${path} is served by the gateway that started this one. Remove the entry that starts it from that file: a gateway cannot be one of its own servers.`;
+  }
+  if (via.length < DEFAULT_LIMITS.maxHops) return undefined;
+  return `this is gateway number ${via.length + 1} in a row, each started by the one before. Remove the entry that starts them.`;
+}
+
+/** Not a secret, and nobody gains from a collision: a small hash (cyrb53) that needs no module to be loaded. */
+function digest(path: string): string {
+  let [one, two] = [0xdeadbeef, 0x41c6ce57];
+  for (const char of real(path)) {
+    const code = char.codePointAt(0)!;
+    one = Math.imul(one ^ code, 2654435761);
+    two = Math.imul(two ^ code, 1597334677);
+  }
+  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909);
+  two = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
+  return (2 ** 32 * (two & 0x1fffff) + (one >>> 0)).toString(36);
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,30 @@
+// Requests and messages at the door of a gateway. The gateways that the header or `_meta` names are remembered while it is handled, and
+// what has been here before is refused.
+import { isObject } from '../../protocol/message.ts';
+import type { HttpRequest } from '../../shared/http.ts';
+import { VIA_HEADER, arrivedVia, enterVia, readVia } from '../../shared/via.ts';
+import type { Incoming } from '../codec/json-rpc.ts';
+import type { Front } from '../dialect/front.ts';
+import { META } from '../dialect/meta.ts';
+
+/** Empty for nearly every message: then there is nothing to enter. */
+export function viaOf({ id }: Front, incoming: Incoming): readonly string[] {
+  if (id === undefined || incoming.kind !== 'message' || !('params' in incoming.message)) return NONE;
+  const { params } = incoming.message;
+  const meta = isObject(params) ? params._meta : undefined;
+  return isObject(meta) && META.via in meta ? readVia(meta[META.via]) : NONE;
+}
+
+const NONE: readonly string[] = [];
+
+/** Throws LOOP. */
+export function enter<T>({ id, limits }: Front, ids: readonly string[], work: () => T): T {
+  return enterVia([...new Set([...arrivedVia(), ...ids])], { id, maxHops: limits.maxHops }, work);
+}
+
+/** The same for an HTTP request, by its header. */
+export function enterRequest({ id, limits }: Front, { headers }: Pick<HttpRequest, 'headers'>, work: () => void): void {
+  const ids = readVia(headers[VIA_HEADER]);
+  if (ids.length === 0) work();
+  else enterVia(ids, { id, maxHops: limits.maxHops }, work);
+}

@@ -1,0 +1,208 @@
+// A gateway that leads back to itself: by its own URL, by its own command, or by way of another gateway. Every test here limits the
+// processes it may start, so that a gateway that does start itself fails the test and not the machine.
+import { once } from 'node:events';
+import { readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { send } from '../helpers/http-wire.ts';
+import { ask, modern, openSession } from '../helpers/mcp-http.ts';
+import { EXTERNAL, Home } from '../helpers/parley.ts';
+import type { Parley } from '../helpers/parley.ts';
+import { until } from '../helpers/until.ts';
+
+const homes: Home[] = [];
+const running: Parley[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one[Symbol.asyncDispose]();
+  for (const home of homes.splice(0)) home[Symbol.dispose]();
+});
+
+const WEATHER = { command: EXTERNAL[0], args: EXTERNAL.slice(1) };
+
+function newHome(): Home {
+  const home = new Home();
+  homes.push(home);
+  return home;
+}
+
+function start(home: Home, args: string[]): Parley {
+  const parley = home.start(args);
+  running.push(parley);
+  return parley;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function tools(url: string): Promise<string[]> {
+  const { json } = await send(url, modern('tools/list'));
+  return ((json.result?.tools ?? []) as { name: string }[]).map(({ name }) => name);
+}
+
+/** Every process below this one whose command line names parley's main file. */
+function gatewaysBelow(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // ended meanwhile
+    }
+  }
+  const isBelow = (one: number): boolean => one === pid || (parents.has(one) && isBelow(parents.get(one)!));
+  return [...parents.keys()].filter((one) => one !== pid && isBelow(one) && commandLine(one).includes('cli/main.ts'));
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+it.each(['127.0.0.1', 'localhost', '[::1]', '127.0.0.9'])(
+  'its own URL at %s, pasted while it runs, is left out',
+  async (host) => {
+    const home = newHome();
+    const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
+    const gateway = start(home, ['serve', file, '--port', '0']);
+    const url = await gateway.url();
+    const { port } = new URL(url);
+    home.write('mcp.json', { mcpServers: { weather: WEATHER, parley: { url: `http://${host}:${port}/mcp/weather` } } });
+    await gateway.says(/mcp\.json:\d+:\d+: warning: mcpServers\.parley: this is the URL of the gateway itself/);
+    expect(await tools(url)).toContain('get_weather');
+    expect(await ask(url, 'get_weather', { location: 'Oslo' })).toContain('Oslo');
+    const { stdout } = await home.run(['status', '--json']);
+    expect((JSON.parse(stdout) as { servers: { name: string }[] }).servers.map(({ name }) => name)).toEqual([
+      'weather',
+    ]);
+  },
+);
+
+it('its own URL that is in the file from the start is left out', async () => {
+  const home = newHome();
+  const port = await freePort();
+  const file = home.write('mcp.json', {
+    mcpServers: { weather: WEATHER, parley: { url: `http://localhost:${port}/mcp` } },
+  });
+  const gateway = start(home, ['serve', file, '--port', String(port)]);
+  await gateway.says('this is the URL of the gateway itself');
+  expect(await tools(await gateway.url())).toContain('get_weather');
+});
+
+it.each([
+  ['serve', (_: string, file: string) => ['serve', file, '--stdio']],
+  ['wrap', (url: string) => ['wrap', url]],
+])('its own command with %s, pasted while it runs, is left out', async (_, toArgs) => {
+  const home = newHome();
+  const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
+  const gateway = start(home, ['serve', file, '--port', '0']);
+  const url = await gateway.url();
+  const args = ['-y', 'mcp-parley', ...toArgs(url, file)];
+  home.write('mcp.json', { mcpServers: { weather: WEATHER, parley: { command: 'npx', args } } });
+  await gateway.says(/warning: mcpServers\.parley: this command (serves the same file again|leads back)/);
+  expect(await tools(url)).toContain('get_weather');
+  expect(gatewaysBelow(gateway.child.pid!)).toEqual([]);
+});
+
+it('a command that hides that it serves the same file is refused by the gateway it starts', async () => {
+  const home = newHome();
+  const { command, args = [] } = home.address(['serve', 'mcp.json', '--stdio']);
+  const line = [command, ...args].map((word) => `'${word}'`).join(' ');
+  const hidden = { command: 'sh', args: ['-c', `exec ${line}`], cwd: home.path };
+  home.write('mcp.json', { mcpServers: { weather: WEATHER, hidden } });
+  const gateway = start(home, ['serve', 'mcp.json', '--port', '0']);
+  const url = await gateway.url();
+  expect(await tools(url)).toContain('get_weather');
+  const failure = await until('the reason', async () => {
+    const { stdout } = await home.run(['status', '--json']);
+    const { servers } = JSON.parse(stdout) as { servers: { name: string; failure: string | null }[] };
+    return servers.find(({ name }) => name === 'hidden')?.failure;
+  });
+  expect(failure).toContain('is served by the gateway that started this one');
+  expect(gatewaysBelow(gateway.child.pid!).length).toBeLessThan(3);
+});
+
+it.each([
+  ['2026-07-28', {}],
+  ['2025-11-25', { revision: '2025-11-25' }],
+])('two gateways that contain each other answer with what each has (%s)', async (_, settings) => {
+  const [one, two] = [newHome(), newHome()];
+  const [onePort, twoPort] = [await freePort(), await freePort()];
+  const entry = (port: number) => ({ url: `http://127.0.0.1:${port}/mcp`, ...settings });
+  const [first, second] = [
+    { weather: WEATHER, two: entry(twoPort) },
+    { forecast: WEATHER, one: entry(onePort) },
+  ];
+  const a = start(one, ['serve', one.write('a.json', { mcpServers: first }), '--port', String(onePort)]);
+  const b = start(two, ['serve', two.write('b.json', { mcpServers: second }), '--port', String(twoPort)]);
+  const [aUrl, bUrl] = [await a.url(), await b.url()];
+  // In turns: by the second round both have an open connection to the other, which knows nothing of this client.
+  for (let round = 0; round < 3; round++) {
+    for (const url of [aUrl, bUrl]) {
+      const names = await tools(url);
+      expect(names.filter((name) => name.endsWith('get_weather')).length).toBeGreaterThanOrEqual(1);
+      expect(names.length).toBeLessThan(20);
+      const session = await openSession(url);
+      expect(JSON.stringify((await session.request('tools/list')).json)).toContain('get_weather');
+    }
+  }
+  expect(a.child.exitCode ?? b.child.exitCode).toBeNull();
+});
+
+it('a gateway before a gateway before a server works, by URL and by command', async () => {
+  const [outer, middle, inner] = [newHome(), newHome(), newHome()];
+  const c = start(inner, ['serve', inner.write('c.json', { mcpServers: { weather: WEATHER } }), '--port', '0']);
+  const file = middle.write('b.json', { mcpServers: { c: { url: await c.url() } } });
+  const { command, args } = middle.address(['serve', file, '--stdio']);
+  const a = start(outer, ['serve', outer.write('a.json', { mcpServers: { b: { command, args } } }), '--port', '0']);
+  const url = await a.url();
+  const name = (await tools(url)).find((one) => one.endsWith('get_weather'))!;
+  expect(await ask(url, name, { location: 'Oslo' })).toContain('Oslo');
+});
+
+it('an id that comes back is refused with a reason, in every form it comes in', async () => {
+  const home = newHome();
+  // A server that tells which variable it was given.
+  const spy = `process.stdin.on('data', (d) => { const m = JSON.parse(String(d).split('\\n')[0]);
+    if (m.method === 'initialize') process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id: m.id, result: {
+      protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: process.env.PARLEY_VIA, version: '1' } } }) + '\\n');
+    else if (m.id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no' } }) + '\\n'); });`;
+  home.write('mcp.json', { mcpServers: { spy: { command: process.execPath, args: ['-e', spy] }, weather: WEATHER } });
+  const gateway = start(home, ['serve', 'mcp.json', '--port', '0']);
+  const url = await gateway.url();
+  await tools(url);
+  const id = await until('the id', async () => {
+    const { stdout } = await home.run(['status', '--json']);
+    const { servers } = JSON.parse(stdout) as { servers: { name: string; info: { name: string } | null }[] };
+    return servers.find(({ name }) => name === 'spy')?.info?.name;
+  });
+  const request = modern('tools/list');
+  const byHeader = await send(url, { ...request, headers: { ...request.headers, 'parley-via': `other,${id}` } });
+  expect([byHeader.status, byHeader.json.error?.message]).toEqual([508, expect.stringContaining('round in a circle')]);
+  const byMeta = await send(url, modern('tools/list', {}, { 'mcp-parley/via': [id] }));
+  expect(byMeta.json.error?.message).toContain('round in a circle');
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { ...params, _meta: { 'mcp-parley/via': [id] } },
+  };
+  expect((await send(url, { body })).json.error?.message).toContain('round in a circle');
+  // Another gateway's id is fine, and too many of them are not.
+  const many = Array.from({ length: 9 }, (_, index) => `g${index}`).join(',');
+  const far = await send(url, { ...request, headers: { ...request.headers, 'parley-via': many } });
+  expect(far.json.error?.message).toContain('9 gateways');
+  const near = await send(url, { ...request, headers: { ...request.headers, 'parley-via': 'other' } });
+  expect(near.status).toBe(200);
+});

@@ -1,104 +1,140 @@
-// The same calls made directly and through the gateway, to servers that others wrote: the answers must be equal.
+// What an official client and an official server say to each other, directly and through a gateway: every behaviour of
+// behaviours/ in every cell of cells.mjs. Then the same for servers that others published (real/).
 //
-//   node tests/peers/diff/run.mjs [--only TEXT]
+//   node tests/peers/diff/run.mjs [--write] [--behaviour TEXT] [--cell TEXT] [--real TEXT] [--open FILE]
 //
-// A row is a client and a server. `alone`: the gateway has this server behind it and nothing else; `part`: it has all of
-// them, and the client asks for this one at /mcp/<server>; `joined`: all of them, at /mcp. In these the gateway does not
-// ask in the place of clients; `default`: alone once more, with nothing configured, so that it does.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+// Non-zero when a behaviour differs and expected.mjs does not say why, when an entry of that list is stale, when a behaviour
+// fails directly, or when the table in docs/borders.md is not what came out; --write renews it. With a selection the page is
+// neither compared nor written. --open renews known-open.json, and describes it in FILE.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { installPeers } from '../harness/install.mjs';
 
 installPeers();
-const { CLIENTS, interview } = await import('./clients.mjs');
-const { SERVERS, prepareFolder } = await import('./servers.mjs');
-const { differences, plain } = await import('./compare.mjs');
-const { assisted, bridged, joinedCalls, joinedLists, worded } = await import('./rules.mjs');
-const { createLog, dist } = await import('../harness/parley.mjs');
-const { createGateway } = await import(pathToFileURL(join(dist, '_entries/index.js')).href);
-const { answerTool } = await import(pathToFileURL(join(dist, 'gateway/ask/answer-tool.js')).href);
+const { BEHAVIOURS } = await import('./behaviours/all.mjs');
+const { CELLS, nameOf } = await import('./cells.mjs');
+const { EXPECTED } = await import('./expected.mjs');
+const { judge } = await import('./judge.mjs');
+const { playDirectly, playThrough } = await import('./play.mjs');
+const { describeOpen, printResults } = await import('./report.mjs');
+const { toTable } = await import('./table.mjs');
+const { hasBlock, renewBlock } = await import('../harness/page-block.mjs');
 
-const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values;
-const folder = join(mkdtempSync(join(tmpdir(), 'parley-diff-')), 'files');
-/** Without ways of its own to ask, the gateway adds nothing. */
-const EXACT = { ask: { channels: [] } };
-const count = { passed: 0, failed: 0 };
+const JOBS = 2;
+const PAGE = ['borders.md', 'diff'];
+const OPEN_FILE = new URL('known-open.json', import.meta.url);
+const { values: options } = parseArgs({
+  options: {
+    write: { type: 'boolean' },
+    behaviour: { type: 'string' },
+    cell: { type: 'string' },
+    real: { type: 'string' },
+    open: { type: 'string' },
+  },
+});
+const isPart = [options.behaviour, options.cell, options.real].some((value) => value !== undefined);
+if (options.write && isPart) throw new Error('--write: the table is written from a whole run, without a selection');
 
-console.log(`\n${'answers, directly and through the gateway'.padEnd(46)} ${'alone'.padStart(9)} part joined default`);
-for (const client of CLIENTS) {
-  const direct = new Map();
-  for (const server of SERVERS) direct.set(server, await ask(client, server, server.start(folder)));
-  for (const server of SERVERS) await compareRow(client, server, direct);
+const totals = { passed: 0, failed: 0, skipped: 0 };
+if (options.real === undefined) await compareBehaviours();
+if (!isPart || options.real !== undefined) {
+  const { compareRealServers } = await import('./real/run.mjs');
+  const { passed, failed } = await compareRealServers(options.real);
+  totals.passed += passed;
+  totals.failed += failed;
 }
-rmSync(join(folder, '..'), { recursive: true, force: true });
-console.log(`\n${count.passed} passed, ${count.failed} failed, 0 skipped`);
-process.exit(count.failed > 0 || count.passed === 0 ? 1 : 0);
+console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
+process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 
-async function compareRow(client, server, direct) {
-  const row = `${client.name} → ${server.name}`;
-  if (!row.includes(only)) return;
-  const wanted = direct.get(server);
-  const alone = await through({ [server.name]: server.start(folder) }, EXACT, (url) => ask(client, server, { url }));
-  const all = Object.fromEntries(SERVERS.map((one) => [one.name, one.start(folder)]));
-  const part = await through(all, EXACT, (url) => ask(client, server, { url: `${url}/${server.name}` }));
-  const calls = joinedCalls(server.calls(folder));
-  const joined = await through(all, EXACT, (url) => ask(client, { ...server, calls: () => calls }, { url }));
-  const byDefault = await through({ [server.name]: server.start(folder) }, {}, (url) => ask(client, server, { url }));
-  const found = [
-    judge(client, wanted, alone),
-    judge(client, { ...wanted, hello: undefined }, { ...part, hello: undefined }),
-    judge(client, joinedLists(server.calls(folder), server, direct), { ...joined, hello: undefined }),
-    judge(client, await wantedByDefault(client, server, wanted), byDefault),
+async function compareBehaviours() {
+  const cells = CELLS.filter(({ id }) => !options.cell || id.includes(options.cell));
+  const behaviours = BEHAVIOURS.filter(({ name }) => !options.behaviour || name.includes(options.behaviour));
+  const open = JSON.parse(readFileSync(OPEN_FILE, 'utf8'));
+  const direct = await playReferences(cells, behaviours);
+  const results = await inLanes(cells, async (cell) => compareCell(cell, { behaviours, direct, open }));
+  const outcomes = results.flat();
+  const stale = isPart ? [] : staleEntries(outcomes, open);
+  count(outcomes, stale);
+  printResults(outcomes, stale);
+  if (options.open) renewOpen(outcomes);
+  if (isPart) return;
+  const table = toTable(BEHAVIOURS, CELLS, outcomes);
+  if (options.write) return renewBlock(...PAGE, table);
+  if (hasBlock(...PAGE, table)) return;
+  totals.failed++;
+  console.log('✗ the table in docs/borders.md is not what this run gives: node tests/peers/diff/run.mjs --write renews it');
+}
+
+/** Each pair that several cells are compared with is played once. */
+async function playReferences(cells, behaviours) {
+  const references = new Map(cells.map(({ reference }) => [nameOf(reference), reference]));
+  const played = await inLanes([...references.values()], async (reference) => {
+    const wanted = behaviours.filter(({ only }) => only(reference));
+    return [nameOf(reference), await playDirectly(reference, wanted)];
+  });
+  return new Map(played);
+}
+
+async function compareCell(cell, { behaviours, direct, open }) {
+  const gave = direct.get(nameOf(cell.reference));
+  const wanted = behaviours.filter(({ name, only, isBridged }) => gave.has(name) && (only(cell) || (cell.isBridged && isBridged)));
+  const started = Date.now();
+  const through = await playThrough(cell, wanted.map((behaviour) => ({ ...behaviour, isOpen: options.open !== undefined || isOpen(behaviour, cell, open) })));
+  const outcomes = wanted.map((behaviour) => {
+    const { name } = behaviour;
+    const fails = gave.get(name).broke ?? gave.get(name).never;
+    if (fails) return { behaviour, cell, state: 'no reference', differences: [{ at: '/', direct: fails }], reasons: [] };
+    return { behaviour, cell, ...judge(behaviour, cell, { direct: gave.get(name), through: through.get(name), expected: EXPECTED, open }) };
+  });
+  const odd = outcomes.filter(({ state }) => state !== 'same').length;
+  console.log(`${cell.id.padEnd(24)} ${String(wanted.length).padStart(4)} behaviours, ${odd} not the same, ${Date.now() - started} ms`);
+  return outcomes;
+}
+
+function isOpen({ name }, { id }, open) {
+  return open.some(({ behaviour, cells }) => behaviour === name && cells.includes(id));
+}
+
+function staleEntries(outcomes, open) {
+  const used = new Set(outcomes.flatMap(({ reasons }) => reasons));
+  const states = new Map(outcomes.map(({ behaviour, cell, state }) => [`${behaviour.name} in ${cell.id}`, state]));
+  return [
+    ...EXPECTED.filter((entry) => !used.has(entry)).map(({ behaviours, reason }) => `expected.mjs: nothing differs any more in ${behaviours.join(', ')} (${reason})`),
+    ...open.flatMap(({ behaviour, cells }) =>
+      cells.filter((id) => states.get(`${behaviour} in ${id}`) !== 'open').map((id) => `known-open.json: ${behaviour} no longer differs in ${id}`),
+    ),
   ];
-  const cells = found.map((list) => (list.length === 0 ? '✓' : `✗ ${list.length}`));
-  const asked = String(wanted.answers.length).padStart(3);
-  console.log(
-    `${row.padEnd(46)} ${asked} ${cells[0].padStart(5)} ${cells[1].padStart(4)} ${cells[2].padStart(6)} ${cells[3].padStart(7)}`,
-  );
-  ['alone', 'part', 'joined', 'default'].forEach((place, index) =>
-    tell(place, found[index], server.calls(folder), calls),
-  );
 }
 
-/** The tool is as it is listed: what it is, is tested elsewhere. That it is there, and nothing else, is tested here. */
-async function wantedByDefault({ openAskable }, server, wanted) {
-  if (!openAskable) return wanted;
-  const said = await ask({ open: openAskable }, server, server.start(folder));
-  return assisted(said, server.calls(folder), answerTool);
-}
-
-/** Starts from the same files each time. */
-function ask({ open }, server, way) {
-  prepareFolder(folder);
-  return interview(open, way, server.calls(folder));
-}
-
-async function through(servers, options, work) {
-  const gateway = createGateway({ servers, ...options, log: createLog({ level: 'silent' }) });
-  const { port } = await gateway.listen({ port: 0 });
-  try {
-    return await work(`http://127.0.0.1:${port}/mcp`);
-  } finally {
-    await gateway.close();
+function count(outcomes, stale) {
+  for (const { state } of outcomes) {
+    if (state === 'same') totals.passed++;
+    else if (state === 'expected' || state === 'open') totals.skipped++;
+    else totals.failed++;
   }
+  totals.failed += stale.length;
 }
 
-function judge({ isBridged }, direct, found) {
-  const toWords = (spoken) => plain(isBridged ? bridged(worded(spoken)) : spoken);
-  const differing = differences(toWords(direct), toWords(found));
-  if (differing.length > 0) count.failed++;
-  else count.passed++;
-  return differing;
+function renewOpen(outcomes) {
+  const differing = outcomes.filter(({ state }) => state === 'different' || state === 'open');
+  const names = [...new Set(differing.map(({ behaviour }) => behaviour.name))];
+  const open = names.map((name) => ({
+    behaviour: name,
+    cells: differing.filter(({ behaviour }) => behaviour.name === name).map(({ cell }) => cell.id),
+  }));
+  writeFileSync(OPEN_FILE, `${JSON.stringify(open, null, 2)}\n`);
+  writeFileSync(options.open, describeOpen(differing));
 }
 
-function tell(place, found, calls, joined) {
-  for (const { at, direct, through: came } of found) {
-    const [, index] = /^\/answers\/(\d+)/.exec(at) ?? [];
-    const { method, params } = (place === 'joined' ? joined : calls)[index] ?? { method: 'handshake' };
-    const named = params?.name ?? params?.uri ?? '';
-    console.log(`    ${place}: ${method} ${named} ${JSON.stringify({ at, direct, through: came })}`.slice(0, 1000));
-  }
+async function inLanes(items, work) {
+  const results = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await work(items[index]);
+    }
+  };
+  await Promise.all(Array.from({ length: JOBS }, lane));
+  return results;
 }

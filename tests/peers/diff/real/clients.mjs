@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
-import { connect, createLog } from '../harness/parley.mjs';
+import { connect, createLog } from '../../harness/parley.mjs';
 
 const INFO = { name: 'diff', version: '1.0.0' };
 const PATIENCE_MS = 60_000;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const packaged = (name) =>
-  fileURLToPath(new URL(`../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url));
-const fixture = fileURLToPath(new URL('../../fixtures/servers/odd-fields.mjs', import.meta.url));
+  fileURLToPath(new URL(`../../node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, import.meta.url));
+const fixture = fileURLToPath(new URL('../../../fixtures/servers/odd-fields.mjs', import.meta.url));
 
 const LISTS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
 const list = (method) => ({ method, params: {} });

@@ -1,0 +1,54 @@
+// How a behaviour came out through the gateway, beside the direct run: the same, or different for a listed reason, or wrong.
+import { differences, plain } from './compare.mjs';
+
+/** Members that only one era has; where the eras differ, they are left out on both sides. */
+const OF_AN_ERA = new Set(['resultType', 'ttlMs', 'cacheScope']);
+const ENVELOPE = /^io\.modelcontextprotocol\//;
+
+/** `{ state: 'same' | 'expected' | 'open' | 'different', differences, reasons }`. */
+export function judge(behaviour, cell, { direct, through, expected, open }) {
+  const [one, other] = [direct, through].map((value) => wordsOf(value, cell));
+  const found = through.broke ? [{ at: '/', direct: one, through: through.broke }] : differences(one, other);
+  if (found.length === 0) return { state: 'same', differences: [], reasons: [] };
+  const entries = found.map(({ at }) => expected.find((entry) => fits(entry, behaviour, cell, at)));
+  if (entries.every(Boolean)) return { state: 'expected', differences: found, reasons: [...new Set(entries)] };
+  const isKnown = open.some((entry) => entry.behaviour === behaviour.name && entry.cells.includes(cell.id));
+  const left = found.filter((_, index) => !entries[index]);
+  return { state: isKnown ? 'open' : 'different', differences: left, reasons: [...new Set(entries.filter(Boolean))] };
+}
+
+function wordsOf(value, { isBridged }) {
+  const parsed = readTexts(value);
+  return isBridged ? plain(withoutEra(parsed)) : parsed;
+}
+
+/** A text that is JSON is compared as what it says: the order of members means nothing. */
+function readTexts(value) {
+  if (typeof value === 'string' && /^[[{]/.test(value)) return parsed(value);
+  if (Array.isArray(value)) return value.map(readTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, readTexts(inner)]));
+}
+
+function parsed(text) {
+  try {
+    return { json: readTexts(JSON.parse(text)) };
+  } catch {
+    return text;
+  }
+}
+
+function withoutEra(value) {
+  if (Array.isArray(value)) return value.map(withoutEra);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([key]) => !OF_AN_ERA.has(key) && !ENVELOPE.test(key));
+  return Object.fromEntries(
+    kept
+      .map(([key, inner]) => [key, withoutEra(inner)])
+      .filter(([key, inner]) => key !== '_meta' || Object.keys(inner ?? {}).length > 0),
+  );
+}
+
+function fits({ behaviours, cells = () => true, at }, { name }, cell, path) {
+  return behaviours.some((one) => (typeof one === 'string' ? one === name : one.test(name))) && cells(cell) && (!at || at.test(path));
+}

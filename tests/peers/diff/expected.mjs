@@ -43,4 +43,16 @@ export const EXPECTED = [
     cells: ({ isBridged, way }) => isBridged && way.client === 'http',
     reason: '2026-07-28 answers an unknown method with HTTP status 404, and its client then reports the body as text',
   },
+  {
+    behaviours: ['client info and capabilities at the server'],
+    cells: bridged,
+    at: /\/roots\/listChanged$/,
+    reason: 'a client of 2026-07-28 cannot tell that its roots changed',
+  },
+  {
+    behaviours: ['content: missing', 'an empty result'],
+    cells: bridged,
+    at: /\/content$/,
+    reason: '2026-07-28 demands content, which the server left out',
+  },
 ];

@@ -50,5 +50,9 @@ function withoutEra(value) {
 }
 
 function fits({ behaviours, cells = () => true, at }, { name }, cell, path) {
-  return behaviours.some((one) => (typeof one === 'string' ? one === name : one.test(name))) && cells(cell) && (!at || at.test(path));
+  return (
+    behaviours.some((one) => (typeof one === 'string' ? one === name : one.test(name))) &&
+    cells(cell) &&
+    (!at || at.test(path))
+  );
 }

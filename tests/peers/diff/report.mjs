@@ -4,7 +4,9 @@ const SHOWN = 300;
 export function printResults(outcomes, stale) {
   for (const { behaviour, cell, state, differences } of outcomes) {
     if (state !== 'different' && state !== 'no reference') continue;
-    console.log(`\n✗ ${behaviour.name}: ${cell.id}${state === 'no reference' ? ' (it fails without the gateway)' : ''}`);
+    console.log(
+      `\n✗ ${behaviour.name}: ${cell.id}${state === 'no reference' ? ' (it fails without the gateway)' : ''}`,
+    );
     for (const difference of differences) console.log(`    ${brief(difference)}`);
   }
   for (const line of stale) console.log(`\n✗ ${line}`);
@@ -17,10 +19,14 @@ export function describeOpen(outcomes) {
     const own = outcomes.filter(({ behaviour }) => behaviour.name === name);
     const byText = new Map();
     for (const { cell, differences } of own) {
-      for (const difference of differences) byText.set(brief(difference), [...(byText.get(brief(difference)) ?? []), cell.id]);
+      for (const difference of differences)
+        byText.set(brief(difference), [...(byText.get(brief(difference)) ?? []), cell.id]);
     }
     lines.push(`## ${name}`, '');
-    for (const [text, cells] of byText) lines.push(`- ${cells.length} cells (${cells.slice(0, 4).join(', ')}${cells.length > 4 ? ', …' : ''}): \`${text}\``);
+    for (const [text, cells] of byText)
+      lines.push(
+        `- ${cells.length} cells (${cells.slice(0, 4).join(', ')}${cells.length > 4 ? ', …' : ''}): \`${text}\``,
+      );
     lines.push('');
   }
   return `${lines.join('\n')}\n`;

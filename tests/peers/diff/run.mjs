@@ -56,13 +56,15 @@ async function compareBehaviours() {
   const stale = isPart ? [] : staleEntries(outcomes, open);
   count(outcomes, stale);
   printResults(outcomes, stale);
-  if (options.open) renewOpen(outcomes);
+  if (options.open) renewOpen(outcomes, open);
   if (isPart) return;
   const table = toTable(BEHAVIOURS, CELLS, outcomes);
   if (options.write) return renewBlock(...PAGE, table);
   if (hasBlock(...PAGE, table)) return;
   totals.failed++;
-  console.log('✗ the table in docs/borders.md is not what this run gives: node tests/peers/diff/run.mjs --write renews it');
+  console.log(
+    '✗ the table in docs/borders.md is not what this run gives: node tests/peers/diff/run.mjs --write renews it',
+  );
 }
 
 /** Each pair that several cells are compared with is played once. */
@@ -77,17 +79,29 @@ async function playReferences(cells, behaviours) {
 
 async function compareCell(cell, { behaviours, direct, open }) {
   const gave = direct.get(nameOf(cell.reference));
-  const wanted = behaviours.filter(({ name, only, isBridged }) => gave.has(name) && (only(cell) || (cell.isBridged && isBridged)));
+  const wanted = behaviours.filter(
+    ({ name, only, isBridged }) => gave.has(name) && (only(cell) || (cell.isBridged && isBridged)),
+  );
   const started = Date.now();
-  const through = await playThrough(cell, wanted.map((behaviour) => ({ ...behaviour, isOpen: options.open !== undefined || isOpen(behaviour, cell, open) })));
+  const through = await playThrough(
+    cell,
+    wanted.map((behaviour) => ({ ...behaviour, isOpen: options.open !== undefined || isOpen(behaviour, cell, open) })),
+  );
   const outcomes = wanted.map((behaviour) => {
     const { name } = behaviour;
     const fails = gave.get(name).broke ?? gave.get(name).never;
-    if (fails) return { behaviour, cell, state: 'no reference', differences: [{ at: '/', direct: fails }], reasons: [] };
-    return { behaviour, cell, ...judge(behaviour, cell, { direct: gave.get(name), through: through.get(name), expected: EXPECTED, open }) };
+    if (fails)
+      return { behaviour, cell, state: 'no reference', differences: [{ at: '/', direct: fails }], reasons: [] };
+    return {
+      behaviour,
+      cell,
+      ...judge(behaviour, cell, { direct: gave.get(name), through: through.get(name), expected: EXPECTED, open }),
+    };
   });
   const odd = outcomes.filter(({ state }) => state !== 'same').length;
-  console.log(`${cell.id.padEnd(24)} ${String(wanted.length).padStart(4)} behaviours, ${odd} not the same, ${Date.now() - started} ms`);
+  console.log(
+    `${cell.id.padEnd(24)} ${String(wanted.length).padStart(4)} behaviours, ${odd} not the same, ${Date.now() - started} ms`,
+  );
   return outcomes;
 }
 
@@ -99,9 +113,13 @@ function staleEntries(outcomes, open) {
   const used = new Set(outcomes.flatMap(({ reasons }) => reasons));
   const states = new Map(outcomes.map(({ behaviour, cell, state }) => [`${behaviour.name} in ${cell.id}`, state]));
   return [
-    ...EXPECTED.filter((entry) => !used.has(entry)).map(({ behaviours, reason }) => `expected.mjs: nothing differs any more in ${behaviours.join(', ')} (${reason})`),
+    ...EXPECTED.filter((entry) => !used.has(entry)).map(
+      ({ behaviours, reason }) => `expected.mjs: nothing differs any more in ${behaviours.join(', ')} (${reason})`,
+    ),
     ...open.flatMap(({ behaviour, cells }) =>
-      cells.filter((id) => states.get(`${behaviour} in ${id}`) !== 'open').map((id) => `known-open.json: ${behaviour} no longer differs in ${id}`),
+      cells
+        .filter((id) => states.get(`${behaviour} in ${id}`) !== 'open')
+        .map((id) => `known-open.json: ${behaviour} no longer differs in ${id}`),
     ),
   ];
 }
@@ -115,13 +133,19 @@ function count(outcomes, stale) {
   totals.failed += stale.length;
 }
 
-function renewOpen(outcomes) {
+/** What was not played stays as it is. */
+function renewOpen(outcomes, before) {
+  const played = new Set(outcomes.map(({ behaviour, cell }) => `${behaviour.name} in ${cell.id}`));
   const differing = outcomes.filter(({ state }) => state === 'different' || state === 'open');
-  const names = [...new Set(differing.map(({ behaviour }) => behaviour.name))];
-  const open = names.map((name) => ({
-    behaviour: name,
-    cells: differing.filter(({ behaviour }) => behaviour.name === name).map(({ cell }) => cell.id),
-  }));
+  const open = BEHAVIOURS.flatMap(({ name: named }) => {
+    const name = String(named);
+    const kept = before.find(({ behaviour }) => behaviour === name)?.cells ?? [];
+    const cells = [
+      ...kept.filter((id) => !played.has(`${name} in ${id}`)),
+      ...differing.filter(({ behaviour }) => behaviour.name === name).map(({ cell }) => cell.id),
+    ];
+    return cells.length > 0 ? [{ behaviour: name, cells }] : [];
+  });
   writeFileSync(OPEN_FILE, `${JSON.stringify(open, null, 2)}\n`);
   writeFileSync(options.open, describeOpen(differing));
 }

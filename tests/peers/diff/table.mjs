@@ -10,13 +10,21 @@ export function toTable(behaviours, cells, outcomes) {
   const lines = behaviours.map(({ name }) => [
     name.replaceAll('|', '\\|'),
     ...columns.map(({ server, client }) => {
-      const own = outcomes.filter(({ behaviour, cell }) => behaviour.name === name && cell.server === server && cell.column === client.id);
+      const own = outcomes.filter(
+        ({ behaviour, cell }) => behaviour.name === name && cell.server === server && cell.column === client.id,
+      );
       return toSign(own, reasons);
     }),
   ]);
-  const rows = [head, head.map((_, index) => (index === 0 ? '---' : ':-:')), ...lines].map((line) => `| ${line.join(' | ')} |`);
+  const rows = [head, head.map((_, index) => (index === 0 ? '---' : ':-:')), ...lines].map(
+    (line) => `| ${line.join(' | ')} |`,
+  );
   const notes = reasons.map((reason, index) => `${superscript(index + 1)} ${reason}`).join(' · ');
-  return [`${behaviours.length} behaviours, ${cells.length} cells, ${outcomes.length} comparisons.`, rows.join('\n'), ...(notes ? [notes] : [])].join('\n\n');
+  return [
+    `${behaviours.length} behaviours, ${cells.length} cells, ${outcomes.length} comparisons.`,
+    rows.join('\n'),
+    ...(notes ? [notes] : []),
+  ].join('\n\n');
 }
 
 /** The same sign stands for all ways; where only some differ, they are named. */

@@ -8,7 +8,10 @@ const ARGUMENTS = {
 };
 
 export const CALLS = [
-  ...['text', 'image', 'audio', 'embedded', 'blob', 'link'].map((kind) => [`content: ${kind}`, (peer) => peer.call('content', { kinds: [kind] })]),
+  ...['text', 'image', 'audio', 'embedded', 'blob', 'link'].map((kind) => [
+    `content: ${kind}`,
+    (peer) => peer.call('content', { kinds: [kind] }),
+  ]),
   ['content: several kinds', (peer) => peer.call('content', { kinds: ['text', 'link', 'text', 'audio'] })],
   ['content: a kind that no revision has', (peer) => peer.call('unknown_kind', {})],
   ['content: empty', (peer) => peer.call('empty', {})],
@@ -23,13 +26,27 @@ export const CALLS = [
   ['arguments at the server', (peer) => sent(peer, { arguments: ARGUMENTS })],
   ['arguments: none', (peer) => sent(peer, {})],
   ['arguments: empty', (peer) => sent(peer, { arguments: {} })],
-  ['arguments of 200 kB', async (peer) => (await sent(peer, { arguments: { long: 'x'.repeat(200_000) } })).arguments.long.length],
+  [
+    'arguments of 200 kB',
+    async (peer) => (await sent(peer, { arguments: { long: 'x'.repeat(200_000) } })).arguments.long.length,
+  ],
   ['request: unknown members at the server', (peer) => sent(peer, { arguments: {}, 'x-params': { kept: [null] } })],
   [
     'request: _meta at the server',
-    (peer) => sent(peer, { arguments: {}, _meta: { 'com.example/trace': { a: [1, null] }, plain: 'ü', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' } }),
+    (peer) =>
+      sent(peer, {
+        arguments: {},
+        _meta: {
+          'com.example/trace': { a: [1, null] },
+          plain: 'ü',
+          traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        },
+      }),
   ],
-  ['request: no progress token that the client did not send', async (peer) => (await sent(peer, { arguments: {} }))._meta?.progressToken ?? 'none'],
+  [
+    'request: no progress token that the client did not send',
+    async (peer) => (await sent(peer, { arguments: {} }))._meta?.progressToken ?? 'none',
+  ],
   ['request: its progress token', (peer) => sent(peer, { arguments: {} }, { progress: true })],
   [
     'calls side by side',

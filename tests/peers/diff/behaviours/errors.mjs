@@ -1,6 +1,8 @@
 // Errors of the server's own: code, message and data.
 const refuse = (code, message, data) => (peer) => peer.call('refuse', { code, message, data });
-const URL_NEEDED = { elicitations: [{ mode: 'url', message: 'Sign in', url: 'https://example.com/in', elicitationId: 'e-1' }] };
+const URL_NEEDED = {
+  elicitations: [{ mode: 'url', message: 'Sign in', url: 'https://example.com/in', elicitationId: 'e-1' }],
+};
 
 export const ERRORS = [
   ['error: a code of the server', refuse(-31234, 'Out of paper', { tray: 2, 'x-deep': [null] })],
@@ -20,6 +22,17 @@ export const ERRORS = [
   ['error: resource not found, -32002', (peer) => peer.request('resources/read', { uri: 'old://x' })],
   ['error: resource not found, -32602', (peer) => peer.request('resources/read', { uri: 'new://x' })],
   ['error: unknown method', (peer) => peer.request('com.example/unknown', {})],
-  ['error: completion refused', (peer) => peer.request('completion/complete', { ref: { type: 'ref/prompt', name: 'everything' }, argument: { name: 'unknown', value: '' } })],
-  ['error: -32042 URL elicitation required', refuse(-32042, 'Sign in first', URL_NEEDED), { only: ({ era }) => era === 'handshake' }],
+  [
+    'error: completion refused',
+    (peer) =>
+      peer.request('completion/complete', {
+        ref: { type: 'ref/prompt', name: 'everything' },
+        argument: { name: 'unknown', value: '' },
+      }),
+  ],
+  [
+    'error: -32042 URL elicitation required',
+    refuse(-32042, 'Sign in first', URL_NEEDED),
+    { only: ({ era }) => era === 'handshake' },
+  ],
 ];

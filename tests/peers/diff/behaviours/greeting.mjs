@@ -17,7 +17,11 @@ export const GREETING = [
     },
   ],
   ['ping of the client', (peer) => peer.request('ping', {}), { only: ({ era }) => era === 'handshake' }],
-  ['ping of the client with _meta', (peer) => peer.request('ping', { _meta: { 'com.example/ping': 1 } }), { only: ({ era }) => era === 'handshake' }],
+  [
+    'ping of the client with _meta',
+    (peer) => peer.request('ping', { _meta: { 'com.example/ping': 1 } }),
+    { only: ({ era }) => era === 'handshake' },
+  ],
 ];
 
 const KNOWN = ['protocolVersion', 'supportedVersions', 'capabilities', 'serverInfo', 'instructions'];

@@ -2,13 +2,31 @@
 const handshake = { only: ({ era }) => era === 'handshake' };
 
 export const NOTIFICATIONS = [
-  ['progress: progress, total, message', (peer) => progress(peer, [{ progress: 1, total: 4, message: 'a ü' }, { progress: 2.5, total: 4, message: '' }])],
+  [
+    'progress: progress, total, message',
+    (peer) =>
+      progress(peer, [
+        { progress: 1, total: 4, message: 'a ü' },
+        { progress: 2.5, total: 4, message: '' },
+      ]),
+  ],
   ['progress: without total', (peer) => progress(peer, [{ progress: 0 }, { progress: 1e6 }])],
-  ['progress: _meta and unknown members', (peer) => progress(peer, [{ progress: 1, _meta: { 'com.example/progress': { a: 1 } }, 'x-progress': true }])],
-  ['logging: an object, a logger, _meta', (peer) => log(peer, [{ level: 'error', logger: 'a.b', data: { deep: [null, 1] }, _meta: { 'com.example/log': 1 } }])],
+  [
+    'progress: _meta and unknown members',
+    (peer) => progress(peer, [{ progress: 1, _meta: { 'com.example/progress': { a: 1 } }, 'x-progress': true }]),
+  ],
+  [
+    'logging: an object, a logger, _meta',
+    (peer) =>
+      log(peer, [{ level: 'error', logger: 'a.b', data: { deep: [null, 1] }, _meta: { 'com.example/log': 1 } }]),
+  ],
   [
     'logging: data of every JSON type',
-    (peer) => log(peer, ['text', '', 1.5, 0, true, false, null, [1, [2]], {}].map((data) => ({ level: 'warning', data }))),
+    (peer) =>
+      log(
+        peer,
+        ['text', '', 1.5, 0, true, false, null, [1, [2]], {}].map((data) => ({ level: 'warning', data })),
+      ),
   ],
   [
     'logging: on the stream of the connection',
@@ -25,16 +43,27 @@ export const NOTIFICATIONS = [
       return { level, heard: peer.heard('notifications/message') };
     },
   ],
-  ['logging/setLevel at the server', async (peer) => {
-    await peer.setLevel('notice');
-    return peer.got('logging/setLevel');
-  }, handshake],
-  ['logging: a level that does not exist', (peer) => peer.request('logging/setLevel', { level: 'shouting' }), handshake],
+  [
+    'logging/setLevel at the server',
+    async (peer) => {
+      await peer.setLevel('notice');
+      return peer.got('logging/setLevel');
+    },
+    handshake,
+  ],
+  [
+    'logging: a level that does not exist',
+    (peer) => peer.request('logging/setLevel', { level: 'shouting' }),
+    handshake,
+  ],
   [
     'logging: after the answer',
     async (peer) => {
       await peer.setLevel('debug');
-      await peer.call('later', { method: 'notifications/message', params: { level: 'error', data: 'late', _meta: { 'com.example/late': 1 } } });
+      await peer.call('later', {
+        method: 'notifications/message',
+        params: { level: 'error', data: 'late', _meta: { 'com.example/late': 1 } },
+      });
       return peer.untilHeard('notifications/message');
     },
     handshake,
@@ -54,7 +83,11 @@ export const NOTIFICATIONS = [
     'elicitation/complete',
     async (peer) => {
       const method = 'notifications/elicitation/complete';
-      await peer.call('notify', { method, params: { elicitationId: 'e-7', _meta: { 'com.example/done': 1 } }, related: false });
+      await peer.call('notify', {
+        method,
+        params: { elicitationId: 'e-7', _meta: { 'com.example/done': 1 } },
+        related: false,
+      });
       return peer.untilHeard(method);
     },
     handshake,

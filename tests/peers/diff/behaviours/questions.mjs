@@ -10,7 +10,13 @@ const FORM = {
     type: 'object',
     properties: {
       name: { type: 'string', title: 'Name', minLength: 2, default: 'Ada' },
-      size: { type: 'string', oneOf: [{ const: 's', title: 'Small' }, { const: 'l', title: 'Large' }] },
+      size: {
+        type: 'string',
+        oneOf: [
+          { const: 's', title: 'Small' },
+          { const: 'l', title: 'Large' },
+        ],
+      },
       count: { type: 'integer', minimum: 0, maximum: 9, default: 3 },
     },
     required: ['name'],
@@ -19,7 +25,15 @@ const FORM = {
 const PAGE = { mode: 'url', message: 'Sign in', url: 'https://example.com/sign-in?a=1&b=%20', elicitationId: 'e-1' };
 const SAMPLE = {
   messages: [
-    { role: 'user', content: { type: 'text', text: 'Two and two?', annotations: { priority: 1 }, _meta: { 'com.example/message': 1 } } },
+    {
+      role: 'user',
+      content: {
+        type: 'text',
+        text: 'Two and two?',
+        annotations: { priority: 1 },
+        _meta: { 'com.example/message': 1 },
+      },
+    },
     { role: 'assistant', content: { type: 'image', data: 'AAAA', mimeType: 'image/png' } },
   ],
   systemPrompt: 'Be brief',
@@ -36,8 +50,15 @@ const TOOLS = {
 };
 const META = { _meta: { 'com.example/asked': { a: [1] } } };
 const ANSWER = { role: 'assistant', content: { type: 'text', text: 'Four' }, model: 'small-1', stopReason: 'endTurn' };
-const TOOL_USE = { role: 'assistant', content: [{ type: 'tool_use', id: 'u1', name: 'add', input: { a: 2 } }], model: 'small-1', stopReason: 'toolUse' };
-const ROOTS = { roots: [{ uri: 'file:///work', name: 'Work', _meta: { 'com.example/root': 1 } }, { uri: 'file:///tmp/%C3%BC' }] };
+const TOOL_USE = {
+  role: 'assistant',
+  content: [{ type: 'tool_use', id: 'u1', name: 'add', input: { a: 2 } }],
+  model: 'small-1',
+  stopReason: 'toolUse',
+};
+const ROOTS = {
+  roots: [{ uri: 'file:///work', name: 'Work', _meta: { 'com.example/root': 1 } }, { uri: 'file:///tmp/%C3%BC' }],
+};
 
 const accept = () => ({ action: 'accept', content: { name: 'Grace', size: 'l', count: 4 } });
 const handshake = { only: ({ era }) => era === 'handshake' };
@@ -48,17 +69,37 @@ export const QUESTIONS = [
   ['elicitation: accepted', asks(elicit, FORM, accept)],
   ['elicitation: declined', asks(elicit, FORM, () => ({ action: 'decline' }))],
   ['elicitation: cancelled', asks(elicit, FORM, () => ({ action: 'cancel' }))],
-  ['elicitation: _meta of question and answer', asks(elicit, { ...FORM, ...META }, () => ({ ...accept(), _meta: { 'com.example/answer': 1 } }))],
+  [
+    'elicitation: _meta of question and answer',
+    asks(elicit, { ...FORM, ...META }, () => ({ ...accept(), _meta: { 'com.example/answer': 1 } })),
+  ],
   ['elicitation without mode', asks(elicit, { message: FORM.message, requestedSchema: FORM.requestedSchema }, accept)],
   ['elicitation by URL', asks(elicit, PAGE, () => ({ action: 'accept' }))],
   ['sampling', asks(sample, SAMPLE, () => ANSWER)],
-  ['sampling: _meta of question and answer', asks(sample, { ...SAMPLE, ...META }, () => ({ ...ANSWER, _meta: { 'com.example/answer': [1] } }))],
+  [
+    'sampling: _meta of question and answer',
+    asks(sample, { ...SAMPLE, ...META }, () => ({ ...ANSWER, _meta: { 'com.example/answer': [1] } })),
+  ],
   ['sampling with tools', asks(sample, { ...SAMPLE, ...TOOLS }, () => TOOL_USE)],
   ['roots', asks('roots/list', undefined, () => ROOTS)],
-  ['roots: _meta of question and answer', asks('roots/list', META, () => ({ ...ROOTS, _meta: { 'com.example/answer': 1 } }))],
+  [
+    'roots: _meta of question and answer',
+    asks('roots/list', META, () => ({ ...ROOTS, _meta: { 'com.example/answer': 1 } })),
+  ],
   ['ping of the server', asks('ping', undefined, () => ({})), handshake],
-  ['custom request of the server', asks('com.example/client', { a: [1, null], ...META }, (params) => ({ got: params, _meta: { 'com.example/own': 1 } })), handshake],
-  ['custom request of the server: an error', asks('com.example/client', {}, () => fail(-31555, 'Not today', { why: [1] })), handshake],
+  [
+    'custom request of the server',
+    asks('com.example/client', { a: [1, null], ...META }, (params) => ({
+      got: params,
+      _meta: { 'com.example/own': 1 },
+    })),
+    handshake,
+  ],
+  [
+    'custom request of the server: an error',
+    asks('com.example/client', {}, () => fail(-31555, 'Not today', { why: [1] })),
+    handshake,
+  ],
   ['a question the client refuses', asks(elicit, FORM, () => fail(-31777, 'I am busy', { until: 'noon' })), handshake],
   ['a question the client does not know', asks('com.example/unknown', {}), handshake],
   [
@@ -80,7 +121,11 @@ export const QUESTIONS = [
     'two questions, one after the other',
     async (peer) => {
       peer.answers = { [elicit]: accept, 'roots/list': () => ROOTS };
-      return { first: await peer.call('ask', { method: elicit, params: FORM }), second: await peer.call('ask', { method: 'roots/list' }), asked: peer.asked };
+      return {
+        first: await peer.call('ask', { method: elicit, params: FORM }),
+        second: await peer.call('ask', { method: 'roots/list' }),
+        asked: peer.asked,
+      };
     },
   ],
 ];
@@ -90,7 +135,9 @@ function asks(method, params, answer, more = {}) {
     if (answer) peer.answers = { [method]: answer };
     const result = await peer.call('ask', { method, ...(params && { params }), ...more });
     // From the record of the server: the SDK forgets progress that arrives together with the answer.
-    const progress = more.progress && { progress: peer.got('notifications/progress').map(({ progressToken: _, ...step }) => step) };
+    const progress = more.progress && {
+      progress: peer.got('notifications/progress').map(({ progressToken: _, ...step }) => step),
+    };
     return { result, asked: peer.asked, ...progress };
   };
 }

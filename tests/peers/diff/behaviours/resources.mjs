@@ -15,17 +15,31 @@ export const RESOURCES = [
       return peer.got('resources/read');
     },
   ],
-  ['prompt: all kinds of content', (peer) => peer.request('prompts/get', { name: 'everything', arguments: { who: 'Ada' } })],
+  [
+    'prompt: all kinds of content',
+    (peer) => peer.request('prompts/get', { name: 'everything', arguments: { who: 'Ada' } }),
+  ],
   ['prompt: without arguments', (peer) => peer.request('prompts/get', { name: 'everything' })],
-  ['completion of a prompt', complete({ type: 'ref/prompt', name: 'everything', title: 'Everything' }, { name: 'who', value: 'A' })],
+  [
+    'completion of a prompt',
+    complete({ type: 'ref/prompt', name: 'everything', title: 'Everything' }, { name: 'who', value: 'A' }),
+  ],
   [
     'completion of a template, with context',
-    complete({ type: 'ref/resource', uri: 'text://{author}/{+path}{?q*}' }, { name: 'path', value: '' }, { arguments: { author: 'Ada' } }),
+    complete(
+      { type: 'ref/resource', uri: 'text://{author}/{+path}{?q*}' },
+      { name: 'path', value: '' },
+      { arguments: { author: 'Ada' } },
+    ),
   ],
   [
     'completion at the server',
     async (peer) => {
-      await complete({ type: 'ref/prompt', name: 'everything' }, { name: 'who', value: 'A' }, { arguments: { how: 'x' } })(peer);
+      await complete(
+        { type: 'ref/prompt', name: 'everything' },
+        { name: 'who', value: 'A' },
+        { arguments: { how: 'x' } },
+      )(peer);
       return peer.got('completion/complete');
     },
   ],
@@ -47,21 +61,35 @@ export const RESOURCES = [
     },
     { only: ({ era }) => era === 'handshake' },
   ],
-  ['subscribe: its result', (peer) => peer.request('resources/subscribe', { uri: 'text://two' }), { only: ({ era }) => era === 'handshake' }],
+  [
+    'subscribe: its result',
+    (peer) => peer.request('resources/subscribe', { uri: 'text://two' }),
+    { only: ({ era }) => era === 'handshake' },
+  ],
   [
     'unsubscribe: the handler is called',
     async (peer) => {
       const subscription = await peer.subscribe('text://three');
       await subscription.close();
-      return peer.until('resources/unsubscribe', () => peer.got('resources/unsubscribe').filter(({ uri }) => uri === 'text://three'));
+      return peer.until('resources/unsubscribe', () =>
+        peer.got('resources/unsubscribe').filter(({ uri }) => uri === 'text://three'),
+      );
     },
     { only: ({ era }) => era === 'handshake', isBridged: true },
   ],
-  ['updated: with _meta', (peer) => updated(peer, 'text://four', { uri: 'text://four', _meta: { 'com.example/updated': [1] }, 'x-updated': 1 })],
+  [
+    'updated: with _meta',
+    (peer) =>
+      updated(peer, 'text://four', { uri: 'text://four', _meta: { 'com.example/updated': [1] }, 'x-updated': 1 }),
+  ],
   [
     'updated: a URI nobody subscribed to',
     async (peer) => {
-      await peer.call('notify', { method: 'notifications/resources/updated', params: { uri: 'text://nobody' }, related: false });
+      await peer.call('notify', {
+        method: 'notifications/resources/updated',
+        params: { uri: 'text://nobody' },
+        related: false,
+      });
       return peer.untilHeard('notifications/resources/updated');
     },
     { only: ({ era }) => era === 'handshake' },

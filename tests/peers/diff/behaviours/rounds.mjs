@@ -1,12 +1,27 @@
 // Questions that are a result: input_required of SDK v2, which pushes them itself towards a handshake client.
-const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } };
+const FORM = {
+  message: 'Who?',
+  requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+};
 const ELICIT = ['elicitation/create', { mode: 'form', ...FORM }];
-const PAGE = ['elicitation/create', { mode: 'url', message: 'Sign in', url: 'https://example.com/in', elicitationId: 'e-9' }];
-const SAMPLE = ['sampling/createMessage', { messages: [{ role: 'user', content: { type: 'text', text: 'Two?' } }], maxTokens: 9 }];
+const PAGE = [
+  'elicitation/create',
+  { mode: 'url', message: 'Sign in', url: 'https://example.com/in', elicitationId: 'e-9' },
+];
+const SAMPLE = [
+  'sampling/createMessage',
+  { messages: [{ role: 'user', content: { type: 'text', text: 'Two?' } }], maxTokens: 9 },
+];
 const ROOTS = ['roots/list', {}];
 const ANSWERS = {
-  'elicitation/create': ({ mode }) => (mode === 'url' ? { action: 'accept' } : { action: 'accept', content: { name: 'Grace' } }),
-  'sampling/createMessage': () => ({ role: 'assistant', content: { type: 'text', text: 'Four' }, model: 'm', stopReason: 'endTurn' }),
+  'elicitation/create': ({ mode }) =>
+    mode === 'url' ? { action: 'accept' } : { action: 'accept', content: { name: 'Grace' } },
+  'sampling/createMessage': () => ({
+    role: 'assistant',
+    content: { type: 'text', text: 'Four' },
+    model: 'm',
+    stopReason: 'endTurn',
+  }),
   'roots/list': () => ({ roots: [{ uri: 'file:///work', name: 'Work' }] }),
 };
 const v2 = { only: ({ server }) => server === 'v2' };

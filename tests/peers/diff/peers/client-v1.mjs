@@ -12,7 +12,7 @@ export async function openV1({ url, command, args }, { info, capabilities }, hoo
   client.fallbackNotificationHandler = async () => {};
   const stream = watchStream();
   const link = url
-    ? new StreamableHTTPClientTransport(new URL(url), { fetch: stream.fetch })
+    ? new StreamableHTTPClientTransport(new URL(url), { fetch: (input, init) => stream.fetch(input, init) })
     : new StdioClientTransport({ command, args, stderr: 'inherit' });
   await client.connect(tapClientTransport(link, hooks));
   if (url) await stream.opened;

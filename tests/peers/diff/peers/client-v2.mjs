@@ -18,7 +18,7 @@ export async function openV2({ url, command, args }, { info, capabilities, era }
   client.fallbackNotificationHandler = async () => {};
   const stream = watchStream();
   const link = url
-    ? new StreamableHTTPClientTransport(new URL(url), { fetch: stream.fetch })
+    ? new StreamableHTTPClientTransport(new URL(url), { fetch: (input, init) => stream.fetch(input, init) })
     : new StdioClientTransport({ command, args, stderr: 'inherit' });
   await client.connect(tapClientTransport(link, hooks));
   if (url && era === 'handshake') await stream.opened;

@@ -17,7 +17,8 @@ export class InMemoryEventStore {
     if (index === -1) return '';
     const { streamId } = this.#events[index];
     for (const event of this.#events.slice(index + 1)) {
-      if (event.streamId === streamId && Object.keys(event.message).length > 0) await send(event.eventId, event.message);
+      if (event.streamId === streamId && Object.keys(event.message).length > 0)
+        await send(event.eventId, event.message);
     }
     return streamId;
   }

@@ -44,13 +44,15 @@ export const METHODS = {
   },
   'prompts/get'(params, call) {
     if (params.name === 'ask') return askForPrompt(call);
-    if (params.name !== 'everything') throw call.fail(-32602, `No prompt is called ${params.name}`, { prompt: params.name });
+    if (params.name !== 'everything')
+      throw call.fail(-32602, `No prompt is called ${params.name}`, { prompt: params.name });
     return RESULTS.prompt(params.arguments);
   },
   'resources/read'(params, call) {
     const result = RESULTS.resource(params.uri);
     if (result) return result;
-    if (params.uri.startsWith('old:')) throw call.fail(-32002, `Resource not found: ${params.uri}`, { uri: params.uri });
+    if (params.uri.startsWith('old:'))
+      throw call.fail(-32002, `Resource not found: ${params.uri}`, { uri: params.uri });
     throw call.fail(-32602, `Nothing at ${params.uri} today`, { uri: params.uri, hint: 'try text://one' });
   },
   'resources/subscribe'(params, call) {
@@ -63,7 +65,10 @@ export const METHODS = {
   },
   'completion/complete'({ ref, argument, context }, call) {
     if (argument.name === 'unknown') throw call.fail(-32602, 'No such argument', { argument: argument.name });
-    const values = ref.type === 'ref/prompt' ? [`${argument.value}da`, `${argument.value}lan`] : Object.values(context?.arguments ?? {});
+    const values =
+      ref.type === 'ref/prompt'
+        ? [`${argument.value}da`, `${argument.value}lan`]
+        : Object.values(context?.arguments ?? {});
     return { completion: { values, total: 41, hasMore: true }, _meta: { 'com.example/completed': ref.type } };
   },
 };

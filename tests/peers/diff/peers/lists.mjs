@@ -11,6 +11,7 @@ const SCHEMA = {
     who: { $ref: '#/$defs/name', 'x-unknown': { a: [null] } },
     many: { type: 'array', prefixItems: [{ const: 1 }], items: false, minItems: 0 },
   },
+  // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
   allOf: [{ if: { required: ['who'] }, then: { maxProperties: 3 }, else: true }],
   unevaluatedProperties: false,
   additionalProperties: { anyOf: [{ type: ['string', 'null'] }, { enum: ['ü', 1, null] }] },
@@ -24,13 +25,22 @@ export const LISTS = {
       description: 'Has every member',
       icons: ICONS,
       inputSchema: OBJECT,
-      annotations: { title: 'Old title', readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      annotations: {
+        title: 'Old title',
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
       _meta: { 'com.example/tool': { deep: [1, null] } },
     },
     {
       name: 'shown',
       inputSchema: OBJECT,
-      _meta: { ui: { resourceUri: 'ui://shown/index.html', visibility: ['model', 'app'] }, 'ui/resourceUri': 'ui://shown/index.html' },
+      _meta: {
+        ui: { resourceUri: 'ui://shown/index.html', visibility: ['model', 'app'] },
+        'ui/resourceUri': 'ui://shown/index.html',
+      },
     },
     { name: 'unknown_members', inputSchema: OBJECT, 'x-tool': { kept: true }, annotations: { 'x-hint': 'kept' } },
     { name: 'schemas', inputSchema: SCHEMA, outputSchema: { ...SCHEMA, title: 'Out' } },
@@ -65,7 +75,12 @@ export const LISTS = {
       'x-resource': { kept: 1 },
     },
     { uri: 'blob://two', name: 'two', mimeType: 'application/octet-stream' },
-    { uri: 'ui://shown/index.html', name: 'ui', mimeType: 'text/html;profile=mcp-app', _meta: { ui: { csp: { connectDomains: [] } } } },
+    {
+      uri: 'ui://shown/index.html',
+      name: 'ui',
+      mimeType: 'text/html;profile=mcp-app',
+      _meta: { ui: { csp: { connectDomains: [] } } },
+    },
   ],
   resourceTemplates: [
     {

@@ -66,7 +66,10 @@ export class Peer {
     const asked = level ? { ...params, _meta: { ...params?._meta, ...level } } : params;
     let failed;
     try {
-      const value = await this.#sdk.request({ method, params: asked }, { signal, timeout, ...(progress && { onprogress: () => {} }) });
+      const value = await this.#sdk.request(
+        { method, params: asked },
+        { signal, timeout, ...(progress && { onprogress: () => {} }) },
+      );
       failed = `no answer on the wire, but ${JSON.stringify(value)}`;
     } catch (error) {
       failed = error.message;
@@ -87,7 +90,10 @@ export class Peer {
 
   /** With the id of the task as it is. */
   taskOf(name, args) {
-    return this.#sdk.request({ method: 'tools/call', params: { name, arguments: args, task: { ttl: 60_000 } } }, { timeout: 30_000 });
+    return this.#sdk.request(
+      { method: 'tools/call', params: { name, arguments: args, task: { ttl: 60_000 } } },
+      { timeout: 30_000 },
+    );
   }
 
   notify(method, params) {
@@ -199,7 +205,8 @@ export class Peer {
     else if (message.method) this.#asked.push({ method: message.method, params: plainAtServer(message.params) });
     else {
       this.#responses.set(message.id, message);
-      for (const { method, params } of Object.values(message.result?.inputRequests ?? {})) this.#asked.push({ method, params });
+      for (const { method, params } of Object.values(message.result?.inputRequests ?? {}))
+        this.#asked.push({ method, params });
     }
   }
 
@@ -213,10 +220,13 @@ export class Peer {
     if (!params) return params;
     const { progressToken, ...rest } = params;
     const tokens = this.#sent.map((message) => message.params?._meta?.progressToken);
-    if (progressToken !== undefined) rest.progressToken = tokens.includes(progressToken) ? '<own token>' : `unknown ${typeof progressToken}`;
+    if (progressToken !== undefined)
+      rest.progressToken = tokens.includes(progressToken) ? '<own token>' : `unknown ${typeof progressToken}`;
     const subscription = rest._meta?.[SUBSCRIPTION];
     if (subscription !== undefined) {
-      const isOwn = this.#sent.some(({ id, method }) => method === 'subscriptions/listen' && String(id) === String(subscription));
+      const isOwn = this.#sent.some(
+        ({ id, method }) => method === 'subscriptions/listen' && String(id) === String(subscription),
+      );
       rest._meta = { ...rest._meta, [SUBSCRIPTION]: isOwn ? '<own subscription>' : 'unknown subscription' };
     }
     return plainTask(rest);

@@ -3,8 +3,19 @@ const BYTES = Buffer.from('not really an image').toString('base64');
 const ANNOTATIONS = { audience: ['user'], priority: 0.5, lastModified: '2026-01-01T00:00:00Z' };
 
 export const CONTENT = {
-  text: { type: 'text', text: 'A text \u0000 \u2028 ☃ 😀 "quoted"', annotations: ANNOTATIONS, _meta: { 'com.example/text': 1 } },
-  image: { type: 'image', data: BYTES, mimeType: 'image/png', annotations: ANNOTATIONS, _meta: { 'com.example/image': {} } },
+  text: {
+    type: 'text',
+    text: 'A text \u0000 \u2028 ☃ 😀 "quoted"',
+    annotations: ANNOTATIONS,
+    _meta: { 'com.example/text': 1 },
+  },
+  image: {
+    type: 'image',
+    data: BYTES,
+    mimeType: 'image/png',
+    annotations: ANNOTATIONS,
+    _meta: { 'com.example/image': {} },
+  },
   audio: { type: 'audio', data: BYTES, mimeType: 'audio/wav', _meta: { 'com.example/audio': [] } },
   embedded: {
     type: 'resource',
@@ -58,6 +69,13 @@ const RESOURCES = {
   'text://several': { contents: [...text('text://several/1').contents, { uri: 'blob://several/2', blob: BYTES }] },
   'text://empty': { contents: [] },
   'ui://shown/index.html': {
-    contents: [{ uri: 'ui://shown/index.html', mimeType: 'text/html;profile=mcp-app', text: '<p>', _meta: { ui: { prefersBorder: true } } }],
+    contents: [
+      {
+        uri: 'ui://shown/index.html',
+        mimeType: 'text/html;profile=mcp-app',
+        text: '<p>',
+        _meta: { ui: { prefersBorder: true } },
+      },
+    ],
   },
 };

@@ -26,7 +26,9 @@ export const SERVE_HTTP = {
       import('@modelcontextprotocol/node'),
     ]);
     const record = createRecord(file);
-    const modern = createMcpHandler(() => createV2Behaviours(record, { notifier: notifierOf(() => modern) }), { legacy: 'reject' });
+    const modern = createMcpHandler(() => createV2Behaviours(record, { notifier: notifierOf(() => modern) }), {
+      legacy: 'reject',
+    });
     const serveModern = node.toNodeHandler(modern);
     const serveLegacy = createSessions(
       () => createV2Behaviours(record),

@@ -30,7 +30,7 @@ function toCall(server, extra, record) {
     push: (method, params) => server.notification({ method, params }),
     log: (level, data) => server.sendLoggingMessage({ level, data, logger: 'behaviours' }, extra.sessionId),
     ask: (method, params, how) => extra.sendRequest({ method, params }, ResultSchema, how),
-    onceAnswered: (work) => setImmediate(work),
+    onceAnswered: (work) => setImmediate(() => work()),
     async createTask(settings, result) {
       const task = await extra.taskStore.createTask(settings);
       setImmediate(() => extra.taskStore.storeTaskResult(task.taskId, 'completed', result));

@@ -13,10 +13,14 @@ export function createV2Behaviours(record, { notifier } = {}) {
   addToGreeting(server, '_oninitialize');
   addToGreeting(server, '_ondiscover');
   for (const [method, handler] of Object.entries(METHODS)) {
-    server.setRequestHandler(method, ({ params }, context) => handler(params ?? {}, toCall(server, context, { record, notifier })));
+    server.setRequestHandler(method, ({ params }, context) =>
+      handler(params ?? {}, toCall(server, context, { record, notifier })),
+    );
   }
   for (const [method, handler] of Object.entries(CUSTOM)) {
-    server.setRequestHandler(method, { params: ANYTHING }, (params, context) => handler(params, toCall(server, context, { record, notifier })));
+    server.setRequestHandler(method, { params: ANYTHING }, (params, context) =>
+      handler(params, toCall(server, context, { record, notifier })),
+    );
   }
   server.fallbackNotificationHandler = async () => {};
   return server;
@@ -41,13 +45,15 @@ function toCall(server, { mcpReq }, { record, notifier }) {
     push: (method, params) => (notifier ? notifier(method, params) : server.notification({ method, params })),
     log: (level, data) => mcpReq.log(level, data, 'behaviours'),
     ask: (method, params, how) => mcpReq.send({ method, params }, ANYTHING, how),
-    onceAnswered: (work) => setImmediate(work),
+    onceAnswered: (work) => setImmediate(() => work()),
     input: {
       responses: mcpReq.inputResponses,
       state: mcpReq.requestState(),
       ask: (requests, requestState) =>
         inputRequired({
-          inputRequests: Object.fromEntries(Object.entries(requests).map(([key, [method, params]]) => [key, { method, params }])),
+          inputRequests: Object.fromEntries(
+            Object.entries(requests).map(([key, [method, params]]) => [key, { method, params }]),
+          ),
           ...(requestState && { requestState }),
         }),
     },
@@ -56,6 +62,7 @@ function toCall(server, { mcpReq }, { record, notifier }) {
 
 /** The SDK's own error adds words to the message; any error with a code is sent as it is. */
 function fail(code, message, data) {
-  if (code === ProtocolErrorCode.UrlElicitationRequired) return new UrlElicitationRequiredError(data.elicitations, message);
+  if (code === ProtocolErrorCode.UrlElicitationRequired)
+    return new UrlElicitationRequiredError(data.elicitations, message);
   return Object.assign(new Error(message), { code, data });
 }

@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CONTENT, STRUCTURED } from './results.mjs';
 
 const TASK_MS = 60_000;
-const text = (value) => ({ content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }] });
+const text = (value) => ({
+  content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
+});
 
 export const TOOLS = {
   content: ({ kinds }) => ({ content: kinds.map((kind) => CONTENT[kind]) }),
@@ -92,7 +94,10 @@ export const TOOLS = {
 
   async work(_args, call, { task }) {
     if (!task || !call.createTask) return text('worked at once');
-    return call.createTask({ ttl: task.ttl ?? TASK_MS, pollInterval: 50 }, { ...text('worked'), _meta: { 'com.example/worked': 1 } });
+    return call.createTask(
+      { ttl: task.ttl ?? TASK_MS, pollInterval: 50 },
+      { ...text('worked'), _meta: { 'com.example/worked': 1 } },
+    );
   },
 };
 

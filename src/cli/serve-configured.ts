@@ -22,7 +22,7 @@ import type { Printer } from './print.ts';
 import { serveHttp, serveStdio } from './serve-until.ts';
 import type { Served } from './serve-until.ts';
 import { toServeWelcome } from './serve-welcome.ts';
-import { announceHere } from './state-file.ts';
+import { announceHere, ownStateFolder } from './state-file.ts';
 import { createStatusPage } from './status-page.ts';
 import { version } from './version.ts';
 
@@ -43,7 +43,8 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
     return 1;
   }
   const pages = { '/status': createStatusPage(() => gateway) };
-  const gateway = createGateway({ ...built.options, id: found.id, version: version(), pages });
+  const kept = { stateFolder: ownStateFolder() };
+  const gateway = createGateway({ ...built.options, ...kept, id: found.id, version: version(), pages });
   const own = ownAddress(command, found.own);
   const following = follow({ found, own }, { gateway, steps: built.steps, making, print });
   const served: Served = {

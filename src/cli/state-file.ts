@@ -21,12 +21,17 @@ export function stateFolder({ env, home, platform = process.platform }: Surround
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'parley');
 }
 
+/** Of the user who runs this process. */
+export function ownStateFolder(): string {
+  return stateFolder(surroundings());
+}
+
 /** This process serves at the URL. Returns the way to take it back. */
 export function announceHere(url: string): () => void {
   // Another command on this machine cannot call "every address".
   const reachable = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const running = { pid: process.pid, url: reachable, started: new Date().toISOString() };
-  return announce(stateFolder(surroundings()), running);
+  return announce(ownStateFolder(), running);
 }
 
 /** Returns the way to take it back. A folder that cannot be written to costs only what the file is for. */

@@ -11,6 +11,7 @@ import { randomId } from '../shared/ids.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
+import { keysFrom } from '../shared/state-keys.ts';
 import { Doors } from './accept/doors.ts';
 import type { ListenOptions } from './accept/doors.ts';
 import { isLoopback } from './accept/guard.ts';
@@ -80,7 +81,8 @@ export class Gateway {
   #groups: Record<string, string[]>;
 
   constructor(options: GatewayOptions) {
-    const { log = createLog(), clock = systemClock, sealer = createSealer(options.keys), id = randomId() } = options;
+    const { log = createLog(), clock = systemClock, id = randomId() } = options;
+    const sealer = options.sealer ?? createSealer(keysFrom(options, log));
     this.#options = { ...options, log, clock, sealer, id };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
     this.#asking = new Asking(options, { log, clock, sealer });

@@ -11,6 +11,7 @@ import type { Front } from '../gateway/dialect/front.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
+import { keysFrom } from '../shared/state-keys.ts';
 import { Server } from './server.ts';
 import type { ServerOptions } from './types.ts';
 
@@ -65,8 +66,8 @@ export class ParleyServer extends Server {
   #front(): Front {
     const { options } = this;
     if (!options.ask && !this.asks) return createFront(this, options);
-    const { log = createLog(), clock = systemClock, keys } = options;
-    const around = { log, clock, sealer: createSealer(keys) };
+    const { log = createLog(), clock = systemClock } = options;
+    const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
     this.#asking = new Asking(options, around);
     return createFront(this.#asking.before(this), { ...options, ...around });
   }

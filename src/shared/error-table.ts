@@ -92,6 +92,10 @@ export const ERRORS = {
     'Send the id from the initialize answer, or initialize first.',
   ]),
   SESSION_NOT_FOUND: row(-32001, 404, 'client', ['Session not found', 'Initialize again, without a session id.']),
+  GATEWAY_STOPPED: row(-32603, 503, 'parley', [
+    'Parley stopped while it was handling this request, which may or may not have taken effect',
+    'Call again where that does no harm. The session goes on if its id is still accepted.',
+  ]),
   NOT_ACCEPTABLE: row(-32000, 406, 'client', [
     'Not Acceptable: {reason}',
     'Send the Accept header that the message names.',

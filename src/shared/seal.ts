@@ -18,10 +18,13 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 
 /** The first key seals; all of them open, so that keys can be rotated. */
 export function createSealer(keys?: readonly string[]): Sealer {
-  let ring = keys?.length ? keys.map((text) => toKey('seal', checkedKey(text))) : undefined;
-  const allKeys = (): Buffer[] => (ring ??= [lateCrypto().randomBytes(32)]);
+  const given = keys?.length ? keys.map(checkedKey) : undefined;
+  let ring: Buffer[] | undefined;
+  // Not before the first is needed: it loads crypto.
+  const allKeys = (): Buffer[] =>
+    (ring ??= given?.map((text) => toKey('seal', text)) ?? [lateCrypto().randomBytes(32)]);
   return {
-    durable: Boolean(keys?.length),
+    durable: given !== undefined,
     seal(purpose, binding, payload) {
       const plain = Buffer.from(JSON.stringify(payload), 'utf8');
       const { nonce, tag, body } = encrypt(allKeys()[0]!, associated(purpose, binding), plain);

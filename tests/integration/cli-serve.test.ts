@@ -19,7 +19,7 @@ const THREE = { weather: toServer(EXTERNAL), demo: DEMO, dead: { command: 'no-su
 
 function stateFiles(of: Home = home): string[] {
   const folder = join(of.path, 'state', 'parley');
-  return existsSync(folder) ? readdirSync(folder) : [];
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('gateway-')) : [];
 }
 
 /** Servers start when a client first asks what there is. */

@@ -22,7 +22,8 @@ describe('the end of a session', () => {
   it('by DELETE in the middle of a call: the call is cancelled and told so, streams end, the id is worth nothing', async () => {
     const session = await openSession(server.url);
     const stream = await session.stream();
-    const plain = session.call('wait', { key: 'plain' });
+    const waiting = rpc('tools/call', { name: 'wait', arguments: { key: 'plain' } }, 'waiting');
+    const plain = session.post(waiting, { accept: 'application/json' });
     const streamed = await session.callStream('detach', { key: 'streamed' });
     await until('it to run', async () => (await ask(server.url, 'state', { key: 'plain' })) === 'running');
     expect((await session.delete()).status).toBe(204);

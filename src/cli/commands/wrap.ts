@@ -7,6 +7,7 @@ import { leaveUntaken } from '../../gateway/upstream/head-start.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createSealer } from '../../shared/seal.ts';
+import { keysFrom } from '../../shared/state-keys.ts';
 import { bridgeLine } from '../bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
@@ -28,7 +29,9 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   const log = stderr.in(createCliLog(command.log ?? 'error'));
   const address = wrappedAddress(server);
   const client = { name: 'mcp-parley', version: version() };
-  const around = { log, clock: systemClock, sealer: createSealer(), id };
+  // Only a port outlives this process: on stdio the client goes with it.
+  const kept = port === undefined ? {} : { stateFolder: (await import('../state-file.ts')).ownStateFolder() };
+  const around = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
   const asking = new Asking({}, around);
   // What is opened before anybody comes is what most of them will share.
   const assisted = () => asking.assisted;

@@ -47,6 +47,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
   const legacy = new LegacySse(front, streamable);
   const sockets = acceptWebSocketsLate(front, (socket, thrown) => failUpgrade(front, socket, thrown));
   const parts = new Map<string, StreamableHttp>();
+  const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: front.listens }, name);
   const identify = (request: HttpRequest, transport: string) =>
     options.identify?.({ headers: request.headers, transport });
 
@@ -54,8 +55,7 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
     if (path === '/mcp') streamable.handle(visit);
     else if (path === '/sse') legacy.stream(visit);
     else if (path === '/message') legacy.message(visit);
-    else if (options.part && path.startsWith('/mcp/'))
-      partOf(path, (name) => ({ ...options.part!(name), listens: front.listens }), parts).handle(visit);
+    else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
     else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
     else
       visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
@@ -103,10 +103,14 @@ function isPage(path: string, { pages }: EndpointOptions): boolean {
 }
 
 /** One per name, made when it is first asked for: names that nobody knows are refused before. */
-function partOf(path: string, part: (name: string) => Front, parts: Map<string, StreamableHttp>): StreamableHttp {
+function partOf(
+  path: string,
+  toPart: (name: string) => StreamableHttp,
+  parts: Map<string, StreamableHttp>,
+): StreamableHttp {
   const name = path.slice('/mcp/'.length);
   let streamable = parts.get(name);
-  if (!streamable) parts.set(name, (streamable = new StreamableHttp(part(name))));
+  if (!streamable) parts.set(name, (streamable = toPart(name)));
   return streamable;
 }
 

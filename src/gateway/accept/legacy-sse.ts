@@ -136,6 +136,11 @@ class SseSession {
     for (const text of this.#waiting.take()) stream.write({ event: 'message', data: text });
   }
 
+  /** Its stream goes with the process, so nobody can go on with it. */
+  end(): void {
+    this.close();
+  }
+
   close(): void {
     this.conversation.close();
     this.#stream?.end();

@@ -1,7 +1,7 @@
 // The answer to a POST: plain JSON if it comes soon and alone, otherwise an event stream, opened by the first message before the
 // answer or by silence. Proxies give up on an answer that says nothing, and a connection that breaks can be resumed only if
 // the client has an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
-import type { Message } from '../../protocol/message.ts';
+import type { Message, RequestId } from '../../protocol/message.ts';
 import { Alarm } from '../../shared/alarms.ts';
 import type { Alarms } from '../../shared/alarms.ts';
 import type { HttpResponse } from '../../shared/http.ts';
@@ -18,6 +18,8 @@ import { written } from './write-answer.ts';
 
 export class PostOutlet extends Alarm implements Outlet {
   ended = false;
+  /** The id of the one request that is answered. */
+  request: RequestId | null = null;
   readonly #front: Front;
   readonly #response: HttpResponse;
   readonly #accepted: Accepted;
@@ -86,7 +88,7 @@ export class PostOutlet extends Alarm implements Outlet {
     const session = this.#session;
     this.#carrier = new SseResponse(this.#front, this.#response, this.#headers());
     if (!session) return;
-    this.#stream = session.openPost();
+    this.#stream = session.openPost(this.request);
     this.#stream.carry(this.#carrier);
     if (this.#canPrime) this.#stream.prime();
   }

@@ -3,6 +3,7 @@
 // 1. Each event is written at most once to each carrier, in order.
 // 2. While a client catches up, new events are only kept: it gets them as part of what it missed.
 import type { EventStore } from '../../protocol/event-store.ts';
+import type { RequestId } from '../../protocol/message.ts';
 import { toText } from '../codec/written.ts';
 import type { Written } from '../codec/written.ts';
 import type { SseResponse } from './sse-response.ts';
@@ -28,6 +29,10 @@ export class SessionStream {
 
   get isFinished(): boolean {
     return this.#finished;
+  }
+
+  isOverAfter(sequence: number): boolean {
+    return this.#finished && sequence >= this.#kept;
   }
 
   /** Gives the client an id to come back with before there is anything to say. */
@@ -99,6 +104,28 @@ export function toEventId(stream: string, sequence: number): string {
 }
 
 export function fromEventId(id: string): { stream: string; sequence: number } | undefined {
-  const match = /^([gp]\d{1,15})_(\d{1,15})$/.exec(id);
+  const match = id.length > MAX_EVENT_ID_CHARS ? undefined : /^([glp][\w.-]*)_(\d{1,15})$/.exec(id);
   return match ? { stream: match[1]!, sequence: Number(match[2]) } : undefined;
+}
+
+/** The stream of an answer that was lost with an earlier process; the client knows by now. */
+export const LOST = 'l';
+const MAX_EVENT_ID_CHARS = 300;
+const MAX_REQUEST_CHARS = 100;
+
+/** Names the request in it, so that a later process can say that its answer is lost. */
+export function toPostName(request: RequestId | null): string {
+  const text = request === null ? '' : JSON.stringify(request);
+  return text.length > MAX_REQUEST_CHARS ? 'p' : `p${Buffer.from(text).toString('base64url')}`;
+}
+
+export function requestIn(stream: string): RequestId | undefined {
+  const text = /^p([\w-]+)\./.exec(stream)?.[1];
+  if (text === undefined) return undefined;
+  try {
+    const id: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+  } catch {
+    return undefined; // not written by us
+  }
 }

@@ -16,6 +16,10 @@ class FakeSession {
     this.lastSeen = clock.now();
   }
 
+  end(): void {
+    this.closed += 1;
+  }
+
   close(): void {
     this.closed += 1;
   }

@@ -10,6 +10,9 @@ export interface Expiring {
   readonly owner: string | undefined;
   lastSeen: number;
   readonly isBusy: boolean;
+  /** The session is over. */
+  end(): void;
+  /** This process is done with it; another may go on. */
   close(): void;
 }
 
@@ -56,12 +59,16 @@ export class SessionTable<S extends Expiring> {
   remove(session: S): void {
     this.#sessions.delete(session.id);
     this.#forget(session);
-    session.close();
+    session.end();
   }
 
   close(): void {
     this.#stopSweep?.();
-    for (const session of [...this.#sessions.values()]) this.remove(session);
+    const all = [...this.#sessions.values()];
+    this.#sessions.clear();
+    this.#callers.clear();
+    this.#callerOf.clear();
+    for (const session of all) session.close();
   }
 
   #makeRoom(caller: string): void {

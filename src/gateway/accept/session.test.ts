@@ -37,7 +37,7 @@ const note = (n: number) => ({ jsonrpc: '2.0', method: 'n', params: { n } }) as 
 function open(options?: FrontOptions) {
   const clock = new FakeClock();
   const front = fakeFront(new FakeTarget(() => new Promise(() => {})), { clock, ...options });
-  const session = new Session(front, undefined, () => {});
+  const session = new Session(front, { onExit: () => {} });
   const listen = async (lastEventId?: string) => {
     const carrier = new Carrier();
     await session.listen(as(carrier), lastEventId);
@@ -111,21 +111,36 @@ describe('resumption', () => {
 
   it('of a POST brings the rest of its answer and ends there', async () => {
     const { session, listen } = open();
-    const stream = session.openPost();
+    const stream = session.openPost(null);
     const carrier = new Carrier();
     stream.carry(as(carrier));
     stream.prime(10);
     stream.release();
-    expect(carrier.events).toEqual([{ id: 'p0_1', retry: 10, data: '' }]);
+    const id = carrier.lastId;
+    expect(carrier.events).toEqual([{ id, retry: 10, data: '' }]);
     stream.write(JSON.stringify(note(1)));
-    const back = await listen('p0_1');
+    const back = await listen(id);
     expect(back.numbers).toEqual([1]);
     stream.write(JSON.stringify(note(2)));
     stream.finish();
     expect(back.numbers).toEqual([1, 2]);
     expect(back.isOpen).toBe(false);
-    const again = await listen('p0_1');
+    const again = await listen(id);
     expect([again.numbers, again.isOpen]).toEqual([[1, 2], false]);
+    expect([id, again.lastId].map((last) => session.hasNothingAfter(last))).toEqual([false, true]);
+  });
+
+  it('of a POST that an earlier process answered brings the error that it is lost', async () => {
+    const earlier = open().session.openPost('call 1');
+    const carrier = new Carrier();
+    earlier.carry(as(carrier));
+    earlier.prime();
+    const { session, listen } = open();
+    expect(session.hasNothingAfter(carrier.lastId)).toBe(false);
+    const back = await listen(carrier.lastId);
+    expect([back.events.length, back.isOpen]).toEqual([1, false]);
+    expect(JSON.parse(String(back.events[0]!.data))).toMatchObject({ id: 'call 1', error: { code: -32603 } });
+    expect(session.hasNothingAfter(back.lastId)).toBe(true);
   });
 
   it.each(['', 'x', 'g_1', 'g99_1', 'p0_1', 'g0_99999999999999999999', 'g0_-1', '__proto___1'])(
@@ -165,7 +180,8 @@ describe('resumption', () => {
 
   it('an event id names its stream and place', () => {
     expect(fromEventId('p12_34')).toEqual({ stream: 'p12', sequence: 34 });
-    for (const id of ['p12', '_1', 'q1_1', 'p1_x', 'p1_1 ']) expect(fromEventId(id)).toBeUndefined();
+    for (const id of ['p12', '_1', 'q1_1', 'p1_x', 'p1_1 ', `p${'1'.repeat(300)}_1`])
+      expect(fromEventId(id)).toBeUndefined();
   });
 });
 
@@ -200,14 +216,14 @@ describe('the end of a session', () => {
     session.conversation.receive(request(1, 'initialize', { protocolVersion: '2025-11-25' }), new RecordingOutlet());
     const get = await listen();
     const post = new Carrier();
-    for (let n = 0; n < 100; n++) session.openPost().carry(as(new Carrier()));
-    session.openPost().carry(as(post));
+    for (let n = 0; n < 100; n++) session.openPost(null).carry(as(new Carrier()));
+    session.openPost(null).carry(as(post));
     const call = new RecordingOutlet();
     session.conversation.receive(request(2, 'tools/call'), call);
     const polled: string[][] = [];
     session.poll((texts) => polled.push(texts));
     expect(session.isBusy).toBe(true);
-    session.close();
+    session.end();
     expect([get.isOpen, post.isOpen, polled.length]).toEqual([false, false, 1]);
     expect(call.ends).toMatchObject([{ id: 2, error: { code: -32001, message: 'Session not found' } }]);
     expect(call.status).toBe(404);

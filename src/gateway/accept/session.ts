@@ -2,29 +2,49 @@
 // 1. Each message is written to exactly one stream: its request's own, else the newest GET that is open.
 // 2. What belongs to no request waits, bounded, for the next GET or poll.
 // 3. Once closed, no HTTP answer of it stays open.
-import type { Message } from '../../protocol/message.ts';
+import type { Message, RequestId } from '../../protocol/message.ts';
+import { toErrorMessage } from '../../protocol/message.ts';
 import { anonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { Conversation } from '../dialect/conversation.ts';
+import type { SettingChange } from '../dialect/conversation.ts';
 import type { Front } from '../dialect/front.ts';
+import { plainError } from '../dialect/plain-error.ts';
 import { createMemoryEvents } from './event-store.ts';
 import type { EventStore } from '../../protocol/event-store.ts';
-import { SessionStream, fromEventId } from './session-stream.ts';
+import type { SessionName } from './kept/session-keeper.ts';
+import { LOST, SessionStream, fromEventId, requestIn, toEventId, toPostName } from './session-stream.ts';
 import type { SseResponse } from './sse-response.ts';
 import { Waiting } from './waiting.ts';
+
+export interface SessionOptions {
+  /** Who opened it, where callers are identified: nobody else may use it. */
+  owner?: string | undefined;
+  /** Default: a random one. */
+  name?: SessionName | undefined;
+  /** The client asked for its end. */
+  onExit(session: Session): void;
+  /** It is over, and must not go on in a later process. */
+  onEnd?(session: Session): void;
+  onSetting?(change: SettingChange, session: Session): void;
+}
 
 /** How many streams of a kind a client may still come back for. */
 const MAX_STREAMS = 64;
 
 export class Session {
-  readonly id: string = randomId();
+  readonly id: string;
+  /** What it is known by here, also in later processes. */
+  readonly key: string;
   readonly conversation: Conversation;
-  /** Who opened it, where callers are identified: nobody else may use it. */
   readonly owner: string | undefined;
   lastSeen: number;
   readonly #front: Front;
+  readonly #options: SessionOptions;
+  /** Of this process: streams of an earlier one are not taken for those here. */
+  readonly #streams = randomId().slice(0, 6);
   readonly #store: EventStore;
   readonly #waiting: Waiting;
   #posts = new Map<string, SessionStream>();
@@ -33,14 +53,21 @@ export class Session {
   #nextStream = 0;
   #poll: (() => void) | undefined;
 
-  constructor(front: Front, owner: string | undefined, onExit: (session: Session) => void) {
+  constructor(front: Front, options: SessionOptions) {
+    const key = randomId();
+    const { owner, name = { id: key, key } } = options;
     this.#front = front;
+    this.#options = options;
+    this.id = name.id;
+    this.key = name.key;
     this.owner = owner;
     this.lastSeen = front.clock.now();
     this.#store = front.events?.() ?? createMemoryEvents(front.limits);
     this.#waiting = new Waiting(front);
-    const principal = owner ?? anonymous('session', this.id);
-    this.conversation = new Conversation(front, principal, this, { onExit: () => onExit(this) });
+    this.conversation = new Conversation(front, owner ?? anonymous('session', this.key), this, {
+      onExit: () => options.onExit(this),
+      onSetting: (change) => options.onSetting?.(change, this),
+    });
   }
 
   /** Somebody waits for it: then it is not idle, however long nothing is said. */
@@ -62,9 +89,17 @@ export class Session {
     this.#poll?.();
   }
 
-  /** The stream of one POST's answer. */
-  openPost(): SessionStream {
-    return this.#open('p', this.#posts, (stream) => stream.isFinished);
+  /** The stream of one POST's answer. `request` is the id of what it answers. */
+  openPost(request: RequestId | null): SessionStream {
+    return this.#open(toPostName(request), this.#posts, (stream) => stream.isFinished);
+  }
+
+  /** Whether a client that comes back with this id has got all there will ever be on its stream. */
+  hasNothingAfter(lastEventId: string): boolean {
+    const last = fromEventId(lastEventId);
+    return (
+      last !== undefined && (last.stream === LOST || this.#posts.get(last.stream)?.isOverAfter(last.sequence) === true)
+    );
   }
 
   /** A GET: goes on with the stream that the client names, else with what belongs to no request. */
@@ -74,6 +109,7 @@ export class Session {
     const primes = this.primesStreams;
     if (post) return void (await post.resume(carrier, { after: last.sequence, primes }));
     const known = last && this.#gets.get(last.stream);
+    if (last && !known && this.#isOfEarlierProcess(last.stream)) return tellLost(carrier, last.stream);
     const stream = known ?? this.#open('g', this.#gets, (stream) => !stream.isCarried);
     if (!known) stream.carry(carrier);
     else if (!(await stream.resume(carrier, { after: last.sequence, primes }))) return;
@@ -100,8 +136,17 @@ export class Session {
     return stop;
   }
 
+  end(): void {
+    this.#options.onEnd?.(this);
+    this.#close(new GatewayError('SESSION_NOT_FOUND'));
+  }
+
   close(): void {
-    this.conversation.close(new GatewayError('SESSION_NOT_FOUND'));
+    this.#close(new GatewayError('GATEWAY_STOPPED'));
+  }
+
+  #close(reason: GatewayError): void {
+    this.conversation.close(reason);
     for (const stream of [...this.#gets.values(), ...this.#posts.values()]) stream.release();
     this.#gets.clear();
     this.#posts.clear();
@@ -120,8 +165,23 @@ export class Session {
       const oldest = [...streams.values()].find(isOver);
       if (oldest) streams.delete(oldest.name);
     }
-    const stream = new SessionStream(`${kind}${this.#nextStream++}`, this.#store);
+    const stream = new SessionStream(`${kind}.${this.#streams}${this.#nextStream++}`, this.#store);
     streams.set(stream.name, stream);
     return stream;
   }
+
+  #isOfEarlierProcess(stream: string): boolean {
+    return requestIn(stream) !== undefined && !stream.includes(`.${this.#streams}`);
+  }
+}
+
+/** The request of this stream was in flight when the process ended that handled it. */
+function tellLost(carrier: SseResponse, stream: string): void {
+  const error = plainError(new GatewayError('GATEWAY_STOPPED'));
+  carrier.write({
+    event: 'message',
+    id: toEventId(LOST, 0),
+    data: writeMessage(toErrorMessage(requestIn(stream)!, error)),
+  });
+  carrier.end();
 }

@@ -21,6 +21,8 @@ import type { Accepted } from './media.ts';
 import { PostOutlet } from './post-outlet.ts';
 import { readBody } from './read-body.ts';
 import { receiveIn, refuse } from './receive.ts';
+import { SessionKeeper } from './kept/session-keeper.ts';
+import type { SessionName } from './kept/session-keeper.ts';
 import { Session } from './session.ts';
 import { SessionTable } from './session-table.ts';
 import { SseResponse } from './sse-response.ts';
@@ -39,14 +41,25 @@ export class StreamableHttp {
   readonly #front: Front;
   readonly #reader: RequestReader;
   readonly #sessions: SessionTable<Session>;
+  /** Lets sessions go on in the next process. */
+  readonly #keeper: SessionKeeper | undefined;
+  readonly #part: string;
   /** One timer for the silence of all answers. */
   readonly #silence: Alarms;
 
-  constructor(front: Front) {
+  constructor(front: Front, whole?: { keeper: SessionKeeper | undefined; part: string }) {
     this.#front = front;
+    // Without lasting keys there is nothing that a later process could open.
+    this.#keeper = whole ? whole.keeper : front.sealer.durable ? new SessionKeeper(front) : undefined;
+    this.#part = whole?.part ?? '';
     this.#reader = new RequestReader(front.limits, RECURRING);
     this.#sessions = new SessionTable(front.limits, front.clock);
     this.#silence = new Alarms(front.clock);
+  }
+
+  /** Another target on the same port, whose sessions are its own. */
+  part(front: Front, name: string): StreamableHttp {
+    return new StreamableHttp(front, { keeper: this.#keeper, part: name });
   }
 
   get sessionCount(): number {
@@ -101,12 +114,13 @@ export class StreamableHttp {
   close(): void {
     this.#silence.clear();
     this.#sessions.close();
+    if (this.#part === '') this.#keeper?.close();
   }
 
   take(visit: Visit, incoming: Incoming, accepted: Accepted): void {
     const { headers } = visit.request;
     const sessionId = headers['mcp-session-id'] as string | undefined;
-    const session = sessionId !== undefined && this.#sessions.has(sessionId, visit.principal);
+    const session = sessionId !== undefined && this.#knows(sessionId, visit);
     const versionHeader = headers['mcp-protocol-version'] as string | undefined;
     const isMessage = incoming.kind === 'message' && this.#front.stateless;
     if (isMessage && isStatelessMessage(incoming.message, { session, versionHeader }))
@@ -142,16 +156,18 @@ export class StreamableHttp {
       const nobody = new Conversation(this.#front, 'nobody', { send: () => {} }, { onExit: () => {} });
       return receiveIn(nobody, incoming, this.#outlet(visit, accepted));
     }
-    const session = new Session(this.#front, visit.principal, (ended) => this.#sessions.remove(ended));
+    const session = this.#create(visit, this.#keeper?.name(message.params ?? {}, this.#bindingOf(visit)));
     this.#sessions.add(session, callerOf(visit));
     receiveIn(session.conversation, incoming, this.#outlet(visit, accepted, session));
-    if (!session.conversation.wording) this.#sessions.remove(session); // refused: nothing was agreed on
+    if (session.conversation.wording) this.#keeper?.begin(session);
+    else this.#sessions.remove(session); // refused: nothing was agreed on
   }
 
   #inSession(visit: Visit, incoming: Incoming, accepted: Accepted, sessionId: string): void {
     const session = this.#sessions.get(sessionId, visit.principal);
     checkSessionVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
     const outlet = this.#outlet(visit, accepted, session);
+    outlet.request = idOf(incoming);
     receiveIn(session.conversation, incoming, outlet);
     outlet.limitSilence(this.#silence);
   }
@@ -164,9 +180,12 @@ export class StreamableHttp {
     const { request, response } = visit;
     const session = this.#find(visit);
     const accepted = readAccept(request.headers.accept);
-    if (accepted.stream) {
+    const lastEventId = request.headers['last-event-id'] as string | undefined;
+    // Clients of event streams come back until they are told that there is nothing more.
+    if (lastEventId !== undefined && session.hasNothingAfter(lastEventId)) response.writeHead(204).end();
+    else if (accepted.stream) {
       const carrier = new SseResponse(this.#front, response, { 'mcp-session-id': session.id });
-      session.listen(carrier, request.headers['last-event-id'] as string | undefined).catch((cause: unknown) => {
+      session.listen(carrier, lastEventId).catch((cause: unknown) => {
         this.#front.log.error({ cause }, 'stream.resume');
         carrier.end();
       });
@@ -185,10 +204,46 @@ export class StreamableHttp {
     visit.response.writeHead(204).end();
   }
 
-  #find({ request, principal }: Visit): Session {
+  /** Whether it is here, or can be taken over from an earlier process. */
+  #knows(id: string, visit: Visit): boolean {
+    return this.#sessions.has(id, visit.principal) || this.#takeOver(id, visit);
+  }
+
+  #takeOver(id: string, visit: Visit): boolean {
+    const kept = this.#keeper?.find(id, this.#bindingOf(visit));
+    if (!kept) return false;
+    const session = this.#create(visit, { id, key: kept.key });
+    this.#sessions.add(session, callerOf(visit));
+    this.#keeper!.takeOver(kept.key);
+    try {
+      session.conversation.restore(kept);
+    } catch (error) {
+      this.#front.log.warn({ error }, 'session.not-restored'); // such as a revision that is not spoken any more
+      this.#sessions.remove(session);
+    }
+    return true;
+  }
+
+  #create({ principal: owner }: Visit, name: SessionName | undefined): Session {
+    return new Session(this.#front, {
+      owner,
+      name,
+      onExit: (session) => this.#sessions.remove(session),
+      onEnd: ({ key }) => this.#keeper?.end(key),
+      onSetting: (change, { key }) => this.#keeper?.change(key, change),
+    });
+  }
+
+  #bindingOf({ principal }: Visit): string {
+    return JSON.stringify([this.#part, principal ?? null]);
+  }
+
+  #find(visit: Visit): Session {
+    const { request } = visit;
     const id = request.headers['mcp-session-id'] as string | undefined;
     if (id === undefined) throw new GatewayError('SESSION_MISSING');
-    const session = this.#sessions.get(id, principal);
+    this.#knows(id, visit);
+    const session = this.#sessions.get(id, visit.principal);
     checkSessionVersion(request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
     return session;
   }

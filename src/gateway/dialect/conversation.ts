@@ -23,11 +23,11 @@ import { arrivedVia, runVia } from '../../shared/via.ts';
 import { cannotBeAsked, missingCapability } from './ask.ts';
 import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
 import type { Front } from './front.ts';
-import { INITIALIZED, OPEN_METHODS, greet } from './greet.ts';
+import { INITIALIZED, OPEN_METHODS, chooseWording, greet } from './greet.ts';
 import { HandshakeWording } from './handshake/handshake-wording.ts';
 import { isWithinAny } from './is-within.ts';
 import { logFailure } from './log-failure.ts';
-import { isAtLeast } from './log-level.ts';
+import { isAtLeast, isLogLevel } from './log-level.ts';
 import type { Outlet } from './outlet.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { plainError } from './plain-error.ts';
@@ -37,6 +37,18 @@ import type { Wording } from './wording.ts';
 export interface ConversationEvents {
   /** The client asked for the end of the connection, with an exit status for a process. */
   onExit(status: number): void;
+  /** The client has set something that a later process needs to go on with it. */
+  onSetting?(change: SettingChange): void;
+}
+
+export type SettingChange = { level: LoggingLevel } | { subscribe: string } | { unsubscribe: string };
+
+/** What is known of a client that an earlier process has spoken with. */
+export interface EarlierClient {
+  /** The parameters of its `initialize`. */
+  opening: JsonObject;
+  level?: string | undefined;
+  subscriptions: Iterable<string>;
 }
 
 export class Conversation {
@@ -75,6 +87,35 @@ export class Conversation {
       else if (!this.#asks.take(message)) this.front.log.warn({ id: message.id }, 'answer.unexpected');
       outlet.end();
     }
+  }
+
+  /** Goes on with a client that opened with an earlier process. Throws what `initialize` would answer. */
+  restore({ opening, level, subscriptions }: EarlierClient): void {
+    const wording = chooseWording(opening, this);
+    this.#begin(wording);
+    this.#asks.open();
+    if (isLogLevel(level)) this.chosenLevel = level;
+    for (const uri of subscriptions) {
+      this.subscriptions.add(uri);
+      this.front.target.subscribe?.(uri, wording.client).catch((error: unknown) => {
+        this.front.log.warn({ uri, error }, 'subscription.lost');
+      });
+    }
+  }
+
+  setLevel(level: LoggingLevel): void {
+    this.chosenLevel = level;
+    this.#events.onSetting?.({ level });
+  }
+
+  subscribe(uri: string): void {
+    this.subscriptions.add(uri);
+    this.#events.onSetting?.({ subscribe: uri });
+  }
+
+  unsubscribe(uri: string): void {
+    this.subscriptions.delete(uri);
+    this.#events.onSetting?.({ unsubscribe: uri });
   }
 
   /** The client is gone, or was sent away: everything in flight is called off, and told so where a reason is given. */
@@ -148,19 +189,23 @@ export class Conversation {
   #initialize(request: RequestMessage, outlet: Outlet): void {
     try {
       const { wording, result } = greet(request, this);
-      const via = arrivedVia();
-      if (via.length > 0) this.#via = via;
-      this.wording = wording;
-      const watcher = {
-        client: wording.client,
-        ask: (ask: Ask, signal?: AbortSignal) => this.#askUnrelated(ask, signal),
-        notify: (method: string, params?: JsonObject) => this.#tell(toNotification(method, params)),
-      };
-      this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
+      this.#begin(wording);
       outlet.end(toResult(request.id, result));
     } catch (thrown) {
       outlet.end(toErrorMessage(request.id, plainError(toError(thrown))));
     }
+  }
+
+  #begin(wording: Wording): void {
+    const via = arrivedVia();
+    if (via.length > 0) this.#via = via;
+    this.wording = wording;
+    const watcher = {
+      client: wording.client,
+      ask: (ask: Ask, signal?: AbortSignal) => this.#askUnrelated(ask, signal),
+      notify: (method: string, params?: JsonObject) => this.#tell(toNotification(method, params)),
+    };
+    this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
   }
 
   #serve(request: RequestMessage, outlet: Outlet, sent: string | undefined): void {

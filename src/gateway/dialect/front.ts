@@ -10,6 +10,7 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { createSealer } from '../../shared/seal.ts';
 import type { Sealer } from '../../shared/seal.ts';
+import { keysFrom } from '../../shared/state-keys.ts';
 import { ALL_REVISIONS, isStateless } from './revisions.ts';
 import { ParkedCalls } from './stateless/parked-calls.ts';
 
@@ -24,6 +25,8 @@ export interface Front {
   readonly log: Log;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** What outlives the process is kept here. */
+  readonly stateFolder?: string | undefined;
   readonly parked: ParkedCalls;
   /** Makes the event store of a session; default: in memory. */
   readonly events?: (() => EventStore) | undefined;
@@ -38,7 +41,10 @@ export interface FrontOptions {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
+  /** Seal what clients carry, such as session ids; the first seals, all of them open. Default: made for this process, or kept in `stateFolder`. */
   keys?: readonly string[] | undefined;
+  /** A folder of the user's own where keys and the list of open sessions are kept, so that HTTP sessions survive a restart. */
+  stateFolder?: string | undefined;
   /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
   events?: (() => EventStore) | undefined;
   /** Identifies a gateway to the gateways around it (shared/via.ts). */
@@ -50,6 +56,7 @@ export interface FrontOptions {
 export function createFront(target: Target, options: FrontOptions = {}): Front {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
+  const log = options.log ?? createLog();
   const revisions = checkRevisions(options.revisions ?? ALL_REVISIONS);
   return {
     target,
@@ -59,9 +66,10 @@ export function createFront(target: Target, options: FrontOptions = {}): Front {
     limits,
     id: options.id,
     events: options.events,
-    log: options.log ?? createLog(),
+    log,
     clock,
-    sealer: options.sealer ?? createSealer(options.keys),
+    sealer: options.sealer ?? createSealer(keysFrom(options, log)),
+    stateFolder: options.stateFolder,
     parked: new ParkedCalls(limits, clock),
     listens: new Set(),
   };

@@ -16,42 +16,46 @@ export const OPEN_METHODS: ReadonlySet<string> = new Set(['ping', 'capabilities'
 export const INITIALIZED: ReadonlySet<string> = new Set(['notifications/initialized', 'initialized']);
 
 export function greet(request: RequestMessage, conversation: Conversation): { wording: Wording; result: JsonObject } {
-  const { protocolVersion, mcpVersion } = request.params ?? {};
-  if (typeof protocolVersion === 'string') return greetHandshake(request.params!, conversation);
-  if (typeof mcpVersion === 'string') return greetDraft(request.params!, conversation);
+  const wording = chooseWording(request.params ?? {}, conversation);
+  return { wording, result: wording.welcome() };
+}
+
+/** How to speak with a client that opens, or once opened, with these parameters. */
+export function chooseWording(params: JsonObject, conversation: Conversation): HandshakeWording | DraftWording {
+  const { protocolVersion, mcpVersion } = params;
+  if (typeof protocolVersion === 'string') return handshakeWording(params, conversation);
+  if (typeof mcpVersion === 'string') return draftWording(params, conversation);
   const error = protocolVersion === undefined ? 'Required parameter missing' : 'Must be a string';
   throw new GatewayError('INVALID_PARAMS', { parameter: 'protocolVersion', error });
 }
 
 /** `capabilities` and `clientInfo` may be missing: take liberally. */
-function greetHandshake(params: JsonObject, conversation: Conversation): { wording: Wording; result: JsonObject } {
+function handshakeWording(params: JsonObject, conversation: Conversation): HandshakeWording {
   const requested = params.protocolVersion as string;
   const { revisions } = conversation.front;
   const revision = negotiate(requested, revisions);
   if (revision === undefined) throw new GatewayError('UNSUPPORTED_VERSION', { supported: revisions, requested });
-  const wording = new HandshakeWording(conversation, {
+  return new HandshakeWording(conversation, {
     dialect: 'handshake',
     revision,
     info: toInfo(params.clientInfo),
     capabilities: optionalObject(params.capabilities, 'capabilities'),
     principal: conversation.principal,
   });
-  return { wording, result: wording.welcome() };
 }
 
-function greetDraft(params: JsonObject, conversation: Conversation): { wording: Wording; result: JsonObject } {
+function draftWording(params: JsonObject, conversation: Conversation): DraftWording {
   const requested = params.mcpVersion as string;
   if (requested !== DRAFT_VERSION || !conversation.front.revisions.includes(DRAFT)) {
     const supported = conversation.front.revisions.includes(DRAFT) ? [DRAFT_VERSION] : [];
     throw new GatewayError('UNSUPPORTED_VERSION', { supported, requested });
   }
   const declared = optionalObject(params.clientCapabilities, 'clientCapabilities');
-  const wording = new DraftWording(conversation, {
+  return new DraftWording(conversation, {
     supportsProgress: declared.supportsProgress === true,
     supportsCancellation: declared.supportsCancellation === true,
     info: toInfo(params.clientInfo),
   });
-  return { wording, result: wording.welcome() };
 }
 
 function optionalObject(value: unknown, parameter: string): JsonObject {

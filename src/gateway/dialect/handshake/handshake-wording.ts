@@ -90,9 +90,8 @@ export class HandshakeWording implements Wording {
   }
 
   spell({ method, params }: Exchange, answer: ResultObject): unknown {
-    const { subscriptions } = this.#conversation;
-    if (method === 'resources/subscribe') subscriptions.add(params.uri as string);
-    else if (method === 'resources/unsubscribe') subscriptions.delete(params.uri as string);
+    if (method === 'resources/subscribe') this.#conversation.subscribe(params.uri as string);
+    else if (method === 'resources/unsubscribe') this.#conversation.unsubscribe(params.uri as string);
     return toHandshakeResult(method, answer, this.#features);
   }
 
@@ -167,7 +166,7 @@ export class HandshakeWording implements Wording {
       const error = level === undefined ? 'Required parameter missing' : 'Unknown log level';
       throw new GatewayError('INVALID_PARAMS', { parameter: 'level', error });
     }
-    this.#conversation.chosenLevel = level;
+    this.#conversation.setLevel(level);
     return {};
   }
 

@@ -6,18 +6,36 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 export const KINDS = ['SDK v1', 'SDK v2, handshake', 'SDK v2, 2026-07-28'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A client that has connected. `revision` is what it offers, where it is of the handshake era. */
-export async function connectSdk(kind: Kind, url: string, { revision = '2025-11-25' } = {}) {
+export interface SdkOptions {
+  /** What it offers, where it is of the handshake era. */
+  revision?: string;
+  /** Comes back for a lost stream until it is there again, instead of giving up after two attempts. */
+  isPatient?: boolean;
+}
+
+const PATIENT = {
+  reconnectionOptions: {
+    initialReconnectionDelay: 100,
+    maxReconnectionDelay: 100,
+    reconnectionDelayGrowFactor: 1,
+    maxRetries: 600,
+  },
+};
+
+/** A client that has connected. */
+export async function connectSdk(kind: Kind, url: string, options: SdkOptions = {}) {
+  const { revision = '2025-11-25', isPatient = false } = options;
+  const settings = isPatient ? PATIENT : {};
   const who = { name: 'borders', version: '1.0.0' };
   const errors: Error[] = [];
   if (kind === 'SDK v1') {
-    const transport = new TransportV1(new URL(url));
+    const transport = new TransportV1(new URL(url), settings);
     const client = new ClientV1(who, { capabilities: {} });
     client.onerror = (error) => void errors.push(error);
     await client.connect(asRevision(transport, revision));
-    return face(client, transport, errors, (params) => client.callTool(params, undefined, { timeout: 120_000 }));
+    return face(client, transport, errors, (params, options) => client.callTool(params, undefined, options));
   }
-  const transport = new TransportV2(new URL(url));
+  const transport = new TransportV2(new URL(url), settings);
   const isModern = kind === 'SDK v2, 2026-07-28';
   const client = new ClientV2(who, {
     capabilities: {},
@@ -26,7 +44,7 @@ export async function connectSdk(kind: Kind, url: string, { revision = '2025-11-
   });
   client.onerror = (error) => void errors.push(error);
   await client.connect(transport);
-  return face(client, transport, errors, (params) => client.callTool(params, { timeout: 120_000 }));
+  return face(client, transport, errors, (params, options) => client.callTool(params, options));
 }
 
 export type SdkClient = Awaited<ReturnType<typeof connectSdk>>;
@@ -37,15 +55,19 @@ function face<C extends ClientV1 | ClientV2, T extends TransportV1 | TransportV2
   client: C,
   transport: T,
   errors: Error[],
-  callTool: (params: { name: string; arguments: Record<string, unknown> }) => Promise<Called>,
+  callTool: (
+    params: { name: string; arguments: Record<string, unknown> },
+    options: { timeout: number; onresumptiontoken?: (token: string) => void },
+  ) => Promise<Called>,
 ) {
   return {
     client,
     transport,
     errors,
-    /** The text of a tool's answer. */
-    async call(name: string, args: Record<string, unknown> = {}): Promise<string> {
-      const { content } = await callTool({ name, arguments: args });
+    /** The text of a tool's answer. `onToken` is given the ids by which its stream can be resumed. */
+    async call(name: string, args: Record<string, unknown> = {}, onToken?: (token: string) => void): Promise<string> {
+      const options = { timeout: 120_000, ...(onToken && { onresumptiontoken: onToken }) };
+      const { content } = await callTool({ name, arguments: args }, options);
       return (content as { text: string }[])[0].text;
     },
     [Symbol.asyncDispose]: () => client.close(),

@@ -1,0 +1,144 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../shared/clock.ts';
+import { createLog } from '../../../shared/log.ts';
+import { SessionJournal } from './session-journal.ts';
+
+let folder: string;
+const open: SessionJournal[] = [];
+const lines: string[] = [];
+const log = createLog({ level: 'warn', write: (line) => lines.push(line) });
+beforeEach(() => {
+  lines.length = 0;
+  folder = join(mkdtempSync(join(tmpdir(), 'parley-journal-')), 'state');
+});
+afterEach(() => {
+  for (const journal of open.splice(0)) journal.close();
+  rmSync(join(folder, '..'), { recursive: true });
+});
+
+/** In this process, so each one takes those before it for gone. */
+function journal(idleMs = 60_000): SessionJournal {
+  const made = new SessionJournal({ folder, idleMs, clock: systemClock, log });
+  open.push(made);
+  return made;
+}
+const files = () => readdirSync(folder).map((name) => join(folder, name));
+
+describe('the journal of sessions', () => {
+  it('tells a later process which sessions are alive, and what was set', () => {
+    const first = journal();
+    for (const key of ['a', 'b', 'c']) first.begin(key);
+    first.change('a', { level: 'debug' });
+    for (const uri of ['u:1', 'u:2', 'u:3']) first.change('a', { subscribe: uri });
+    first.change('a', { unsubscribe: 'u:2' });
+    first.end('b');
+    const second = journal();
+    expect(second.find('a')).toEqual({ level: 'debug', subscriptions: new Set(['u:1', 'u:3']) });
+    expect([second.find('b'), second.find('c'), second.find('d')]).toEqual([
+      undefined,
+      { subscriptions: new Set() },
+      undefined,
+    ]);
+    expect(files().map((path) => statSync(path).mode & 0o777)).toEqual([0o600]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('goes on through several processes: taken over, it is alive; ended anywhere, it is over', () => {
+    const first = journal();
+    for (const key of ['a', 'b']) first.begin(key);
+    first.change('a', { level: 'error' });
+    const second = journal();
+    for (const key of ['a', 'b']) second.begin(key);
+    expect(second.find('a')).toBeUndefined();
+    second.end('b');
+    const third = journal();
+    expect([third.find('a')?.level, third.find('b')]).toEqual(['error', undefined]);
+  });
+
+  it('does not know sessions of a process that was gone for longer than they may be idle', () => {
+    journal().begin('a');
+    const past = Date.now() / 1000 - 120;
+    for (const path of files()) utimesSync(path, past, past);
+    expect(journal(60_000).find('a')).toBeUndefined();
+    expect(files()).toEqual([]);
+  });
+
+  it('leaves sessions of a process that runs to that process', () => {
+    journal().begin('a');
+    const [path] = files();
+    const other = join(folder, `sessions-${process.ppid}-other.jsonl`);
+    writeFileSync(other, readFileSync(path!));
+    rmSync(path!);
+    expect(journal().find('a')).toBeUndefined();
+    expect(files()).toEqual([other]);
+  });
+
+  it('reads what a killed process left, half a line and all', () => {
+    journal().begin('a');
+    appendFileSync(files()[0]!, '["+","b"]\n{"not":"ours"}\n[1]\n["-","a');
+    const later = journal();
+    expect([later.find('a'), later.find('b')].map(Boolean)).toEqual([true, true]);
+  });
+
+  it('stays small however many sessions come and go, and keeps few subscriptions', () => {
+    const first = journal();
+    first.begin('kept');
+    for (let n = 0; n < 5000; n++) {
+      first.begin(`s${n}`);
+      first.end(`s${n}`);
+      first.change('kept', { subscribe: `u:${n}` });
+    }
+    expect(statSync(files()[0]!).size).toBeLessThan(60_000);
+    const later = journal();
+    expect([later.find('kept')?.subscriptions.size, later.find('s4999')]).toEqual([100, undefined]);
+  });
+
+  it('remembers through a rewrite that a session of an earlier process has ended', () => {
+    journal().begin('old');
+    const second = journal();
+    second.begin('old');
+    second.end('old');
+    for (let n = 0; n < 2000; n++) {
+      second.begin(`s${n}`);
+      second.end(`s${n}`);
+    }
+    expect(journal().find('old')).toBeUndefined();
+  });
+
+  it('takes nothing over any more once it would have expired', () => {
+    journal().begin('a');
+    const later = journal();
+    later.forgetEarlier();
+    expect(later.find('a')).toBeUndefined();
+  });
+
+  it('leaves no file behind when all sessions have ended', () => {
+    const first = journal();
+    first.begin('a');
+    first.end('a');
+    first.close();
+    expect(files()).toEqual([]);
+    first.begin('b');
+    expect(files()).toEqual([]);
+  });
+
+  it('costs nothing but itself where the folder cannot be written to, and says so once', () => {
+    writeFileSync(folder, 'a file');
+    const first = journal();
+    for (const key of ['a', 'b']) first.begin(key);
+    first.end('a');
+    expect(lines).toHaveLength(1);
+  });
+});

@@ -1,0 +1,245 @@
+// Which sessions are alive and what their clients have set, in a file of the state folder, so that a later process knows it.
+// 1. Each process writes one file of its own and only reads those of processes that are gone. A session that any of them ended
+//    is over, whatever the others say.
+// 2. A file that nobody has touched for as long as a session may be idle names only sessions that have expired.
+// 3. A folder that cannot be written to costs only what the file is for.
+import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { Clock } from '../../../shared/clock.ts';
+import { randomId } from '../../../shared/ids.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { SettingChange } from '../../dialect/conversation.ts';
+
+/** What a client has set since its session began. */
+export interface Settings {
+  level?: LoggingLevel | undefined;
+  subscriptions: Set<string>;
+}
+
+export interface JournalOptions {
+  folder: string;
+  /** How long a session may be idle. */
+  idleMs: number;
+  clock: Clock;
+  log: Log;
+}
+
+type Line = [kind: '+' | '-', key: string] | [kind: 'level' | 'subscribe' | 'unsubscribe', key: string, value: string];
+
+/** Subscriptions of one session that are kept, and the length of each: the rest is lost with the process. */
+const MAX_SUBSCRIPTIONS = 100;
+const MAX_URI_CHARS = 2000;
+/** Files that are read; a gateway that crashes again and again leaves many. */
+const MAX_FILES = 100;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** Lines that say nothing any more, before the file is written again without them. */
+const MAX_SPENT_LINES = 1000;
+const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
+
+export class SessionJournal {
+  readonly #options: JournalOptions;
+  readonly #path: string;
+  readonly #live = new Map<string, Settings>();
+  /** Sessions of earlier processes that nobody has come back for yet. */
+  readonly #earlier: Map<string, Settings>;
+  /** Those that ended here: the file of an earlier process may still name them. */
+  readonly #ended = new Set<string>();
+  #file: number | undefined;
+  #lines = 0;
+  #hasFailed = false;
+  #stopTouching: (() => void) | undefined;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#path = join(options.folder, `sessions-${process.pid}-${randomId().slice(0, 8)}.jsonl`);
+    this.#earlier = readEarlier(options);
+  }
+
+  /** The settings of a session that was alive in an earlier process. */
+  find(key: string): Settings | undefined {
+    return this.#earlier.get(key);
+  }
+
+  /** A session begins, or is taken over from an earlier process. */
+  begin(key: string): void {
+    const settings = this.#earlier.get(key) ?? { subscriptions: new Set() };
+    if (this.#earlier.delete(key)) this.#ended.add(key);
+    this.#live.set(key, settings);
+    this.#write(linesOf(key, settings));
+  }
+
+  change(key: string, change: SettingChange): void {
+    const settings = this.#live.get(key);
+    if (settings && apply(settings, change)) this.#write([toLine(key, change)]);
+  }
+
+  end(key: string): void {
+    if (!this.#live.delete(key)) return;
+    this.#write([['-', key]]);
+    if (this.#lines > MAX_SPENT_LINES + 4 * this.#live.size) this.#compact();
+  }
+
+  /** Too late for the others: they would have expired by now. */
+  forgetEarlier(): void {
+    this.#earlier.clear();
+    this.#ended.clear();
+  }
+
+  /** The file stays for the next process, unless it names nothing. */
+  close(): void {
+    this.#stopTouching?.();
+    this.#hasFailed = true; // what comes now must not open the file again
+    if (this.#file === undefined) return;
+    closeSync(this.#file);
+    this.#file = undefined;
+    if (this.#live.size === 0 && this.#ended.size === 0) rmSync(this.#path, { force: true });
+  }
+
+  #write(lines: Line[]): void {
+    if (this.#hasFailed) return;
+    this.#safely(() => {
+      this.#file ??= this.#open(this.#path);
+      writeSync(this.#file, toText(lines));
+      this.#lines += lines.length;
+    });
+  }
+
+  #open(path: string): number {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    this.#stopTouching ??= this.#touchNowAndThen();
+    return openSync(path, 'a', 0o600);
+  }
+
+  /** Written beside it and moved over it: a crash leaves one or the other. */
+  #compact(): void {
+    this.#safely(() => {
+      const ended = [...this.#ended].filter((key) => !this.#live.has(key)).map((key): Line => ['-', key]);
+      const lines = [...ended, ...[...this.#live].flatMap(([key, settings]) => linesOf(key, settings))];
+      const fresh = `${this.#path}.tmp`;
+      writeFileSync(fresh, toText(lines), { mode: 0o600 });
+      renameSync(fresh, this.#path);
+      if (this.#file !== undefined) closeSync(this.#file);
+      this.#file = this.#open(this.#path);
+      this.#lines = lines.length;
+    });
+  }
+
+  /** Says that this process, and so its sessions, are alive. */
+  #touchNowAndThen(): () => void {
+    const { clock, idleMs } = this.#options;
+    return clock.after(idleMs / 4, () => {
+      const seconds = clock.now() / 1000;
+      if (this.#live.size > 0) this.#safely(() => utimesSync(this.#path, seconds, seconds));
+      this.#stopTouching = this.#touchNowAndThen();
+    });
+  }
+
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#options.log.warn({ error, path: this.#path }, 'sessions.not-kept');
+    }
+  }
+}
+
+function linesOf(key: string, { level, subscriptions }: Settings): Line[] {
+  const lines: Line[] = [['+', key]];
+  if (level !== undefined) lines.push(['level', key, level]);
+  for (const uri of subscriptions) lines.push(['subscribe', key, uri]);
+  return lines;
+}
+
+function toLine(key: string, change: SettingChange): Line {
+  if ('level' in change) return ['level', key, change.level];
+  return 'subscribe' in change ? ['subscribe', key, change.subscribe] : ['unsubscribe', key, change.unsubscribe];
+}
+
+function toText(lines: Line[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+/** False for what is not kept. */
+function apply(settings: Settings, change: SettingChange): boolean {
+  const { subscriptions } = settings;
+  if ('level' in change) settings.level = change.level;
+  else if ('unsubscribe' in change) return subscriptions.delete(change.unsubscribe);
+  else if (change.subscribe.length > MAX_URI_CHARS || subscriptions.size >= MAX_SUBSCRIPTIONS) return false;
+  else subscriptions.add(change.subscribe);
+  return true;
+}
+
+function readEarlier({ folder, idleMs, clock, log }: JournalOptions): Map<string, Settings> {
+  const live = new Map<string, Settings>();
+  const ended = new Set<string>();
+  const files = filesIn(folder).filter(({ pid }) => pid === process.pid || !isAlive(pid));
+  const stale = files.slice(MAX_FILES).map(({ path }) => path);
+  for (const { path, touched, bytes } of files.slice(0, MAX_FILES).toReversed()) {
+    if (touched + idleMs < clock.now()) stale.push(path);
+    else if (bytes > MAX_FILE_BYTES) log.warn({ path, bytes }, 'sessions.not-kept');
+    else for (const line of readLines(path)) take(line, live, ended);
+  }
+  for (const path of stale) rmSync(path, { force: true });
+  for (const key of ended) live.delete(key);
+  return live;
+}
+
+/** Newest first. */
+function filesIn(folder: string): { path: string; pid: number; touched: number; bytes: number }[] {
+  try {
+    const files = readdirSync(folder).flatMap((name) => {
+      const pid = FILE.exec(name)?.[1];
+      if (pid === undefined) return [];
+      const path = join(folder, name);
+      const { mtimeMs: touched, size: bytes } = statSync(path);
+      return [{ path, pid: Number(pid), touched, bytes }];
+    });
+    return files.sort((a, b) => b.touched - a.touched);
+  } catch {
+    return []; // there is no folder yet, or another process has just tidied it up
+  }
+}
+
+/** A process that was killed may have left half a line. */
+function readLines(path: string): Line[] {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((text) => {
+        const line = parsed(text);
+        return Array.isArray(line) && line.every((part) => typeof part === 'string') ? [line as unknown as Line] : [];
+      });
+  } catch {
+    return []; // gone, or somebody else's
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function take([kind, key, value]: Line, live: Map<string, Settings>, ended: Set<string>): void {
+  const settings = live.get(key);
+  if (kind === '-') ended.add(key);
+  else if (kind === '+' && !settings) live.set(key, { subscriptions: new Set() });
+  else if (!settings || value === undefined) return;
+  else if (kind === 'level') apply(settings, { level: value as LoggingLevel });
+  else if (kind === 'subscribe') apply(settings, { subscribe: value });
+  else if (kind === 'unsubscribe') apply(settings, { unsubscribe: value });
+}
+
+/** EPERM: the process of somebody else has the number now. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -17,13 +17,13 @@ try {
 
   const client = await connect(url);
   const names = (await client.listTools()).map(({ name }) => name);
-  const expected = ['search', 'books__search', 'noon', 'parley_answer'];
+  const expected = ['notes__search', 'books__search', 'noon__noon', 'parley_answer'];
   assert.deepEqual(
     names,
     expected,
     'both can search; nobody can delete; a client that shows no forms can still be asked',
   );
-  const found = await client.callTool('search', { text: 'bread' });
+  const found = await client.callTool('notes__search', { text: 'bread' });
   const none = await client.callTool('books__search', { text: 'bread' });
   await client.close();
   console.log(`tools: ${names.join(', ')}\nnotes: ${found.content[0].text}\nbooks: ${none.content[0].text}`);
@@ -34,7 +34,7 @@ try {
 
   const status = JSON.parse(run('status', '--url', url, '--json'));
   assert.ok(status.servers.every(({ state }) => state === 'ready'));
-  console.log(run('call', 'noon', '--arg', 'city=Oslo', '--url', url).trim());
+  console.log(run('call', 'noon__noon', '--arg', 'city=Oslo', '--url', url).trim());
 } finally {
   gateway.kill();
   await once(gateway, 'exit');

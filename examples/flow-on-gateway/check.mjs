@@ -17,7 +17,7 @@ try {
   const url = line.trim();
 
   const player = await connectFlows(url);
-  const played = await player.run('book', {}, { onPrompt: ({ message }) => answers[message] });
+  const played = await player.run('trips__book', {}, { onPrompt: ({ message }) => answers[message] });
   await player.close();
   assert.equal(played.result, 'Booked: Oslo, 40, OSL-1');
   console.log(`played over MCP Flow: ${played.result}`);
@@ -28,11 +28,11 @@ try {
       return { action: 'accept', content: { [name]: answers[message] } };
     },
   });
-  const booked = await client.callTool('book');
+  const booked = await client.callTool('trips__book');
   assert.equal(booked.content[0].text, 'Booked: Oslo, 40, OSL-2');
   console.log(`called, and asked by forms: ${booked.content[0].text}`);
 
-  const refused = await client.callTool('book', { city: 'Atlantis' });
+  const refused = await client.callTool('trips__book', { city: 'Atlantis' });
   assert.equal(refused.isError, true);
   console.log(`a tool that fails fails its step: ${refused.content[0].text}`);
   await client.close();

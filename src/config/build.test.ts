@@ -45,7 +45,7 @@ describe('building', () => {
     expect(options.servers['web']).toHaveProperty('era', 'stateless');
     expect(options).toMatchObject({
       ...{ groups: { all: ['files'] }, keys: ['a'.repeat(16)], limits: { maxDepth: 3 } },
-      ...{ allowedHosts: ['e.com'], names: 'on-collision', roots: [{ uri: 'file:///srv' }] },
+      ...{ allowedHosts: ['e.com'], names: 'always', roots: [{ uri: 'file:///srv' }] },
       ask: { channels: [], model: { url: 'https://m.example.com/v1', model: ['small'] } },
       publicUrl: 'https://p.example.com',
     });

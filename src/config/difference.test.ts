@@ -21,7 +21,7 @@ describe('the difference of two configurations', () => {
     const after: ConfigInput = {
       servers: { a },
       steps: ['log'],
-      names: 'always',
+      names: 'on-collision',
       groups: { g: ['a'] },
       listen: 1,
       log: 'info',

@@ -15,7 +15,7 @@ const MIN_TIMEOUT_MS = 1000;
 
 /** `folder` is where the file lies: relative paths start there. */
 export function normalize(input: ConfigInput, folder: string): ParleyConfig {
-  const { listen = {}, names = 'on-collision', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
+  const { listen = {}, names = 'always', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
   const forms = steps.map((step) => toStepForm(step, folder));
   const level = typeof log === 'string' ? log : log.level;
   const servers = serversOf(input).map(({ name, server }): [string, ServerConfig] => [name, toServer(server, folder)]);

@@ -107,7 +107,10 @@ export const CONFIG = object(
       'What `${input:id}` stands for, as in VS Code.',
     ),
     listen: either([LISTEN, integer('The port.', { max: 65_535 })], 'Where clients come in, or just the port.'),
-    names: choice(['on-collision', 'always'], 'When a name gets its server in front, as `server__name`.'),
+    names: choice(
+      ['always', 'on-collision'],
+      'When the names of several servers get their server in front, as `server__name`. Default: always.',
+    ),
     groups: record(list(text('Name of a server.'), 'Servers.'), 'Servers that are served together at `/mcp/<group>`.'),
     steps: list(
       either([text('A step without options.'), record(anything('Its options.'), 'A step with options.')], 'One step.'),

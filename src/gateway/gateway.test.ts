@@ -32,22 +32,31 @@ const text = (result: { content: { type: string; text?: string }[] }) => result.
 describe('a gateway before several servers', () => {
   const servers = () => ({ one: speaking('one', 'hello', 'only'), two: speaking('two', 'hello') });
 
-  it('lists all tools in the order of the configuration, prefixed where names collide', async () => {
+  it('lists all tools in the order of the configuration, each with its server in front', async () => {
     const { client } = await clientOf({ servers: servers() });
     const tools = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['hello', 'only', 'two__hello']);
+    expect(tools.map(({ name }) => name)).toEqual(['one__hello', 'one__only', 'two__hello']);
   });
 
-  it('gives a call to the server that owns the name', async () => {
+  it('gives a call to the server that owns the name, and refuses a name without its server', async () => {
     const { client } = await clientOf({ servers: servers() });
     expect(text(await client.callTool('two__hello'))).toBe('hello of two');
-    expect(text(await client.callTool('hello'))).toBe('hello of one');
+    expect(text(await client.callTool('one__hello'))).toBe('hello of one');
+    await expect(client.callTool('only')).rejects.toMatchObject({ message: 'Unknown tool: only' });
   });
 
-  it('takes an unprefixed name where it is unique though all are published with a prefix', async () => {
-    const { client } = await clientOf({ servers: servers(), names: 'always' });
-    expect(text(await client.callTool('only'))).toBe('only of one');
+  it('has bare names where no server before has them, if that is wanted, and understands the qualified ones', async () => {
+    const { client } = await clientOf({ servers: servers(), names: 'on-collision' });
+    expect(text(await client.callTool('one__only'))).toBe('only of one'); // before anything was listed
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['hello', 'only', 'two__hello']);
+    expect(text(await client.callTool('hello'))).toBe('hello of one');
     expect(text(await client.callTool('one__hello'))).toBe('hello of one');
+  });
+
+  it('understands the qualified name of a server that is alone, unless the server has a tool of that very name', async () => {
+    const { client } = await clientOf({ servers: { one: speaking('one', 'hello', 'one__odd', 'odd') } });
+    expect(text(await client.callTool('one__hello'))).toBe('hello of one');
+    expect(text(await client.callTool('one__odd'))).toBe('one__odd of one');
   });
 
   it('finds resources behind a server that has no list of templates, which is nothing to be warned of', async () => {
@@ -83,7 +92,7 @@ describe('a gateway before several servers', () => {
     await gateway.close();
   });
 
-  it('serves other servers after an update, tells its clients, and keeps the names it gave', async () => {
+  it('serves other servers after an update, and tells its clients', async () => {
     const before = servers();
     const { client, gateway } = await clientOf({ servers: before }, '2025-11-25');
     await client.listTools();
@@ -91,44 +100,55 @@ describe('a gateway before several servers', () => {
     gateway.update({ servers: { two: before.two, three: speaking('three', 'late') } });
     await told;
     const tools = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['two__hello', 'late']);
+    expect(tools.map(({ name }) => name)).toEqual(['two__hello', 'three__late']);
   });
 });
 
 describe('a gateway whose servers change', () => {
   const named = async (client: Client) => (await client.listTools()).map(({ name }) => name);
 
-  it('lets those that stay keep their names, wherever newcomers stand, and gives away those of who has gone', async () => {
+  it('names tools by the configuration it has now: bare for one server, with the server in front for several', async () => {
     const one = speaking('one', 'hello');
     const two = speaking('two', 'hello');
     const { client, gateway } = await clientOf({ servers: { one } }, '2025-11-25');
     expect(await named(client)).toEqual(['hello']);
     gateway.update({ servers: { two, one } });
-    expect(await named(client)).toEqual(['two__hello', 'hello']);
+    expect(await named(client)).toEqual(['two__hello', 'one__hello']);
+    await expect(client.callTool('hello')).rejects.toMatchObject({ message: 'Unknown tool: hello' });
     gateway.update({ servers: { two } });
-    expect(await named(client)).toEqual(['two__hello']);
-    expect(text(await client.callTool('hello'))).toBe('hello of two'); // the only one that is called so
-    gateway.update({ servers: { three: speaking('three', 'hello'), two } });
-    expect(await named(client)).toEqual(['hello', 'two__hello']);
-    expect(text(await client.callTool('hello'))).toBe('hello of three');
+    expect(await named(client)).toEqual(['hello']);
+    expect(text(await client.callTool('two__hello'))).toBe('hello of two');
+    await expect(client.callTool('one__hello')).rejects.toThrow('Unknown tool');
   });
 
-  it('gives names by another rule when it is told to; the old ones can still be called', async () => {
-    const { client, gateway } = await clientOf({ servers: { one: speaking('one', 'hello', 'only') } }, '2025-11-25');
-    expect(await named(client)).toEqual(['hello', 'only']);
+  it('gives names by another rule when it is told to; qualified ones can be called by either', async () => {
+    const servers = { one: speaking('one', 'hello'), two: speaking('two', 'only') };
+    const { client, gateway } = await clientOf({ servers }, '2025-11-25');
+    expect(await named(client)).toEqual(['one__hello', 'two__only']);
     const told = new Promise((resolve) => client.on('tools', resolve));
-    gateway.update({ names: 'always' });
-    await told;
-    expect(await named(client)).toEqual(['one__hello', 'one__only']);
-    expect(text(await client.callTool('hello'))).toBe('hello of one');
     gateway.update({ names: 'on-collision' });
+    await told;
     expect(await named(client)).toEqual(['hello', 'only']);
-    expect(text(await client.callTool('one__only'))).toBe('only of one');
+    expect(text(await client.callTool('two__only'))).toBe('only of two');
+    gateway.update({ names: 'always' });
+    expect(await named(client)).toEqual(['one__hello', 'two__only']);
+    await expect(client.callTool('only')).rejects.toMatchObject({ message: 'Unknown tool: only' });
   });
 
-  it('always has the server in front where that is wanted, also of one that is alone', async () => {
-    const { client } = await clientOf({ servers: { one: speaking('one', 'hello') }, names: 'always' });
-    expect(await named(client)).toEqual(['one__hello']);
+  it('has bare names at the path of one server, and qualified ones for a group', async () => {
+    const servers = { one: speaking('one', 'hello'), two: speaking('two', 'hello') };
+    const gateway = createGateway({
+      log,
+      ask: { channels: [] },
+      servers,
+      groups: { pair: ['one', 'two'], lone: ['two'] },
+    });
+    const { url } = await gateway.listen({ port: 0 });
+    const at = async (path: string) => named(await connect(`${url}${path}`, { log }));
+    expect(await at('/two')).toEqual(['hello']);
+    expect(await at('/pair')).toEqual(['one__hello', 'two__hello']);
+    expect(await at('/lone')).toEqual(['two__hello']);
+    await gateway.close();
   });
 
   it('still shows what a server offered that is away, and stays', async () => {
@@ -145,14 +165,14 @@ describe('a gateway whose servers change', () => {
     };
     const before = { dying, one: speaking('one', 'only') };
     const { client, gateway } = await clientOf({ servers: before }, '2025-11-25');
-    expect(await named(client)).toEqual(['hello', 'only']);
+    expect(await named(client)).toEqual(['dying__hello', 'one__only']);
     dying.status.state = 'failing';
     gateway.update({ servers: { ...before, two: speaking('two', 'late') } });
     const tools = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['hello', 'only', 'late']);
+    expect(tools.map(({ name }) => name)).toEqual(['dying__hello', 'one__only', 'two__late']);
     expect(tools[0]!._meta).toHaveProperty('mcp-parley/unavailable');
     gateway.update({ servers: { one: before.one, dying: { ...dying } } }); // another server by that name
-    expect(await named(client)).toEqual(['only']);
+    expect(await named(client)).toEqual(['one__only']);
   });
 });
 

@@ -30,9 +30,8 @@ import type { Observed, ObserveOptions } from './observe/observer.ts';
 import { OwnCall } from './own-call.ts';
 import type { GatewayCallOptions } from './own-call.ts';
 import type { Member } from './router/member.ts';
-import { NameBook } from './router/name-book.ts';
 import { PublicIds } from './router/public-ids.ts';
-import type { Naming } from './router/names.ts';
+import type { Naming, NamingRules } from './router/names.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
@@ -56,6 +55,7 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOpt
   steps?: (Step | StepFunction)[] | undefined;
   /** Servers that are served together at /mcp/<group>. */
   groups?: Record<string, string[]> | undefined;
+  /** Of tools and prompts, where there are several servers. Default: `always`, every name has its server in front. */
   names?: Naming | undefined;
   startMs?: number | undefined;
   /** Counters and spans; the pages /healthz and /readyz are always there. */
@@ -72,7 +72,7 @@ export class Gateway {
   readonly #asking: Asking;
   readonly #front: Front;
   readonly #doors: Doors;
-  readonly #names: NameBook;
+  readonly #names: NamingRules;
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: View;
   readonly #parts = new Map<string, { view: View; front: Front }>();
@@ -87,7 +87,7 @@ export class Gateway {
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
     this.#asking = new Asking(options, { log, clock, sealer });
     this.#steps = (options.steps ?? []).map(toStep);
-    this.#names = new NameBook(options.names);
+    this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
@@ -106,15 +106,14 @@ export class Gateway {
     const kept = new Map(previous.map((member) => [member.name, member]));
     if (next.steps) this.#steps = next.steps.map(toStep);
     if (next.groups) this.#groups = next.groups;
-    if (next.names) this.#names.rename(next.names);
+    if (next.names) this.#names.naming = next.names;
     if (next.servers) {
+      this.#names.servers = Object.keys(next.servers);
       this.#members = Object.entries(next.servers).map(([name, entry]) => {
         const known = kept.get(name);
         return known?.entry === entry ? known : this.#toMember(name, entry);
       });
     }
-    const names = new Set(this.#members.map(({ name }) => name));
-    for (const { name } of previous) if (!names.has(name)) this.#names.release(name);
     this.#whole.replace(this.#seen(this.#members), this.#steps);
     for (const [name, { view }] of this.#parts) view.replace(this.#seen(this.#membersOf(name)), this.#steps);
     const gone = previous.filter((member) => !this.#members.includes(member));

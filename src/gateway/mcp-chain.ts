@@ -18,7 +18,6 @@ import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { createFront } from './dialect/front.ts';
 import type { FrontOptions } from './dialect/front.ts';
 import { toStep } from './middleware/to-step.ts';
-import { NameBook } from './router/name-book.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
@@ -72,7 +71,7 @@ export class MiddlewareMCPServer extends View {
     const member = { name: behind.name ?? behind.info.name, entry: behind, target: behind };
     super([member], steps.map(toStep), {
       info: behind.info,
-      names: new NameBook(),
+      names: { naming: 'always', servers: [member.name] },
       sealer: createSealer(keys),
       ...{ log, clock },
     });

@@ -152,7 +152,7 @@ describe('a change', () => {
     const told = clients.map((client) => new Promise((resolve) => client.on('tools', resolve)));
     server.tool('late', {}, () => '');
     await Promise.all(told);
-    expect(seen).toMatchObject([{ kind: 'tools', added: [{ name: 'late' }] }]);
+    expect(seen).toMatchObject([{ kind: 'tools', added: [{ name: 'server__late' }] }]);
     server.tool('later', {}, () => '');
     await settled();
     expect(seen).toHaveLength(2);

@@ -8,10 +8,10 @@ import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
 import { toNotification } from '../protocol/message.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
-import type { Step } from '../protocol/step.ts';
+import type { OriginOf, Step } from '../protocol/step.ts';
 import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
 import { MadeOnce } from '../shared/made-once.ts';
-import { passAsk, passChange, toolBehind } from './middleware/beside-requests.ts';
+import { nameBehind, originBehind, passAsk, passChange } from './middleware/beside-requests.ts';
 import { createChain, createScope } from './middleware/chain.ts';
 import type { Last } from './middleware/chain.ts';
 import type { Member } from './router/member.ts';
@@ -44,7 +44,8 @@ export class View implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
-    return this.#chain(exchange);
+    const canonical = this.#router.canonicalize(exchange);
+    return canonical ? canonical.then(() => this.#chain(exchange)) : this.#chain(exchange);
   }
 
   get info(): Implementation {
@@ -64,7 +65,7 @@ export class View implements Target {
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
-    return this.#router.inputSchema(toolBehind(this.#steps, tool, this.#scope), client);
+    return this.#router.inputSchema(nameBehind(this.#steps, 'tools', tool, this.#scope), client);
   }
 
   async subscribe(uri: string, client: ClientView): Promise<void> {
@@ -98,7 +99,12 @@ export class View implements Target {
     this.#chain = createChain(
       steps,
       (exchange) => (exchange.isNotification ? tell(router, exchange) : router.handle(exchange)),
-      { ownerOf: (exchange) => router.ownerOf(exchange), log: this.#options.log, scope: this.#scope },
+      {
+        ownerOf: (exchange) => router.ownerOf(exchange),
+        originOf: (area, name) => router.originOf(area, name),
+        log: this.#options.log,
+        scope: this.#scope,
+      },
     );
   }
 
@@ -109,9 +115,13 @@ export class View implements Target {
   /** Many listeners may be given one change: the steps hear of it once. */
   #watchRouter(listener: (change: Change) => void, watcher: Watcher | undefined): () => void {
     const steps = this.#steps;
-    return this.#router.watch(
+    const scope = this.#scope;
+    const router = this.#router;
+    const originAfter = (place: number): OriginOf =>
+      originBehind(steps.slice(place), scope, (area, name) => router.originOf(area, name));
+    return router.watch(
       (change) => {
-        const told = this.#told.from(change, (one) => passChange(steps, one));
+        const told = this.#told.from(change, (one) => passChange(steps, one, originAfter));
         if (told) listener(told);
       },
       watcher && withSteps(watcher, steps),

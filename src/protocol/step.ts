@@ -20,7 +20,25 @@ export type Next = () => Promise<Outcome>;
 /** A request of the step's own to the rest of the chain, such as a list. The client is told nothing of it. */
 export type LookUp = (method: string, params?: JsonObject) => Promise<JsonObject>;
 
-export type StepFunction = (exchange: StepExchange, next: Next, lookUp: LookUp) => Outcome | Promise<Outcome>;
+/** Where a tool or prompt comes from. */
+export interface Origin {
+  /** The configured name of its server. */
+  server: string;
+  /** What the server itself calls it. */
+  name: string;
+  /** The server calls it like something of another server, as in `github__search`. */
+  isPosing?: boolean | undefined;
+}
+
+/** Where something comes from that the rest of the chain calls so, as far as that is known. Whatever was listed is known. */
+export type OriginOf = (area: 'tools' | 'prompts', name: string) => Origin | undefined;
+
+export type StepFunction = (
+  exchange: StepExchange,
+  next: Next,
+  lookUp: LookUp,
+  originOf?: OriginOf,
+) => Outcome | Promise<Outcome>;
 
 export interface Step {
   /** For logs, errors and the configuration. */
@@ -33,11 +51,13 @@ export interface Step {
   /** It may call `next` again once the former call has ended, as a step that retries does. */
   readonly repeats?: boolean | undefined;
   /** Something that clients may be told without having asked; undefined keeps it from them. Called once for all of them. */
-  readonly onChange?: ((change: Change) => Change | undefined) | undefined;
+  readonly onChange?: ((change: Change, originOf?: OriginOf) => Change | undefined) | undefined;
   /** A question of a server that belongs to no exchange: to be passed on by `next`, changed, answered, or refused. */
   readonly onAsk?: OnAsk | undefined;
   /** What the rest of the chain calls a tool that this step shows by another name, if that is known. */
   readonly toolBehind?: ((shown: string, scope: string) => string | undefined) | undefined;
+  /** The same for prompts. */
+  readonly promptBehind?: ((shown: string, scope: string) => string | undefined) | undefined;
 }
 
 export type OnAsk = (

@@ -31,7 +31,7 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     expect((await client.listResourceTemplates()).map(({ uriTemplate }) => uriTemplate)).toEqual([
       ...['item://one/{id}', 'item://two/{id}', 'item://three/{id}'],
     ]);
-    expect((await client.listPrompts()).map(({ name }) => name)).toEqual(['greet', 'two__greet', 'three__greet']);
+    expect((await client.listPrompts()).map(({ name }) => name)).toEqual(['one__greet', 'two__greet', 'three__greet']);
     expect(await textAt(client, 'note://three')).toBe('note of three');
     expect(await textAt(client, 'note://same')).toBe('same of one');
     expect(await textAt(client, 'item://two/7')).toBe('item 7 of two');
@@ -51,7 +51,7 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
       const client = await gateway.client({ revision });
       const heard: string[] = [];
       for (const uri of ['note://two', 'item://three/4']) await client.subscribe(uri, (told) => void heard.push(told));
-      await textOf(client, 'touch', { uri: 'note://one' });
+      await textOf(client, 'one__touch', { uri: 'note://one' });
       await textOf(client, 'three__touch', { uri: 'item://three/4' });
       await until('the update of three', () => heard.includes('item://three/4'));
       await textOf(client, 'two__touch', { uri: 'note://two' });
@@ -71,7 +71,7 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     await expect(some.callTool('two__pid')).rejects.toThrow('Unknown tool');
     gateway.gateway.update({ groups: { some: ['two', 'three'] } });
     await until('the other group', async () => (await toolNames(some)).includes('two__pid'));
-    expect(await toolNames(some)).not.toContain('pid');
+    expect(await toolNames(some)).not.toContain('one__pid');
     gateway.gateway.update({ groups: {} });
     expect((await send(`${gateway.url}/some`, modern('tools/list'))).status).toBe(404);
   });
@@ -85,7 +85,7 @@ describe('a server that others stand behind', () => {
     await using gateway = await serving({ servers: { ...three(), one: once }, ...START });
     const client = await gateway.client();
     expect(await textAt(client, 'item://one/1')).toBe('item 1 of one');
-    await client.callTool('die').catch(() => {});
+    await client.callTool('one__die').catch(() => {});
     await expect(client.readResource('note://one')).rejects.toThrow('exit code 1');
     expect(await textAt(client, 'item://three/4')).toBe('item 4 of three');
     await client.subscribe('item://three/4', () => {});
@@ -98,7 +98,7 @@ describe('a server that others stand behind', () => {
     const client = await gateway.client({ revision });
     await until('all to be there', async () => (await client.listResourceTemplates()).length === 3);
     await until('all to be there', async () => (await client.listResources()).length === 4);
-    const pid = Number(await textOf(client, 'pid'));
+    const pid = Number(await textOf(client, 'one__pid'));
     process.kill(pid, 'SIGSTOP');
     try {
       expect(await textAt(client, 'item://three/4')).toBe('item 4 of three');

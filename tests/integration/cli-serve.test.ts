@@ -50,9 +50,9 @@ describe('a gateway with three servers', () => {
   });
 
   it('answers for all of them at /mcp, and for each at /mcp/<server>', async () => {
-    expect(await toolsAt(url)).toEqual(expect.arrayContaining(['get_weather', 'add']));
-    expect(await ask(url, 'get_weather', { location: 'Oslo' })).toContain('Oslo');
-    expect(await ask(url, 'add', { a: 2, b: 40 })).toContain('42');
+    expect(await toolsAt(url)).toEqual(expect.arrayContaining(['weather__get_weather', 'demo__add']));
+    expect(await ask(url, 'weather__get_weather', { location: 'Oslo' })).toContain('Oslo');
+    expect(await ask(url, 'demo__add', { a: 2, b: 40 })).toContain('42');
     expect(await ask(`${url}/demo`, 'add', { a: 1, b: 1 })).toContain('2');
     const session = await openSession(`${url}/weather`);
     const { json } = await session.request('tools/list');
@@ -97,33 +97,33 @@ describe('a gateway with three servers', () => {
   it('is found by ls', async () => {
     const all = await home.run(['ls']);
     expect(all.status).toBe(0);
-    for (const words of ['tools (', 'add ', 'demo://about', 'plan_evening', 'servers (3)', 'failing']) {
+    for (const words of ['tools (', 'demo__add ', 'demo://about', 'plan_evening', 'servers (3)', 'failing']) {
       expect(all.stdout).toContain(words);
     }
     expect(all.stderr).toContain('dead is failing: Cannot reach no-such-command-here');
     const tools = await home.run(['ls', 'tools', '--json']);
     const names = (JSON.parse(tools.stdout) as { name: string }[]).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['get_weather', 'add', 'book_table']));
+    expect(names).toEqual(expect.arrayContaining(['weather__get_weather', 'demo__add', 'demo__book_table']));
   });
 
   it('is found by call, which reads arguments as the tool wants them', async () => {
-    expect(await home.run(['call', 'add', '--arg', 'a=2', '--arg', 'b=40'])).toMatchObject({
+    expect(await home.run(['call', 'demo__add', '--arg', 'a=2', '--arg', 'b=40'])).toMatchObject({
       status: 0,
       stdout: '{"sum":42}\n',
     });
-    const json = await home.run(['call', 'weather', '{"city": "Oslo"}', '--json']);
+    const json = await home.run(['call', 'demo__weather', '{"city": "Oslo"}', '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({ structuredContent: { city: 'Oslo' } });
   });
 
   it('tells the progress of a call on stderr', async () => {
-    const { status, stdout, stderr } = await home.run(['call', 'countdown', '--arg', 'from=1']);
+    const { status, stdout, stderr } = await home.run(['call', 'demo__countdown', '--arg', 'from=1']);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Counted down from 1.\n' });
     expect(stderr).toMatch(/0 % {2}1 …\n.*100 % {2}Lift-off/s);
   });
 
   it('lets a tool ask on the terminal', async () => {
     const answers = 'Ada\n9\n2\nmany\n3\n';
-    const { status, stdout, stderr } = await home.run(['call', 'book_table'], answers);
+    const { status, stdout, stderr } = await home.run(['call', 'demo__book_table'], answers);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Booked: 3 at 19:00 for Ada.\n' });
     expect(stderr).toContain('asks: A table for tonight: please fill in.');
     expect(stderr).toContain('Type a number from 1 to 4.');
@@ -131,7 +131,7 @@ describe('a gateway with three servers', () => {
 
   it('takes an end of input for a no to what is asked, and a word for another', async () => {
     for (const input of ['', 'Ada\n:no\n']) {
-      const { stdout } = await home.run(['call', 'book_table'], input);
+      const { stdout } = await home.run(['call', 'demo__book_table'], input);
       expect(stdout).toBe('Nothing was booked: the user did not want to.\n');
     }
   });
@@ -144,7 +144,7 @@ describe('a gateway with three servers', () => {
   });
 
   it('gives a tool that fails the exit status 1', async () => {
-    const { status, stdout, stderr } = await home.run(['call', 'add', '--arg', 'a=x', '--arg', 'b=1']);
+    const { status, stdout, stderr } = await home.run(['call', 'demo__add', '--arg', 'a=x', '--arg', 'b=1']);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('add failed:');
   });
@@ -180,7 +180,7 @@ describe('without a gateway', () => {
     const listed = await own.run(['ls', 'tools', file]);
     expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining('get_weather') });
     expect(listed.stderr).toContain('dead is failing');
-    const called = await own.run(['call', 'get_weather', '--arg', 'location=Oslo', '--config', file]);
+    const called = await own.run(['call', 'a__get_weather', '--arg', 'location=Oslo', '--config', file]);
     expect(called).toMatchObject({ status: 0, stdout: 'The weather in Oslo is 72°F and sunny.\n' });
     const none = await own.run(['call', 'get_weather']);
     expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('no configuration was found') });
@@ -194,10 +194,10 @@ describe('a gateway on stdio', () => {
     await using gateway = own.start(['serve', file, '--stdio', '--port', '0']);
     const client = stdioWire(gateway.child);
     await client.initialize();
-    expect((await client.call('probe_fail')).result).toMatchObject({ isError: true });
+    expect((await client.call('b__probe_fail')).result).toMatchObject({ isError: true });
     const [url] = await gateway.says(/http:\/\/\S+?\/mcp/);
     expect(gateway.stdout).not.toContain('http://');
-    expect(await ask(url, 'get_weather', { location: 'Bern' })).toContain('Bern');
+    expect(await ask(url, 'a__get_weather', { location: 'Bern' })).toContain('Bern');
     gateway.child.stdin!.end();
     expect(await gateway.ended()).toBe(0);
   });
@@ -229,10 +229,10 @@ describe('a configuration that changes', () => {
     expect(await ask(url, 'get_weather', { location: 'Oslo' })).toContain('Oslo');
     write({ a: toServer(EXTERNAL), b: toServer(PARLEY_DEMO) });
     await gateway.says('parley.config.json has changed: started b.');
-    await until('the new server to be there', async () => (await toolsAt(url)).includes('add'));
+    await until('the new server to be there', async () => (await toolsAt(url)).includes('b__add'));
     own.write('parley.config.json', '{ "mcpServers": { "a": ');
     await gateway.says('cannot be used; what ran before runs on');
-    expect(await ask(url, 'add', { a: 1, b: 1 })).toContain('2');
+    expect(await ask(url, 'b__add', { a: 1, b: 1 })).toContain('2');
     write({ a: toServer(EXTERNAL) });
     await gateway.says('stopped b');
     const { json } = await send(url, modern('tools/call', { name: 'add', arguments: { a: 1, b: 1 } }));

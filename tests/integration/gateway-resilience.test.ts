@@ -33,8 +33,8 @@ async function threeServers(ill: Moody, startMs = 60_000) {
 }
 
 async function othersAnswer(client: Client): Promise<void> {
-  expect(await textOf(client, 'one_echo', { text: '1' })).toBe('1');
-  expect(await textOf(client, 'two_echo', { text: '2' })).toBe('2');
+  expect(await textOf(client, 'one__one_echo', { text: '1' })).toBe('1');
+  expect(await textOf(client, 'two__two_echo', { text: '2' })).toBe('2');
 }
 
 describe('a server that is ill', () => {
@@ -42,24 +42,27 @@ describe('a server that is ill', () => {
     using ill = new Moody('ill');
     await using gateway = await threeServers(ill);
     const client = await gateway.client({ revision });
-    expect(await toolNames(client)).toContain('ill_crash');
-    expect(await whyNot(client, 'ill_crash')).toContain('out of cheese');
+    expect(await toolNames(client)).toContain('ill__ill_crash');
+    expect(await whyNot(client, 'ill__ill_crash')).toContain('out of cheese');
   });
 
   test.each([
-    ['dies in a call', 'ill_crash', ['out of cheese', 'exit code 3']],
-    ['ends within an answer', 'ill_half', ['broken pipe', 'exit code 4']],
+    ['dies in a call', 'ill__ill_crash', ['out of cheese', 'exit code 3']],
+    ['ends within an answer', 'ill__ill_half', ['broken pipe', 'exit code 4']],
   ])('and %s fails that call with its last words, and is there for the next', async (_, tool, words) => {
     using ill = new Moody('ill');
     await using gateway = await threeServers(ill);
     const client = await gateway.client(TELLS_WHY);
     const all = await toolNames(client);
-    const open = Promise.all([textOf(client, 'one_echo', { text: 'a' }), textOf(client, 'two_echo', { text: 'b' })]);
+    const open = Promise.all([
+      textOf(client, 'one__one_echo', { text: 'a' }),
+      textOf(client, 'two__two_echo', { text: 'b' }),
+    ]);
     const why = await whyNot(client, tool);
     for (const word of words) expect(why).toContain(word);
     expect(await open).toEqual(['a', 'b']);
     await othersAnswer(client);
-    await untilWell(client, 'ill_echo');
+    await untilWell(client, 'ill__ill_echo');
     expect(await toolNames(client)).toEqual(all);
     expect(await markOf(client, 'ill')).toBeUndefined();
   });
@@ -70,8 +73,8 @@ describe('a server that is ill', () => {
     const client = await gateway.client(TELLS_WHY);
     const all = await toolNames(client);
     ill.becomes('dies');
-    await whyNot(client, 'ill_crash');
-    expect(await whyNot(client, 'ill_echo')).toContain('cannot open the database');
+    await whyNot(client, 'ill__ill_crash');
+    expect(await whyNot(client, 'ill__ill_echo')).toContain('cannot open the database');
     // Also for clients that come only now, whatever they speak.
     for (const revision of ['2025-11-25', '2026-07-28']) {
       const newcomer = await gateway.client({ revision });
@@ -81,10 +84,10 @@ describe('a server that is ill', () => {
       await othersAnswer(newcomer);
     }
     ill.becomes('well');
-    await untilWell(client, 'ill_echo');
+    await untilWell(client, 'ill__ill_echo');
     const last = await gateway.client();
     expect(await markOf(last, 'ill')).toBeUndefined();
-    expect(await textOf(last, 'ill_echo', { text: 'back' })).toBe('back');
+    expect(await textOf(last, 'ill__ill_echo', { text: 'back' })).toBe('back');
   });
 
   test.each(['dies', 'dies-after-hello'] as const)('and %s every time costs the others nothing', async (mood) => {
@@ -92,15 +95,15 @@ describe('a server that is ill', () => {
     await using gateway = await threeServers(ill);
     const client = await gateway.client();
     for (let round = 0; round < 10; round++) {
-      expect(await toolNames(client)).toEqual(expect.arrayContaining(['one_echo', 'two_echo']));
+      expect(await toolNames(client)).toEqual(expect.arrayContaining(['one__one_echo', 'two__two_echo']));
       await othersAnswer(client);
-      await whyNot(client, 'ill_echo');
+      await whyNot(client, 'ill__ill_echo');
     }
     const told = new Promise((resolve) => client.on('tools', resolve));
     ill.becomes('well');
-    await until('its tools to be listed', async () => (await toolNames(client)).includes('ill_echo'));
+    await until('its tools to be listed', async () => (await toolNames(client)).includes('ill__ill_echo'));
     await within('the news of its tools', told);
-    await untilWell(client, 'ill_echo');
+    await untilWell(client, 'ill__ill_echo');
   });
 
   test('and hangs at its start is not waited for; its tools are told of when it has come', async () => {
@@ -115,11 +118,11 @@ describe('a server that is ill', () => {
     await until('the others to be up', async () => (await toolNames(client)).length === 16);
     await othersAnswer(client);
     await until('its failure to be known', () => stateOf(gateway, 'ill') === 'failing');
-    expect(await whyNot(client, 'ill_echo')).toContain('Unknown tool');
+    expect(await whyNot(client, 'ill__ill_echo')).toContain('did not answer initialize');
     ill.becomes('well');
-    await until('its tools to be listed', async () => (await toolNames(client)).includes('ill_echo'));
+    await until('its tools to be listed', async () => (await toolNames(client)).includes('ill__ill_echo'));
     await within('the news of its tools', told);
-    await untilWell(client, 'ill_echo');
+    await untilWell(client, 'ill__ill_echo');
   });
 
   test.each(['floods', 'garbage'] as const)('and %s, but answers, is heard', async (mood) => {
@@ -129,21 +132,21 @@ describe('a server that is ill', () => {
     expect(await toolNames(client)).toHaveLength(24);
     ill.becomes(mood);
     const texts = await Promise.all(
-      ['one_echo', 'ill_echo', 'two_echo'].map((tool) => textOf(client, tool, { text: tool })),
+      ['one__one_echo', 'ill__ill_echo', 'two__two_echo'].map((tool) => textOf(client, tool, { text: tool })),
     );
-    expect(texts).toEqual(['one_echo', 'ill_echo', 'two_echo']);
+    expect(texts).toEqual(['one__one_echo', 'ill__ill_echo', 'two__two_echo']);
   });
 
   test('and breaks off its streams fails those calls alone', async () => {
     await using cutting = await startHttp(fixture('closes-mid-stream'));
     await using gateway = await serving({ servers: { one: well('one'), cutting: cutting.url } });
     const client = await gateway.client();
-    expect(await toolNames(client)).toContain('echo');
+    expect(await toolNames(client)).toContain('cutting__echo');
     const part = await gateway.client({ part: 'cutting' }); // it lists only `echo`; alone, it is asked for the others as well
     for (const tool of ['end', 'cut', 'half']) {
       await whyNot(part, tool);
-      expect(await textOf(client, 'one_echo', { text: tool })).toBe(tool);
-      expect(await textOf(client, 'echo', { text: tool })).toBe(tool);
+      expect(await textOf(client, 'one__one_echo', { text: tool })).toBe(tool);
+      expect(await textOf(client, 'cutting__echo', { text: tool })).toBe(tool);
     }
   });
 });
@@ -152,10 +155,10 @@ test('a server over HTTP that has forgotten its session is greeted anew, and the
   await using forgetful = await startHttp(fixture('forgets-sessions'));
   await using gateway = await serving({ servers: { one: well('one'), forgetful: forgetful.url } });
   const client = await gateway.client();
-  expect(await toolNames(client)).toContain('echo');
+  expect(await toolNames(client)).toContain('forgetful__echo');
   const part = await gateway.client({ part: 'forgetful' });
   await textOf(part, 'forget');
-  expect(await textOf(client, 'echo', { text: 'again' })).toBe('again');
+  expect(await textOf(client, 'forgetful__echo', { text: 'again' })).toBe('again');
   expect(await textOf(part, 'count')).toBe('2');
 });
 
@@ -163,24 +166,24 @@ test('a change of a server, or of the servers, reaches clients that listen, and 
   await using gateway = await serving({ servers: { one: well('one'), two: well('two') } });
   const listening = await gateway.client();
   const modern = await gateway.client({ revision: '2026-07-28' });
-  for (const client of [listening, modern]) expect(await toolNames(client)).not.toContain('two_new');
+  for (const client of [listening, modern]) expect(await toolNames(client)).not.toContain('two__two_new');
   const told = new Promise((resolve) => listening.on('tools', resolve));
-  await textOf(modern, 'two_change');
+  await textOf(modern, 'two__two_change');
   await within('the news', told);
   for (const client of [listening, modern]) {
-    await until('the new tool', async () => (await toolNames(client)).includes('two_new'));
+    await until('the new tool', async () => (await toolNames(client)).includes('two__two_new'));
   }
 });
 
 describe('sizes', () => {
   const MiB = 1024 * 1024;
-  const last = (client: Client) => textOf(client, 'one_echo', { text: 'still here' });
+  const last = (client: Client) => textOf(client, 'one__one_echo', { text: 'still here' });
 
   test.each(['2025-11-25', '2026-07-28'])('requests of 5 MB and results of 50 MB pass, for %s', async (revision) => {
     await using gateway = await serving({ servers: { one: well('one'), two: well('two') } });
     const client = await gateway.client({ revision });
-    expect(await textOf(client, 'one_length', { text: 'x'.repeat(5 * MiB) })).toBe(String(5 * MiB));
-    expect(await textOf(client, 'two_big', { size: 50 * MiB })).toHaveLength(50 * MiB);
+    expect(await textOf(client, 'one__one_length', { text: 'x'.repeat(5 * MiB) })).toBe(String(5 * MiB));
+    expect(await textOf(client, 'two__two_big', { size: 50 * MiB })).toHaveLength(50 * MiB);
     expect(await last(client)).toBe('still here');
   });
 
@@ -188,9 +191,9 @@ describe('sizes', () => {
     const limits = { maxRequestBytes: 100_000, maxResultBytes: 200_000 };
     await using gateway = await serving({ servers: { one: well('one'), two: well('two') }, limits });
     const client = await gateway.client();
-    const meanwhile = textOf(client, 'two_big', { size: 150_000 });
-    expect(await whyNot(client, 'two_big', { size: 300_000 })).toContain('larger than 200000 bytes');
-    expect(await whyNot(client, 'one_length', { text: 'x'.repeat(150_000) })).toMatch(/100000 bytes|413/);
+    const meanwhile = textOf(client, 'two__two_big', { size: 150_000 });
+    expect(await whyNot(client, 'two__two_big', { size: 300_000 })).toContain('larger than 200000 bytes');
+    expect(await whyNot(client, 'one__one_length', { text: 'x'.repeat(150_000) })).toMatch(/100000 bytes|413/);
     expect(await meanwhile).toHaveLength(150_000);
     expect(await last(client)).toBe('still here');
   });

@@ -33,7 +33,7 @@ test('a server is started when a client first needs it, or at once where that is
   await until('the one to be there', () => stateOf(gateway, 'eager') === 'ready');
   expect(stateOf(gateway, 'lazy')).toBe('idle');
   const client = await gateway.client();
-  await textOf(client, 'pid');
+  await textOf(client, 'lazy__pid');
   expect(stateOf(gateway, 'lazy')).toBe('ready');
 });
 

@@ -61,20 +61,21 @@ describe('a configuration that changes', () => {
     expect(await ask(url, 'two__pid')).toBe(two);
   });
 
-  test('gives other names at once, and old ones still lead to their tools', async () => {
+  test('gives other names at once; qualified ones lead to their tools by either rule', async () => {
     using home = new Home();
-    const rest = { servers: { one: bridged }, ask: { channels: [] } };
+    const rest = { servers: { one: bridged, two: bridged }, ask: { channels: [] } };
     const write = (names: string) => home.write('parley.config.json', { ...rest, names });
     write('on-collision');
     await using gateway = home.start(['serve', '--port', '0']);
     const url = await gateway.url();
-    await hasTools(url, 'pid');
+    await hasTools(url, 'pid', 'two__pid');
     const pid = await ask(url, 'pid');
+    expect(await ask(url, 'one__pid')).toBe(pid);
     write('always');
     await gateway.says('has changed: renewed names.');
-    expect((await toolsAt(url)).every(({ name }) => name.startsWith('one__'))).toBe(true);
+    expect((await toolsAt(url)).every(({ name }) => /^(one|two)__/.test(name))).toBe(true);
     expect(await ask(url, 'one__pid')).toBe(pid);
-    expect(await ask(url, 'pid')).toBe(pid);
+    await expect(ask(url, 'pid')).rejects.toThrow('Unknown tool');
   });
 
   test('does not forget what a server offered that is away', async () => {

@@ -1,6 +1,7 @@
 // Which calls need a person's approval. Deny wins over allow, and allow over ask.
 import type { JsonObject } from '../../protocol/message.ts';
-import { toMatcher } from './glob.ts';
+import type { Origin } from '../../protocol/step.ts';
+import { toNameRule, toPermission } from './name-rule.ts';
 import { badOption } from './step-options.ts';
 
 /**
@@ -20,25 +21,32 @@ export interface ApprovalRule {
 
 export type Judgement = 'allow' | 'ask' | 'deny';
 
+export interface JudgedTool {
+  /** As it is shown where the step stands. */
+  name: string;
+  origin: Origin | undefined;
+}
+
 export interface Judge {
   /** Whether it needs to know what servers say of their tools. */
   readonly byAnnotations: boolean;
-  judge(tool: string, annotations: () => Promise<JsonObject>): Promise<Judgement>;
+  judge(tool: JudgedTool, annotations: () => Promise<JsonObject>): Promise<Judgement>;
 }
 
 export function readRule(when: ApproveWhen | ApprovalRule): Judge {
   const rule = toRule(when);
-  const isDenied = matcher('deny', rule.deny ?? []);
-  const isAllowed = matcher('allow', rule.allow ?? []);
+  const isDenied = toNameRule(checkGlobs('deny', rule.deny ?? []));
+  const isAllowed = toPermission(checkGlobs('allow', rule.allow ?? []));
   const { ask = 'destructive' } = rule;
   const byAnnotations = ask === 'destructive';
-  const isAsked = ask === 'always' ? () => true : byAnnotations ? undefined : matcher('ask', toList(ask));
+  const isAsked =
+    ask === 'always' ? () => true : byAnnotations ? undefined : toNameRule(checkGlobs('ask', toList(ask)));
   return {
     byAnnotations,
-    async judge(tool, annotations) {
-      if (isDenied(tool)) return 'deny';
-      if (isAllowed(tool)) return 'allow';
-      const isMeant = isAsked ? isAsked(tool) : mayDestroy(await annotations());
+    async judge({ name, origin }, annotations) {
+      if (isDenied(name, origin)) return 'deny';
+      if (isAllowed(name, origin)) return 'allow';
+      const isMeant = isAsked ? isAsked(name, origin) : mayDestroy(await annotations());
       return isMeant ? 'ask' : 'allow';
     },
   };
@@ -61,8 +69,8 @@ function toList(ask: ApproveWhen): string[] {
   return typeof ask === 'string' ? [ask] : ask;
 }
 
-function matcher(option: string, globs: string[]): (tool: string) => boolean {
+function checkGlobs(option: string, globs: string[]): string[] {
   const isList = Array.isArray(globs) && globs.every((glob) => typeof glob === 'string');
   if (!isList) throw badOption(`approve.when.${option}`, 'must be a list of globs');
-  return toMatcher(globs);
+  return globs;
 }

@@ -37,15 +37,15 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('approve, for a client
     const client = await connect(ours, { revision, log, onElicit });
     const call = async (name: string, given = {}) => (await client.callTool(name, given)) as { isError?: boolean };
 
-    expect(await call('x_look')).not.toHaveProperty('isError', true);
+    expect(await call('x_one__look')).not.toHaveProperty('isError', true);
     expect(await call('x_two__remove', { path: '/a' })).toMatchObject({ isError: true });
     answer = undefined;
-    expect(await call('x_remove', { path: '/b' })).toMatchObject({ isError: true });
+    expect(await call('x_one__remove', { path: '/b' })).toMatchObject({ isError: true });
     answer = true;
     expect(await call('x_two__remove', { path: '/c' })).toMatchObject({ content: [{ text: 'removed' }] });
     expect(asked).toEqual([
       'Call two__remove of two?\n\npath: "/a"',
-      'Call remove of one?\n\npath: "/b"',
+      'Call one__remove of one?\n\npath: "/b"',
       'Call two__remove of two?\n\npath: "/c"',
     ]);
     expect(done).toEqual(['two /c']);

@@ -64,7 +64,6 @@ describe('approve: which calls', () => {
     ['delete', 1],
     ['odd', 0],
     ['silent', 1],
-    ['unknown', 1],
   ])('a tool that may destroy is asked about: %s', async (name, asked) => {
     expect(await use(name)).toMatchObject({ asked, called: 1 });
   });
@@ -81,6 +80,11 @@ describe('approve: which calls', () => {
     [{ ask: ['read'] }, 'read', 1],
   ])('%j: %s', async (when, name, asked) => {
     expect(await use(name, { when })).toMatchObject({ asked, called: 1 });
+  });
+
+  it('a name that is not listed is refused: no rule can know what the server takes it for', async () => {
+    await expect(use('unknown')).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
+    await expect(use('unknown', { when: ['other'] })).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
   });
 
   it('what is denied is neither asked about nor called', async () => {

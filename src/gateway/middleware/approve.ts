@@ -13,7 +13,6 @@ import type { ApprovalRule, ApproveWhen } from './approval-rule.ts';
 import { Approvals, logDecision } from './approvals.ts';
 import type { Remember } from './approvals.ts';
 import { KnownTools } from './known-tools.ts';
-import { listAll } from './list-all.ts';
 import { respond } from './outcome.ts';
 import { withDefaults } from './step-options.ts';
 
@@ -44,9 +43,9 @@ export function approve(options: ApproveOptions = {}): Step {
   const tools = new KnownTools();
   return {
     name: 'approve',
-    methods: [...(rule.byAnnotations ? ['tools/list'] : []), 'tools/call', 'interaction.start'],
+    methods: ['tools/list', 'tools/call', 'interaction.start'],
     onChange: (change) => tools.hear(change),
-    handle: async function approve(exchange, next, lookUp) {
+    handle: async function approve(exchange, next, lookUp, originOf) {
       if (exchange.method === 'tools/list') {
         const outcome = await next();
         tools.learn(exchange, outcome.result);
@@ -54,11 +53,13 @@ export function approve(options: ApproveOptions = {}): Step {
       }
       const isCall = exchange.method === 'tools/call';
       const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
-      const judgement = await rule.judge(tool, () => tools.annotations(tool, exchange, lookUp));
+      if (!originOf?.('tools', tool)) await tools.annotations(tool, exchange, lookUp); // whatever is listed has an origin
+      const judged = { name: tool, origin: originOf?.('tools', tool) };
+      const judgement = await rule.judge(judged, () => tools.annotations(tool, exchange, lookUp));
+      if (judgement !== 'deny') await tools.checkListed(tool, exchange, lookUp);
       if (judgement === 'allow') return next();
       // Before a session is begun there is nobody to ask in it: it is played as a call, and asked about as one.
       if (!isCall) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
-      if (exchange.owner === undefined) await listAll(lookUp, 'tools').catch(() => {}); // it is asked without a server's name
       const refusal = judgement === 'deny' ? forbidden(tool, exchange) : await approvals.ask(tool, exchange);
       return refusal === undefined ? next() : respond(notApproved(tool, refusal));
     },

@@ -4,12 +4,13 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
-import type { Step } from '../../protocol/step.ts';
+import type { OriginOf, Step } from '../../protocol/step.ts';
 import { createCounter } from '../../shared/ids.ts';
 import type { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toError } from '../../shared/to-error.ts';
+import { originBehind } from './beside-requests.ts';
 import { ChainExchange } from './chain-exchange.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';
 import { passOn, resultIn } from './outcome.ts';
@@ -24,6 +25,8 @@ const SILENT = createLog({ level: 'silent' });
 export interface ChainOptions {
   /** Tells steps which server `last` would hand a request to. */
   ownerOf?: OwnerOf | undefined;
+  /** Tells steps where what `last` calls so comes from. */
+  originOf?: OriginOf | undefined;
   /** Where steps write lines, and each mistake of a step is told once. */
   log?: Log | undefined;
   /** By what steps keep apart what they remember; default: one of its own. */
@@ -46,6 +49,7 @@ class Chain implements ChainContext {
   readonly log: Log;
   readonly #steps: readonly Step[];
   readonly #last: Last;
+  readonly #originOf: OriginOf;
   readonly #logged = new Set<string>();
   /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
   readonly #runs: Map<string, Run>[];
@@ -54,12 +58,13 @@ class Chain implements ChainContext {
   constructor(
     steps: readonly Step[],
     last: Last,
-    { ownerOf = () => undefined, log = SILENT, scope = createScope() }: ChainOptions,
+    { ownerOf = () => undefined, originOf = () => undefined, log = SILENT, scope = createScope() }: ChainOptions,
   ) {
     this.scope = scope;
     this.ownerOf = ownerOf;
     this.#steps = steps;
     this.#last = last;
+    this.#originOf = originOf;
     this.log = log;
     this.#runs = [...steps, undefined].map(() => new Map());
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
@@ -128,7 +133,8 @@ class Chain implements ChainContext {
       const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
       return toPlain(await this.#start(this.#from(after, method), quiet));
     };
-    const place = { step, rest, lookUp };
+    const originOf = originBehind(this.#steps.slice(after), this.scope, this.#originOf);
+    const place = { step, rest, lookUp, originOf };
     return (exchange) => takeTurn(place, exchange);
   }
 }

@@ -2,23 +2,29 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/step.ts';
+import { KnownTools } from './known-tools.ts';
 import { toListed } from './list-all.ts';
-import { RUNNING, editArguments, editSchema, readArguments } from './tool-arguments.ts';
-import type { ToolArguments } from './tool-arguments.ts';
+import { RUNNING, editSchema, readArguments, runEdited } from './tool-arguments.ts';
+import type { Editing, ToolArguments } from './tool-arguments.ts';
 
 export function defaults(byTool: ToolArguments): Step {
   const argumentsOf = readArguments('defaults', byTool);
+  const tools = new KnownTools();
+  const editing: Editing = { argumentsOf, tools, edit: (given, set) => ({ ...set, ...given }) };
   return {
     name: 'defaults',
     methods: ['tools/list', ...Object.keys(RUNNING)],
-    handle: async function defaults(exchange, next) {
-      if (editArguments(exchange, argumentsOf, (given, set) => ({ ...set, ...given }))) return next();
+    onChange: (change) => tools.hear(change),
+    handle: async function defaults(exchange, next, lookUp, originOf) {
+      const ran = runEdited(editing, exchange, next, { lookUp, originOf });
+      if (ran) return ran;
       const outcome = await next();
-      const tools = toListed(outcome.result.tools).map((tool) => {
-        const values = argumentsOf(tool.name);
+      tools.learn(exchange, outcome.result);
+      const shown = toListed(outcome.result.tools).map((tool) => {
+        const values = argumentsOf(tool.name, originOf?.('tools', tool.name));
         return values ? editSchema(tool, values, (properties) => withValues(properties, values)) : tool;
       });
-      outcome.result = { ...outcome.result, tools };
+      outcome.result = { ...outcome.result, tools: shown };
       return outcome;
     },
   } satisfies Step;

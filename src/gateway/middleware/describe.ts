@@ -1,7 +1,7 @@
 // Other words for tools and prompts: models choose by them. `{description}` stands for what the server says.
 import type { Step } from '../../protocol/step.ts';
-import { toMatcher } from './glob.ts';
 import { mapNames } from './map-names.ts';
+import { toNameRule } from './name-rule.ts';
 import type { MapEntry } from './name-table.ts';
 import { badOption, withDefaults } from './step-options.ts';
 
@@ -19,11 +19,11 @@ export function describe(options: DescribeOptions): Step {
 function toMap(area: string, given: Record<string, string>): MapEntry | undefined {
   const texts = Object.entries(given).map(([pattern, text]) => {
     if (typeof text !== 'string') throw badOption(`describe.${area}.${pattern}`, 'must be a text');
-    return { fits: toMatcher([pattern]), text };
+    return { fits: toNameRule([pattern]), text };
   });
   if (texts.length === 0) return undefined;
-  return function describe(entry) {
-    const text = texts.find(({ fits }) => fits(entry.name))?.text;
+  return function describe(entry, origin) {
+    const text = texts.find(({ fits }) => fits(entry.name, origin))?.text;
     if (text === undefined) return entry;
     const own = typeof entry.description === 'string' ? entry.description : '';
     return { ...entry, description: text.replaceAll('{description}', () => own) };

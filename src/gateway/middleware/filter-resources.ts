@@ -18,22 +18,23 @@ const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 
 
 /** `named` handles tools and prompts. */
 export function filterResources(named: Step, isAllowed: (uri: string) => boolean): Step {
-  const passes = (uri: unknown): boolean => typeof uri !== 'string' || uriForms(uri).every(isAllowed);
+  const passes = (uri: unknown): boolean => typeof uri !== 'string' || uriForms(uri).every((form) => isAllowed(form));
   return {
     name: named.name,
     methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
-    handle: function filter(exchange, next, lookUp) {
+    handle: function filter(exchange, next, lookUp, originOf) {
       const uri = uriOf(exchange);
       if (!passes(uri)) throw new GatewayError('ACCESS_DENIED', { uri });
       const list = LISTS[exchange.method];
       if (list) return filtered(next, list, passes);
-      return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp) : next();
+      return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp, originOf) : next();
     },
     reword: named.reword,
     toolBehind: named.toolBehind,
-    onChange(change) {
+    promptBehind: named.promptBehind,
+    onChange(change, originOf) {
       if (change.kind === 'resource' && !passes(change.uri)) return undefined;
-      return named.onChange!(change);
+      return named.onChange!(change, originOf);
     },
   } satisfies Step;
 }

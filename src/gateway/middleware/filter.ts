@@ -2,8 +2,9 @@
 // exist, a resource is refused. Deny wins over allow; an allow list denies everything else.
 import type { Step } from '../../protocol/step.ts';
 import { filterResources } from './filter-resources.ts';
-import { toMatcher } from './glob.ts';
 import { mapNames } from './map-names.ts';
+import { toNameRule, toPermission } from './name-rule.ts';
+import type { NameRule } from './name-rule.ts';
 import { withDefaults } from './step-options.ts';
 
 /** Globs over names or URIs. */
@@ -36,20 +37,24 @@ export function filter(options: FilterOptions = {}): Step {
   const isResource = allowed('resources', resources);
   const named = mapNames({
     name: 'filter',
-    tools: isTool && ((tool) => (isTool(tool.name) ? tool : undefined)),
-    prompts: isPrompt && ((prompt) => (isPrompt(prompt.name) ? prompt : undefined)),
+    tools: isTool && ((tool, origin) => (isTool(tool.name, origin) ? tool : undefined)),
+    prompts: isPrompt && ((prompt, origin) => (isPrompt(prompt.name, origin) ? prompt : undefined)),
     strict: true,
   });
   return isResource ? filterResources(named, isResource) : named;
 }
 
 /** Undefined where there is nothing to check. */
-function toAllowed(rules: Rule[]): ((text: string) => boolean) | undefined {
-  const checks = rules.flatMap(({ allow, deny }) => {
-    const isDenied = deny && toMatcher(deny);
-    return [allow && toMatcher(allow), isDenied && ((text: string) => !isDenied(text))].filter((check) => !!check);
+export function toAllowed(rules: Rule[]): NameRule | undefined {
+  const checks = rules.flatMap(({ allow, deny }): NameRule[] => {
+    const isDenied = deny && toNameRule(deny);
+    return [...(allow ? [toPermission(allow)] : []), ...(isDenied ? [not(isDenied)] : [])];
   });
-  return checks.length === 0 ? undefined : (text) => checks.every((check) => check(text));
+  return checks.length === 0 ? undefined : (name, origin) => checks.every((check) => check(name, origin));
+}
+
+function not(rule: NameRule): NameRule {
+  return (name, origin) => !rule(name, origin);
 }
 
 function checkRule(option: string, rule: Rule): Rule {

@@ -49,8 +49,12 @@ describe.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])('for a c
     const steps = [prefix('acme_'), rename({ tools: { two__weather: 'forecast' } }), filter({ deny: ['drop'] })];
     const { client, gateway } = await through(steps, revision);
     expect(text(await client.callTool('acme_forecast'))).toBe('of two');
-    expect((await client.listTools()).map(({ name }) => name)).toEqual(['acme_weather', 'acme_slow', 'acme_forecast']);
-    for (const name of ['acme_drop', 'drop', 'forecast', 'two__weather']) {
+    expect((await client.listTools()).map(({ name }) => name)).toEqual([
+      'acme_one__weather',
+      'acme_one__slow',
+      'acme_forecast',
+    ]);
+    for (const name of ['acme_one__drop', 'one__drop', 'drop', 'forecast', 'two__weather']) {
       await expect(client.callTool(name), name).rejects.toMatchObject({ message: `Unknown tool: ${name}` });
     }
     await gateway.close();
@@ -60,7 +64,7 @@ describe.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])('for a c
     const { client, gateway } = await through([fixed({ weather: { key: 'k1' } })], revision);
     const [tool] = await client.listTools();
     expect(tool!.inputSchema).toEqual({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] });
-    expect(text(await client.callTool('weather', { city: 'Oslo', key: 'mine' }))).toBe('Oslo with k1');
+    expect(text(await client.callTool('one__weather', { city: 'Oslo', key: 'mine' }))).toBe('Oslo with k1');
     await gateway.close();
   });
 
@@ -71,7 +75,7 @@ describe.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])('for a c
     );
     const heard: unknown[] = [];
     const onProgress = ({ message }: { message?: string | undefined }) => void heard.push(message);
-    await expect(client.callTool('slow', {}, { onProgress })).rejects.toMatchObject({
+    await expect(client.callTool('one__slow', {}, { onProgress })).rejects.toMatchObject({
       message: expect.stringContaining('one did not answer tools/call within 50 ms'),
     });
     expect(stopped).toEqual(['slow']);
@@ -95,8 +99,8 @@ describe.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])('for a c
 
   it('a circuit knows the server of a tool', async () => {
     const { client, gateway } = await through([circuitBreaker({ failures: 2 }), timeout({ ms: 20 })], revision);
-    for (let time = 0; time < 2; time++) await client.callTool('slow').catch(() => {});
-    await expect(client.callTool('slow')).rejects.toMatchObject({
+    for (let time = 0; time < 2; time++) await client.callTool('one__slow').catch(() => {});
+    await expect(client.callTool('one__slow')).rejects.toMatchObject({
       message: expect.stringMatching(/^one is too busy: it failed 2 times in a row/),
     });
     expect(text(await client.callTool('two__weather'))).toBe('of two');

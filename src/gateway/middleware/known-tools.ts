@@ -4,6 +4,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { LookUp, StepExchange } from '../../protocol/step.ts';
 import type { Change } from '../../protocol/target.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { listAll, toListed } from './list-all.ts';
 import type { Listed } from './list-all.ts';
 
@@ -20,6 +21,21 @@ export class KnownTools {
 
   /** Of the tool that is to be run; empty where there are none, or nobody can tell. */
   async annotations(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<JsonObject> {
+    return (await this.#find(tool, exchange, lookUp)) ?? {};
+  }
+
+  /**
+   * Refuses a name that is not listed: a rule cannot know what a server would take it for. Undefined where that needs no waiting. Where the
+   * list cannot be had, the server has the last word.
+   */
+  checkListed(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<void> | undefined {
+    if (this.#annotations.get(keyOf(exchange, tool))) return undefined;
+    return this.#find(tool, exchange, lookUp).then((found) => {
+      if (!found) throw toUnknownTool(exchange.method, tool);
+    });
+  }
+
+  async #find(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<JsonObject | undefined> {
     const key = keyOf(exchange, tool);
     const known = this.#annotations.get(key);
     if (known) return known;
@@ -28,7 +44,7 @@ export class KnownTools {
     } catch {
       return {}; // the server is in trouble, or this would not be asked
     }
-    return this.#annotations.get(key) ?? {};
+    return this.#annotations.get(key);
   }
 
   hear(change: Change): Change {
@@ -41,6 +57,11 @@ export class KnownTools {
       this.#annotations.set(keyOf(exchange, name), isObject(annotations) ? annotations : {});
     }
   }
+}
+
+export function toUnknownTool(method: string, name: string): GatewayError {
+  if (method !== 'interaction.start') return new GatewayError('TOOL_NOT_FOUND', { name });
+  return new GatewayError('INVALID_PARAMS', { data: { toolName: name, error: 'There is no such tool' } });
 }
 
 function keyOf({ scope }: StepExchange, name: string): string {

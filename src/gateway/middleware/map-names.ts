@@ -4,10 +4,11 @@
 // 2. What is hidden, or shown by another name, cannot be called by its own.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { LookUp, Next, Outcome, Step, StepExchange, StepFunction } from '../../protocol/step.ts';
+import type { Next, Outcome, Step, StepExchange, StepFunction } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toListed } from './list-all.ts';
 import { MappedArea } from './mapped-area.ts';
+import type { Around } from './mapped-area.ts';
 import type { MapEntry } from './name-table.ts';
 import { respond } from './outcome.ts';
 
@@ -38,14 +39,15 @@ export function mapNames({ name, tools, prompts, strict = false }: Mapping): Ste
   return {
     name,
     methods: Object.keys(handlers),
-    handle: (exchange, next, lookUp) => handlers[exchange.method]!(exchange, next, lookUp),
+    handle: (exchange, next, lookUp, originOf) => handlers[exchange.method]!(exchange, next, lookUp, originOf),
     reword,
     toolBehind: (shown, scope) => toolNames?.behind(shown, scope),
-    onChange(change) {
+    promptBehind: (shown, scope) => promptNames?.behind(shown, scope),
+    onChange(change, originOf) {
       if (change.kind === 'prompts') promptNames?.changed();
       if (change.kind !== 'tools' || !toolNames) return change;
       try {
-        return toolNames.toldOf(change);
+        return toolNames.toldOf(change, originOf);
       } catch {
         return { kind: 'tools' }; // the mapping fails for what little a change tells of a tool; the list will say why
       }
@@ -59,11 +61,11 @@ export function mapTools(map: MapEntry, name: string = map.name || 'mapTools'): 
 }
 
 function showing(names: MappedArea, area: 'tools' | 'prompts'): StepFunction {
-  return async (exchange, next, lookUp) => {
+  return async (exchange, next, lookUp, originOf) => {
     const outcome = await next();
     const entries = toListed(outcome.result[area]);
     if (entries.length === 0) return outcome;
-    const shown = await names.show(entries, exchange, lookUp);
+    const shown = await names.show(entries, exchange, { lookUp, originOf });
     outcome.result = { ...outcome.result, [area]: shown };
     return outcome;
   };
@@ -79,17 +81,17 @@ interface Resolving {
 
 function resolving(names: MappedArea, how: Resolving): StepFunction {
   const { key, unknown, strict } = how;
-  const find = async (name: string, exchange: StepExchange, next: Next, lookUp: LookUp): Promise<Outcome> => {
-    const found = await names.resolve(name, exchange, lookUp);
+  const find = async (name: string, exchange: StepExchange, next: Next, around: Around): Promise<Outcome> => {
+    const found = await names.resolve(name, exchange, around);
     if (found === 'unlisted' && !strict) return next();
     if (typeof found === 'string') throw toUnknown(unknown, name);
     return nextAs(found.own, key, exchange, next);
   };
-  return (exchange, next, lookUp) => {
+  return (exchange, next, lookUp, originOf) => {
     const name = exchange.params[key];
     if (typeof name !== 'string') return next();
     const own = names.known(name, exchange);
-    return own === undefined ? find(name, exchange, next, lookUp) : nextAs(own, key, exchange, next);
+    return own === undefined ? find(name, exchange, next, { lookUp, originOf }) : nextAs(own, key, exchange, next);
   };
 }
 
@@ -115,11 +117,11 @@ function reword(thrown: unknown, passedOn: JsonObject, found: JsonObject): unkno
 
 /** The state of an interactive session says which tool it is of. */
 function telling(names: MappedArea): StepFunction {
-  return async (_exchange, next) => {
+  return async (_exchange, next, _lookUp, originOf) => {
     const outcome = await next();
     const { metadata } = outcome.result;
     if (!isObject(metadata) || typeof metadata.toolName !== 'string') return outcome;
-    const toolName = names.shownName(metadata.toolName) ?? metadata.toolName;
+    const toolName = names.shownName(metadata.toolName, originOf) ?? metadata.toolName;
     outcome.result = { ...outcome.result, metadata: { ...metadata, toolName } };
     return outcome;
   };
@@ -127,10 +129,10 @@ function telling(names: MappedArea): StepFunction {
 
 /** Clients ask on every key stroke: for something unknown nothing is suggested, and nothing is an error. */
 function completing(names: MappedArea, strict: boolean): StepFunction {
-  return async (exchange, next, lookUp) => {
+  return async (exchange, next, lookUp, originOf) => {
     const { ref } = exchange.params;
     if (!isObject(ref) || ref.type !== 'ref/prompt' || typeof ref.name !== 'string') return next();
-    const found = await names.resolve(ref.name, exchange, lookUp);
+    const found = await names.resolve(ref.name, exchange, { lookUp, originOf });
     if (found === 'unlisted' && !strict) return next();
     if (typeof found === 'string') return respond({ completion: { values: [], total: 0, hasMore: false } });
     exchange.params = { ...exchange.params, ref: { ...ref, name: found.own } };

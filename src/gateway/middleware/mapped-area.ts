@@ -1,16 +1,22 @@
 // The tools or the prompts as one step shows them, with a table for every chain the step is part of: the same name may mean
 // different things behind /mcp and behind /mcp/<server>.
-import type { LookUp, StepExchange } from '../../protocol/step.ts';
+import type { LookUp, OriginOf, StepExchange } from '../../protocol/step.ts';
 import type { Change } from '../../protocol/target.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import { listAll } from './list-all.ts';
 import type { Listed } from './list-all.ts';
 import { NameTable } from './name-table.ts';
-import type { MapEntry } from './name-table.ts';
+import type { EntryOrigin, MapEntry } from './name-table.ts';
 import { misused } from './step-error.ts';
 
 /** More chains than a gateway has parts. */
 const MAX_TABLES = 256;
+
+/** What a step can find out of the rest of the chain. */
+export interface Around {
+  lookUp: LookUp;
+  originOf: OriginOf | undefined;
+}
 
 type ToolsChange = Extract<Change, { kind: 'tools' }>;
 
@@ -29,12 +35,13 @@ export class MappedArea {
   }
 
   /** The entries as clients should see them. */
-  async show(entries: Listed[], { scope }: StepExchange, lookUp: LookUp): Promise<Listed[]> {
-    const shown = this.#table(scope).learn(entries);
+  async show(entries: Listed[], { scope }: StepExchange, { lookUp, originOf }: Around): Promise<Listed[]> {
+    const origin = this.#originIn(originOf);
+    const shown = this.#table(scope).learn(entries, origin);
     if (Array.isArray(shown)) return shown;
     // The other owner of the name may be long gone: only a list of all there is now can tell.
-    await this.#renew(scope, lookUp);
-    return entries.flatMap((entry) => this.#map(entry) ?? []);
+    await this.#renew(scope, { lookUp, originOf });
+    return entries.flatMap((entry) => this.#map(entry, origin(entry.name)) ?? []);
   }
 
   /** What the rest of the chain calls it, if that is known and still holds. */
@@ -47,13 +54,13 @@ export class MappedArea {
   async resolve(
     name: string,
     { scope }: StepExchange,
-    lookUp: LookUp,
+    around: Around,
   ): Promise<{ own: string } | 'kept back' | 'unlisted'> {
     let table = this.#table(scope);
     const known = table.owner(name);
     if (known === undefined || table.stale) {
       try {
-        table = await this.#renew(scope, lookUp);
+        table = await this.#renew(scope, around);
       } catch (thrown) {
         if (known === undefined) throw thrown; // else the server is away, and what was known of it has to do
       }
@@ -73,26 +80,27 @@ export class MappedArea {
   }
 
   /** The change in the names that clients know; undefined when it is about nothing they can see. */
-  toldOf(change: ToolsChange): ToolsChange | undefined {
+  toldOf(change: ToolsChange, originOf?: OriginOf): ToolsChange | undefined {
     this.changed();
-    const added = change.added?.flatMap((tool) => this.#shownTool(tool) ?? []);
-    const removed = change.removed?.flatMap((name) => this.shownName(name) ?? []);
+    const origin = this.#originIn(originOf);
+    const added = change.added?.flatMap((tool) => this.#shownTool(tool, origin) ?? []);
+    const removed = change.removed?.flatMap((name) => this.shownName(name, originOf) ?? []);
     const told = (change.added?.length ?? 0) + (change.removed?.length ?? 0);
     if (told > 0 && (added?.length ?? 0) + (removed?.length ?? 0) === 0) return undefined;
     return { ...change, ...(added && { added }), ...(removed && { removed }) };
   }
 
-  #shownTool(tool: NonNullable<ToolsChange['added']>[number]): typeof tool | undefined {
-    const mapped = this.#map({ ...tool });
+  #shownTool(tool: NonNullable<ToolsChange['added']>[number], origin: EntryOrigin): typeof tool | undefined {
+    const mapped = this.#map({ ...tool }, origin(tool.name));
     if (!mapped) return undefined;
     const { name, description = tool.description } = mapped;
     return { name, ...(typeof description === 'string' && { description }) };
   }
 
   /** The name it is shown by, so far as that is known. */
-  shownName(own: string): string | undefined {
+  shownName(own: string, originOf?: OriginOf): string | undefined {
     const table = this.#tables.entries().find(([, table]) => table.has(own))?.[1] ?? new NameTable(this.#map);
-    return table.shownName(own);
+    return table.shownName(own, this.#originIn(originOf));
   }
 
   #table(scope: string): NameTable {
@@ -106,9 +114,13 @@ export class MappedArea {
     return table;
   }
 
-  async #renew(scope: string, lookUp: LookUp): Promise<NameTable> {
+  #originIn(originOf: OriginOf | undefined): EntryOrigin {
+    return (name) => originOf?.(this.#area, name);
+  }
+
+  async #renew(scope: string, { lookUp, originOf }: Around): Promise<NameTable> {
     const table = new NameTable(this.#map);
-    const shown = table.learn(await listAll(lookUp, this.#area));
+    const shown = table.learn(await listAll(lookUp, this.#area), this.#originIn(originOf));
     if (!Array.isArray(shown)) {
       const [one, other] = shown.owners;
       throw misused(this.#step, `gives the name "${shown.name}" to both "${one}" and "${other}"`);

@@ -2,10 +2,14 @@
 // rule for taking names apart.
 // 1. A name that is shown belongs to one entry.
 // 2. What a changed list may have made untrue is kept until there is something newer: a server that is away keeps its names.
+import type { Origin } from '../../protocol/step.ts';
 import type { Listed } from './list-all.ts';
 
-/** The entry as clients should see it, under whatever name; undefined hides it. */
-export type MapEntry = (entry: Listed) => Listed | undefined;
+/** The entry as clients should see it, under whatever name; undefined hides it. `origin`: where it comes from, as far as that is known. */
+export type MapEntry = (entry: Listed, origin?: Origin) => Listed | undefined;
+
+/** Where entries of one area come from, by the names they have further in. */
+export type EntryOrigin = (name: string) => Origin | undefined;
 
 /** Two entries for which a step wants the same name. */
 export interface Clash {
@@ -24,10 +28,10 @@ export class NameTable {
   }
 
   /** The entries as they are to be shown, or the names that cannot be kept apart. */
-  learn(entries: readonly Listed[]): Listed[] | Clash {
+  learn(entries: readonly Listed[], originOf: EntryOrigin): Listed[] | Clash {
     const shown: Listed[] = [];
     for (const entry of entries) {
-      const mapped = this.#map(entry);
+      const mapped = this.#map(entry, originOf(entry.name));
       this.#shown.set(entry.name, mapped?.name);
       if (!mapped) continue;
       const owner = this.#owners.get(mapped.name);
@@ -49,7 +53,7 @@ export class NameTable {
   }
 
   /** The name it is shown by; undefined for what is hidden. Of what was never listed only the name is known. */
-  shownName(own: string): string | undefined {
-    return this.#shown.has(own) ? this.#shown.get(own) : this.#map({ name: own })?.name;
+  shownName(own: string, originOf?: EntryOrigin): string | undefined {
+    return this.#shown.has(own) ? this.#shown.get(own) : this.#map({ name: own }, originOf?.(own))?.name;
   }
 }

@@ -1,9 +1,9 @@
 // The same letters before every tool and prompt. Names that would grow too long for clients are cut; since calls are found by
 // a table and not by taking the prefix off, they still work.
-import type { Step } from '../../protocol/step.ts';
+import type { Origin, Step } from '../../protocol/step.ts';
 import { toShortName } from '../../shared/short-name.ts';
-import { toMatcher } from './glob.ts';
 import { mapNames } from './map-names.ts';
+import { toNameRule } from './name-rule.ts';
 import { badOption, withDefaults } from './step-options.ts';
 
 export interface PrefixOptions {
@@ -16,9 +16,9 @@ export function prefix(options: string | PrefixOptions): Step {
   const given: PrefixOptions = typeof options === 'string' ? { prefix: options } : options;
   const { prefix: before, only } = withDefaults('prefix', given, { prefix: '', only: ['*'] });
   if (before === '') throw badOption('prefix', 'must have at least one character');
-  const isMeant = toMatcher(only);
-  function prefix<T extends { name: string }>(entry: T): T {
-    return isMeant(entry.name) ? { ...entry, name: toShortName(`${before}${entry.name}`) } : entry;
+  const isMeant = toNameRule(only);
+  function prefix<T extends { name: string }>(entry: T, origin?: Origin): T {
+    return isMeant(entry.name, origin) ? { ...entry, name: toShortName(`${before}${entry.name}`) } : entry;
   }
   return mapNames({ name: 'prefix', tools: prefix, prompts: prefix });
 }

@@ -1,6 +1,9 @@
-// Other names for tools and prompts: from what they are called further in to what clients call them.
-import type { Step } from '../../protocol/step.ts';
+// Other names for tools and prompts: from what they are called further in to what clients call them. What is shown as `server__name` and
+// renamed by the server's own name keeps its server in front.
+import type { Origin, Step } from '../../protocol/step.ts';
+import { toShortName } from '../../shared/short-name.ts';
 import { mapNames } from './map-names.ts';
+import { qualifiedName } from './name-rule.ts';
 import type { MapEntry } from './name-table.ts';
 import { badOption, withDefaults } from './step-options.ts';
 
@@ -19,8 +22,17 @@ function toMap(area: string, given: Record<string, string>): MapEntry | undefine
   const wrong = [...names].find(([, name]) => typeof name !== 'string' || name === '');
   if (wrong) throw badOption(`rename.${area}.${wrong[0]}`, 'must be the new name');
   if (names.size === 0) return undefined;
-  return function rename(entry) {
-    const name = names.get(entry.name);
+  return function rename(entry, origin) {
+    const name = names.get(entry.name) ?? (origin && newName(entry.name, origin, names));
     return name === undefined ? entry : { ...entry, name };
   };
+}
+
+function newName(shown: string, origin: Origin, names: ReadonlyMap<string, string>): string | undefined {
+  const qualified = names.get(qualifiedName(origin));
+  if (qualified !== undefined) return qualified;
+  const own = names.get(origin.name);
+  if (own === undefined) return undefined;
+  const isQualified = shown === toShortName(qualifiedName(origin));
+  return isQualified ? toShortName(qualifiedName({ ...origin, name: own })) : own;
 }

@@ -5,7 +5,7 @@ import { Alarms } from '../../shared/alarms.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { StepDeadline } from './step-deadline.ts';
-import { toMatcher } from './glob.ts';
+import { toNameRule } from './name-rule.ts';
 import { withDefaults } from './step-options.ts';
 
 export interface TimeoutOptions {
@@ -22,14 +22,16 @@ const DEFAULTS = { ms: 60_000, extend: true, only: ['*'], clock: systemClock };
 export function timeout(options: number | TimeoutOptions = {}): Step {
   const given: TimeoutOptions = typeof options === 'number' ? { ms: options } : options;
   const { ms, extend, only, clock } = withDefaults('timeout', given, DEFAULTS);
-  const isMeant = toMatcher(only);
+  const isAll = only.includes('*');
+  const isMeant = toNameRule(only);
   const limit = { ms, extend, alarms: new Alarms(clock) };
   return {
     name: 'timeout',
-    handle: function timeout(exchange, next) {
+    handle: function timeout(exchange, next, _lookUp, originOf) {
       const { method, params } = exchange;
       if (method === 'tasks/result') return next(); // waits for a task by its nature
-      if (!isMeant(typeof params.name === 'string' ? params.name : '')) return next();
+      const name = typeof params.name === 'string' ? params.name : '';
+      if (!isAll && !isMeant(name, originOf?.(method === 'prompts/get' ? 'prompts' : 'tools', name))) return next();
       const deadline = new StepDeadline(limit, exchange);
       exchange.cancellation = deadline;
       exchange.intercept(deadline);

@@ -1,23 +1,27 @@
 // Arguments by tool, for the steps that set some: which hold for a tool, and its input schema with and without them.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { StepExchange } from '../../protocol/step.ts';
-import { toMatcher } from './glob.ts';
+import type { Next, Origin, Outcome, StepExchange } from '../../protocol/step.ts';
+import type { KnownTools } from './known-tools.ts';
 import type { Listed } from './list-all.ts';
+import type { Around } from './mapped-area.ts';
+import { toNameRule } from './name-rule.ts';
 import { badOption } from './step-options.ts';
 
 /** By name or glob of the tool; where several fit, the later one counts. */
 export type ToolArguments = Record<string, JsonObject>;
 
 /** What holds for a tool, or undefined. */
-export function readArguments(step: string, given: ToolArguments): (tool: unknown) => JsonObject | undefined {
+export type ArgumentsOf = (tool: unknown, origin?: Origin) => JsonObject | undefined;
+
+export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
   if (!isObject(given)) throw badOption(step, 'must name tools, each with its arguments');
   const rules = Object.entries(given).map(([pattern, values]) => {
     if (!isObject(values)) throw badOption(`${step}.${pattern}`, 'must be an object with arguments');
-    return { fits: toMatcher([pattern]), values };
+    return { fits: toNameRule([pattern]), values };
   });
-  return (tool) => {
-    const meant = typeof tool === 'string' ? rules.filter(({ fits }) => fits(tool)) : [];
+  return (tool, origin) => {
+    const meant = typeof tool === 'string' ? rules.filter(({ fits }) => fits(tool, origin)) : [];
     return meant.length === 0 ? undefined : Object.assign({}, ...meant.map(({ values }) => values));
   };
 }
@@ -28,19 +32,31 @@ export const RUNNING: Readonly<Record<string, { name: string; args: string }>> =
   'interaction.start': { name: 'toolName', args: 'initialParams' },
 };
 
-/** Changes the arguments of a tool that is to be run; false where the request is another one. */
-export function editArguments(
+export interface Editing {
+  argumentsOf: ArgumentsOf;
+  tools: KnownTools;
+  edit: (given: JsonObject, set: JsonObject) => JsonObject;
+}
+
+/** Changes the arguments of a tool that is to be run, and runs it; undefined where the request is another one. */
+export function runEdited(
+  { argumentsOf, tools, edit }: Editing,
   exchange: StepExchange,
-  argumentsOf: (tool: unknown) => JsonObject | undefined,
-  edit: (given: JsonObject, set: JsonObject) => JsonObject,
-): boolean {
+  next: Next,
+  around: Around,
+): Promise<Outcome> | undefined {
   const places = RUNNING[exchange.method];
-  if (!places) return false;
-  const set = argumentsOf(exchange.params[places.name]);
-  const given = exchange.params[places.args] ?? {};
-  // Of what is no object the server will say what is wrong with it.
-  if (set && isObject(given)) exchange.params = { ...exchange.params, [places.args]: edit(given, set) };
-  return true;
+  if (!places) return undefined;
+  const tool = exchange.params[places.name];
+  if (typeof tool !== 'string') return next();
+  const run = (): Promise<Outcome> => {
+    const set = argumentsOf(tool, around.originOf?.('tools', tool));
+    const given = exchange.params[places.args] ?? {};
+    // Of what is no object the server will say what is wrong with it.
+    if (set && isObject(given)) exchange.params = { ...exchange.params, [places.args]: edit(given, set) };
+    return next();
+  };
+  return tools.checkListed(tool, exchange, around.lookUp)?.then(run) ?? run();
 }
 
 /** Changes the properties of the input schema, and takes those that are set here from the required ones. */

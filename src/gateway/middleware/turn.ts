@@ -4,7 +4,7 @@
 // 3. What a step has passed on, it finds again after next(): params and signal, whatever was done to them further in.
 // 4. Every attempt of a step that may repeat has an exchange of its own: one that failed is not heard any more.
 import type { JsonObject } from '../../protocol/message.ts';
-import type { LookUp, Next, Outcome, Step } from '../../protocol/step.ts';
+import type { LookUp, Next, OriginOf, Outcome, Step } from '../../protocol/step.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ChainExchange } from './chain-exchange.ts';
@@ -19,6 +19,7 @@ export interface Place {
   readonly step: Step;
   readonly rest: Run;
   lookUp(exchange: ChainExchange, method: string, params?: JsonObject): Promise<JsonObject>;
+  readonly originOf: OriginOf;
 }
 
 export function takeTurn(place: Place, exchange: ChainExchange): Promise<Outcome> {
@@ -26,7 +27,7 @@ export function takeTurn(place: Place, exchange: ChainExchange): Promise<Outcome
   exchange.step = place.step.name;
   let returned: unknown;
   try {
-    returned = place.step.handle!(exchange, turn.next, turn.lookUp);
+    returned = place.step.handle!(exchange, turn.next, turn.lookUp, place.originOf);
   } catch (thrown) {
     returned = Promise.reject(thrown);
   }

@@ -68,16 +68,19 @@ function following(current: () => Step): Step {
     get repeats() {
       return current().repeats;
     },
-    handle(exchange, next, lookUp) {
+    handle(exchange, next, lookUp, originOf) {
       const { handle, methods } = current();
-      return handle && (!methods || methods.includes(exchange.method)) ? handle(exchange, next, lookUp) : next();
+      return handle && (!methods || methods.includes(exchange.method))
+        ? handle(exchange, next, lookUp, originOf)
+        : next();
     },
     onAsk: (ask, next, client) => current().onAsk?.(ask, next, client) ?? next(ask),
     reword: (...told) => current().reword?.(...told),
     toolBehind: (shown, scope) => current().toolBehind?.(shown, scope),
-    onChange: (change) => {
+    promptBehind: (shown, scope) => current().promptBehind?.(shown, scope),
+    onChange: (change, originOf) => {
       const { onChange } = current();
-      return onChange ? onChange(change) : change;
+      return onChange ? onChange(change, originOf) : change;
     },
   };
 }

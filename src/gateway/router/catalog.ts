@@ -25,6 +25,8 @@ export interface Listed {
   entries: JsonObject[];
   ttlMs: number;
   isPrivate: boolean;
+  /** The member has never told what it offers. */
+  isUnknown?: boolean | undefined;
 }
 
 export interface CatalogOptions {
@@ -135,7 +137,7 @@ export class Catalog {
   }
 
   #lastKnown(area: Area, reason: string): Listed {
-    const listed = this.#lastGood.get(area) ?? NOTHING;
+    const listed = this.#lastGood.get(area) ?? { ...NOTHING, isUnknown: true };
     const entries = listed.entries.map((entry) => ({
       ...entry,
       _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE]: reason },

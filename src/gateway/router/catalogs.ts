@@ -3,16 +3,22 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Change, Opening } from '../../protocol/target.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import { Catalog } from './catalog.ts';
 import type { Area, Listed } from './catalog.ts';
 import type { Member } from './member.ts';
-import type { NameBook } from './name-book.ts';
-import type { Owner } from './names.ts';
+import type { Names, Owner } from './names.ts';
+
+/** The public names of each area that has names. */
+export interface AreaNames {
+  tools: Names;
+  prompts: Names;
+}
 
 export interface CatalogsOptions {
-  names: NameBook;
+  names: AreaNames;
   clock: Clock;
   log: Log;
   /** How long clients may be kept waiting for servers that start. */
@@ -20,20 +26,20 @@ export interface CatalogsOptions {
 }
 
 const START_MS = 10_000;
+/** More tools than a model can tell apart. */
+const MAX_SCHEMAS = 10_000;
 
 export class Catalogs {
   readonly members: readonly Member[];
-  readonly #byAge: readonly Member[];
   readonly #catalogs = new Map<string, Catalog>();
-  readonly #names: NameBook;
-  readonly #schemas = new Map<string, JsonObject>();
+  readonly #names: AreaNames;
+  readonly #schemas = new BoundedMap<string, JsonObject>(MAX_SCHEMAS);
   readonly #listeners = new Set<(change: Change) => void>();
 
   /** What was known of a server that stays is not forgotten with the catalogues it was known in. */
   constructor(members: readonly Member[], options: CatalogsOptions, previous?: Catalogs) {
     this.members = members;
     this.#names = options.names;
-    this.#byAge = options.names.byAge(members);
     const { clock, log, startMs = START_MS } = options;
     for (const member of members) {
       const catalog = (previous && previous.#of(member)) ?? new Catalog(member, { clock, log, startMs });
@@ -76,20 +82,13 @@ export class Catalogs {
     return this.#catalogs.get(member.name)!.list(area, client, true);
   }
 
-  /** Who is called by this public name, or by its own name where only one has it. Lists are fetched when it is unknown. */
+  /** Who has this public or qualified name. Lists are fetched when it is unknown. */
   async owner(area: 'tools' | 'prompts', name: string, client: ClientView): Promise<Owner | undefined> {
     const names = this.#names[area];
     const known = names.owner(name);
     if (known) return known;
     await this.list(area, client);
-    return names.owner(name) ?? names.uniquely(name);
-  }
-
-  /** The same as far as it is known already. */
-  knownOwner(area: 'tools' | 'prompts', name: string): string | undefined {
-    const names = this.#names[area];
-    const { server } = names.owner(name) ?? names.uniquely(name) ?? {};
-    return server !== undefined && this.member(server) ? server : undefined;
+    return names.owner(name);
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
@@ -104,7 +103,7 @@ export class Catalogs {
       this.#catalogs.get(member.name)?.forget(change.kind);
     }
     if (change.kind !== 'tools') return change;
-    const rename = (name: string): string => this.#names.tools.known({ server: member.name, name }) ?? name;
+    const rename = (name: string): string => this.#names.tools.publish({ server: member.name, name });
     return {
       ...change,
       ...(change.added && { added: change.added.map((tool) => ({ ...tool, name: rename(tool.name) })) }),
@@ -118,15 +117,15 @@ export class Catalogs {
     return isSame ? this.#catalogs.get(name) : undefined;
   }
 
-  /** Names are given by age, and shown in the order of the configuration. */
+  /** Names may depend on the lists of servers that stand earlier, so all of them are taken in first. */
   #named(area: 'tools' | 'prompts', lists: Listed[]): JsonObject[] {
-    const published = new Map(
-      this.#byAge.map((member) => {
-        const { entries } = lists[this.members.indexOf(member)]!;
-        return [member, entries.map((entry) => this.#publish(area, member, entry))];
-      }),
+    for (const [index, { entries, isUnknown }] of lists.entries()) {
+      const names = entries.map(({ name }) => String(name));
+      if (!isUnknown) this.#names[area].learn(this.members[index]!.name, names);
+    }
+    return this.members.flatMap((member, index) =>
+      lists[index]!.entries.map((entry) => this.#publish(area, member, entry)),
     );
-    return this.members.flatMap((member) => published.get(member)!);
   }
 
   #publish(area: 'tools' | 'prompts', member: Member, entry: JsonObject): JsonObject {

@@ -1,36 +1,125 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Names } from './names.ts';
+import { Names, posesAsAnother } from './names.ts';
 import type { Owner } from './names.ts';
 
 const word = fc.string({ minLength: 1, maxLength: 90 });
-const owner = fc.record({ server: word, name: word });
+const part = fc.oneof(word, fc.constantFrom('a', 'b', 'a__b', 'b__c', 'c', '_', '__', 'a_', '_b', 'a__', '__b'));
+const owner = fc.record({ server: part, name: part });
+const ownersOf = fc.uniqueArray(owner, { selector: (one) => JSON.stringify([one.server, one.name]) });
 
-describe('public names', () => {
-  it('stay bare for the first server that has them and are prefixed for a later one', () => {
-    const names = new Names();
-    expect(names.publish({ server: 'files', name: 'read' })).toBe('read');
-    expect(names.publish({ server: 'web', name: 'read' })).toBe('web__read');
-    expect(names.publish({ server: 'web', name: 'fetch' })).toBe('fetch');
+function serversOf(owners: readonly Owner[]): string[] {
+  return [...new Set(owners.map(({ server }) => server))];
+}
+
+describe('names that always have their server in front', () => {
+  it('say so', () => {
+    const names = new Names(['files', 'web']);
+    expect(names.publish({ server: 'files', name: 'read' })).toBe('files__read');
+    expect(names.owner('files__read')).toEqual({ server: 'files', name: 'read' });
+    expect(names.owner('read')).toBeUndefined();
   });
 
-  it('are always prefixed where that is wanted', () => {
-    expect(new Names('always').publish({ server: 'files', name: 'read' })).toBe('files__read');
-  });
-
-  it('never change while they are known', () => {
-    const names = new Names();
-    const first = names.publish({ server: 'web', name: 'read' });
-    names.publish({ server: 'files', name: 'read' });
-    expect(names.publish({ server: 'web', name: 'read' })).toBe(first);
-    expect(names.known({ server: 'web', name: 'read' })).toBe(first);
-  });
-
-  it('lead back to one owner, are told apart and fit in 64 characters, whatever the servers are called', () => {
+  it('do not depend on what is listed, or when', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(owner, { selector: (one) => JSON.stringify([one.server, one.name]) }), (owners) => {
-        const names = new Names();
-        const published = owners.map((one) => [names.publish(one), one] as [string, Owner]);
+      fc.property(ownersOf, (owners) => {
+        const [one, other] = [new Names(serversOf(owners)), new Names(serversOf(owners))];
+        for (const { server, name } of owners) one.learn(server, [name]);
+        const forth = owners.map((each) => one.publish(each));
+        const back = owners.toReversed().map((each) => other.publish(each));
+        expect(forth).toEqual(back.toReversed());
+      }),
+    );
+  });
+
+  it('keep servers apart whose names begin like those of others', () => {
+    const names = new Names(['a', 'a__b']);
+    const [one, other] = [names.publish({ server: 'a', name: 'b__c' }), names.publish({ server: 'a__b', name: 'c' })];
+    expect(one).toMatch(/^[0-9a-f]{8}_a__b__c$/);
+    expect(other).toBe('a__b__c');
+    expect(names.owner(one)).toEqual({ server: 'a', name: 'b__c' });
+    expect(names.owner(other)).toEqual({ server: 'a__b', name: 'c' });
+  });
+
+  it('are cut where they are too long, and understood whole', () => {
+    const names = new Names(['files']);
+    const long = { server: 'files', name: 'x'.repeat(80) };
+    const short = names.publish(long);
+    expect(short).toMatch(/^files__x+_[0-9a-f]{8}$/);
+    expect(short).toHaveLength(64);
+    expect([names.owner(short), names.owner(`files__${long.name}`)]).toEqual([long, long]);
+  });
+});
+
+describe('names that are qualified on collision', () => {
+  it('are bare for the first configured server that has them', () => {
+    const names = new Names(['files', 'web'], 'on-collision');
+    names.learn('web', ['read', 'fetch']);
+    names.learn('files', ['read']);
+    expect(names.publish({ server: 'web', name: 'read' })).toBe('web__read');
+    expect(names.publish({ server: 'files', name: 'read' })).toBe('read');
+    expect(names.publish({ server: 'web', name: 'fetch' })).toBe('fetch');
+    expect(names.owner('read')).toEqual({ server: 'files', name: 'read' });
+    expect(names.owner('files__read')).toEqual({ server: 'files', name: 'read' });
+  });
+
+  it('are never bare while a server that is configured earlier may have them', () => {
+    const names = new Names(['staging', 'production'], 'on-collision');
+    names.learn('production', ['deploy']);
+    expect(names.publish({ server: 'production', name: 'deploy' })).toBe('production__deploy');
+    expect(names.owner('deploy')).toBeUndefined();
+    expect(names.isIncomplete).toBe(true);
+    names.learn('staging', ['deploy']);
+    expect(names.owner('deploy')).toEqual({ server: 'staging', name: 'deploy' });
+    expect(names.publish({ server: 'production', name: 'deploy' })).toBe('production__deploy');
+  });
+
+  it('stay reserved for a server that no longer lists them', () => {
+    const names = new Names(['staging', 'production'], 'on-collision');
+    names.learn('production', ['deploy']);
+    names.learn('staging', ['deploy']);
+    names.learn('staging', []);
+    expect(names.owner('deploy')).toEqual({ server: 'staging', name: 'deploy' });
+  });
+
+  it('are not bare where they look like a name of another server', () => {
+    const names = new Names(['evil', 'github'], 'on-collision');
+    names.learn('evil', ['github__delete']);
+    names.learn('github', ['delete']);
+    expect(names.publish({ server: 'evil', name: 'github__delete' })).toBe('evil__github__delete');
+    expect(names.owner('github__delete')).toEqual({ server: 'github', name: 'delete' });
+  });
+
+  it('never lead to another server than before, in whatever order servers come up', () => {
+    fc.assert(
+      fc.property(ownersOf, fc.infiniteStream(fc.nat()), (owners, order) => {
+        const servers = serversOf(owners);
+        const namesOf = (server: string) => owners.filter((one) => one.server === server).map(({ name }) => name);
+        const names = new Names(servers, 'on-collision');
+        const led = new Map<string, Owner>();
+        const up = [...servers].toSorted(() => (order.next().value! % 2 === 0 ? 1 : -1));
+        for (const server of up) {
+          names.learn(server, namesOf(server));
+          for (const one of owners) {
+            const spelling = names.publish(one);
+            const before = led.get(spelling);
+            if (before) expect(before).toEqual(one);
+            led.set(spelling, one);
+          }
+        }
+      }),
+    );
+  });
+});
+
+it.each(['always', 'on-collision'] as const)(
+  'names (%s) lead back to one owner, are told apart and fit in 64 characters, whatever servers are called',
+  (naming) => {
+    fc.assert(
+      fc.property(ownersOf, (owners) => {
+        const names = new Names(serversOf(owners), naming);
+        for (const { server, name } of owners) names.learn(server, [name]);
+        const published = owners.map((one) => [names.publish(one), one] as const);
         expect(new Set(published.map(([name]) => name)).size).toBe(owners.length);
         for (const [name, one] of published) {
           expect(names.owner(name)).toEqual(one);
@@ -38,43 +127,12 @@ describe('public names', () => {
         }
       }),
     );
-  });
+  },
+);
 
-  it('keep servers apart that conspire to share a prefixed name', () => {
-    const names = new Names('always');
-    const one = names.publish({ server: 'a', name: 'b__c' });
-    const other = names.publish({ server: 'a__b', name: 'c' });
-    expect(one).not.toBe(other);
-    expect(names.owner(other)).toEqual({ server: 'a__b', name: 'c' });
-  });
-
-  it('are given back with their server, and kept by all others', () => {
-    const names = new Names();
-    names.publish({ server: 'files', name: 'read' });
-    names.publish({ server: 'web', name: 'read' });
-    names.release('files');
-    expect(names.owner('read')).toBeUndefined();
-    expect(names.uniquely('read')).toEqual({ server: 'web', name: 'read' });
-    expect(names.publish({ server: 'web', name: 'read' })).toBe('web__read');
-    expect(names.publish({ server: 'new', name: 'read' })).toBe('read');
-    expect(names.publish({ server: 'files', name: 'read' })).toBe('files__read');
-  });
-
-  it('are given anew under another rule, and those shown before still lead to their owners', () => {
-    const names = new Names();
-    names.publish({ server: 'files', name: 'read' });
-    names.rename('always');
-    expect(names.publish({ server: 'files', name: 'read' })).toBe('files__read');
-    expect(names.owner('read')).toEqual({ server: 'files', name: 'read' });
-    names.release('files');
-    expect([names.owner('read'), names.owner('files__read')]).toEqual([undefined, undefined]);
-  });
-
-  it('are found by the own name of a server where only one has it', () => {
-    const names = new Names('always');
-    names.publish({ server: 'files', name: 'read' });
-    expect(names.uniquely('read')).toEqual({ server: 'files', name: 'read' });
-    names.publish({ server: 'web', name: 'read' });
-    expect(names.uniquely('read')).toBeUndefined();
-  });
+it('a server poses as another where it uses the other name and two underscores', () => {
+  const servers = ['evil', 'github'];
+  expect(posesAsAnother({ server: 'evil', name: 'github__x' }, servers)).toBe(true);
+  expect(posesAsAnother({ server: 'github', name: 'github__x' }, servers)).toBe(false);
+  expect(posesAsAnother({ server: 'evil', name: 'github_x' }, servers)).toBe(false);
 });

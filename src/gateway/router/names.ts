@@ -1,7 +1,13 @@
-// Public names of what several servers offer. Reversible by construction: a table, never a rule for taking names apart.
-// 1. The first server in order that has a name keeps it bare; a later one gets `server__name`.
-// 2. A name never changes while its owner is known, whatever other servers come and go.
-// 3. No name is longer than 64 characters: clients refuse longer ones. A longer one is cut and gets a hash of the whole.
+// Public names of the tools or prompts of one set of servers. They follow from the configuration, never from which server came up
+// first, so that a name cannot lead to another server after a restart.
+// 1. `always`: every name is `server__name`. `on-collision`: a name is bare where no server that is configured earlier has it. While
+//    an earlier server has not listed its names, it may have any of them: then the name is qualified.
+// 2. The qualified form `server__name` is always understood. No bare name may look like one of another server.
+// 3. Server names may contain `__`: the longest server name that fits owns `a__b__c`. A tool of another server that would be called
+//    the same gets a hash in front.
+// 4. No name is longer than 64 characters, because clients refuse longer ones. A longer one is cut and gets a hash of the whole.
+import { BoundedMap } from '../../shared/bounded-map.ts';
+import { lateCrypto } from '../../shared/late-crypto.ts';
 import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
 
 export interface Owner {
@@ -12,74 +18,123 @@ export interface Owner {
 
 export type Naming = 'on-collision' | 'always';
 
+/** How a gateway names things, and the names of all its servers in the order of the configuration. */
+export interface NamingRules {
+  naming: Naming;
+  servers: readonly string[];
+}
+
+export const QUALIFIER = '__';
+/** Of one server; beyond that its names count as unknown. */
+const MAX_NAMES = 10_000;
+/** Names that are not made of server and name alone. */
+const MAX_SPECIAL = 10_000;
+const HASH_LENGTH = 8;
+
 export class Names {
-  #naming: Naming;
-  readonly #owners = new Map<string, Owner>();
-  readonly #publics = new Map<string, string>();
-  /** Names that were shown under another rule, and are not shown any more. */
-  readonly #former = new Map<string, Owner>();
+  readonly #servers: readonly string[];
+  /** Longest first. */
+  readonly #prefixes: readonly { server: string; prefix: string }[];
+  readonly #naming: Naming;
+  /** By server, what it has ever listed; absent while that is not known. */
+  readonly #listed = new Map<string, Set<string>>();
+  /** Owners of names that were cut or have a hash in front. */
+  readonly #special = new BoundedMap<string, Owner>(MAX_SPECIAL);
+  /** Bare names that were cut, and the whole of them. */
+  readonly #cut = new BoundedMap<string, string>(MAX_SPECIAL);
 
-  constructor(naming: Naming = 'on-collision') {
+  /** `servers`: in the order of the configuration. */
+  constructor(servers: readonly string[], naming: Naming = 'always') {
+    this.#servers = servers;
     this.#naming = naming;
+    this.#prefixes = toPrefixes(servers);
   }
 
-  /** The public name; given once, kept for good. */
+  /** What was learnt of servers that are still the same ones. */
+  inherit(previous: Names, servers: readonly string[]): void {
+    for (const server of servers) {
+      const listed = previous.#listed.get(server);
+      if (listed) this.#listed.set(server, listed);
+    }
+  }
+
+  /** Takes in a list. A name that was listed once stays reserved for its server. */
+  learn(server: string, names: readonly string[]): void {
+    if (this.#naming === 'always') return;
+    const listed = this.#listed.get(server) ?? new Set();
+    this.#listed.set(server, listed);
+    for (const name of names) if (listed.size <= MAX_NAMES) listed.add(name);
+  }
+
+  /** Whether names depend on lists that have not come yet. */
+  get isIncomplete(): boolean {
+    return this.#naming === 'on-collision' && !this.#servers.every((server) => this.#isKnown(server));
+  }
+
   publish(owner: Owner): string {
-    const key = keyOf(owner);
-    const known = this.#publics.get(key);
-    if (known !== undefined) return known;
-    const name = this.#choose(owner);
-    this.#publics.set(key, name);
-    this.#owners.set(name, { ...owner });
+    if (this.#naming === 'always' || !this.#mayBeBare(owner)) return this.#qualified(owner);
+    const short = toShortName(owner.name);
+    if (short !== owner.name) this.#cut.set(short, owner.name);
+    return short;
+  }
+
+  /** Whose name this is, by its public or its qualified form, as far as that is known. */
+  owner(spelling: string): Owner | undefined {
+    const special = this.#special.get(spelling);
+    if (special) return special;
+    const server = serverIn(spelling, this.#prefixes);
+    if (server !== undefined) return { server, name: spelling.slice(server.length + QUALIFIER.length) };
+    return this.#naming === 'always' ? undefined : this.#bareOwner(this.#cut.get(spelling) ?? spelling);
+  }
+
+  /** The first server in order that has the name, unless one before it may have it, too. */
+  #bareOwner(name: string): Owner | undefined {
+    for (const server of this.#servers) {
+      if (!this.#isKnown(server)) return undefined;
+      if (this.#listed.get(server)!.has(name)) return { server, name };
+    }
+    return undefined;
+  }
+
+  #mayBeBare({ server, name }: Owner): boolean {
+    if (serverIn(name, this.#prefixes) !== undefined) return false;
+    const earlier = this.#servers.slice(0, this.#servers.indexOf(server));
+    return earlier.every((other) => this.#isKnown(other) && !this.#listed.get(other)!.has(name));
+  }
+
+  #isKnown(server: string): boolean {
+    const listed = this.#listed.get(server);
+    return listed !== undefined && listed.size <= MAX_NAMES;
+  }
+
+  #qualified(owner: Owner): string {
+    const plain = toQualified(owner);
+    const isOwn = serverIn(plain, this.#prefixes) === owner.server;
+    const name = isOwn ? toShortName(plain) : `${hashOf(owner)}_${plain}`.slice(0, MAX_NAME_LENGTH);
+    if (name !== plain) this.#special.set(name, { ...owner });
     return name;
-  }
-
-  owner(publicName: string): Owner | undefined {
-    return this.#owners.get(publicName) ?? this.#former.get(publicName);
-  }
-
-  /** The server is not wanted any more: what it was known by is free for others. */
-  release(server: string): void {
-    for (const names of [this.#owners, this.#former]) {
-      for (const [name, owner] of names) {
-        if (owner.server !== server) continue;
-        names.delete(name);
-        this.#publics.delete(keyOf(owner));
-      }
-    }
-  }
-
-  /** From now on names are given by another rule. */
-  rename(naming: Naming): void {
-    this.#naming = naming;
-    for (const [name, owner] of this.#owners) this.#former.set(name, owner);
-    this.#owners.clear();
-    this.#publics.clear();
-  }
-
-  /** The public name of something known, without giving it one. */
-  known(owner: Owner): string | undefined {
-    return this.#publics.get(keyOf(owner));
-  }
-
-  /** Who has this name of its own, bare: one owner where it is unique, though it was published otherwise. */
-  uniquely(name: string): Owner | undefined {
-    const owners = [...this.#owners.values()].filter((owner) => owner.name === name);
-    return owners.length === 1 ? owners[0] : undefined;
-  }
-
-  #choose(owner: Owner): string {
-    const prefixed = `${owner.server}__${owner.name}`;
-    const wanted = this.#naming === 'always' ? [prefixed] : [owner.name, prefixed];
-    for (const name of wanted) {
-      const short = toShortName(name);
-      if (!this.#owners.has(short)) return short;
-    }
-    // Two servers may conspire: "a" with "b__c" and "a__b" with "c". The hash of the pair tells them apart.
-    return toShortName(prefixed, `${prefixed}${'\0'.repeat(MAX_NAME_LENGTH)}${keyOf(owner)}`);
   }
 }
 
-function keyOf({ server, name }: Owner): string {
-  return JSON.stringify([server, name]);
+export function toQualified({ server, name }: Owner): string {
+  return `${server}${QUALIFIER}${name}`;
+}
+
+/** Whether a server calls something of its own like something of another server. */
+export function posesAsAnother({ server, name }: Owner, servers: readonly string[]): boolean {
+  return servers.some((other) => other !== server && name.startsWith(other + QUALIFIER));
+}
+
+function toPrefixes(servers: readonly string[]): { server: string; prefix: string }[] {
+  const prefixes = servers.map((server) => ({ server, prefix: server + QUALIFIER }));
+  return prefixes.toSorted((one, other) => other.prefix.length - one.prefix.length);
+}
+
+function serverIn(spelling: string, prefixes: readonly { server: string; prefix: string }[]): string | undefined {
+  return prefixes.find(({ prefix }) => spelling.length > prefix.length && spelling.startsWith(prefix))?.server;
+}
+
+function hashOf({ server, name }: Owner): string {
+  const whole = JSON.stringify([server, name]);
+  return lateCrypto().createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
 }

@@ -4,7 +4,9 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { Origin } from '../../protocol/step.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -12,9 +14,11 @@ import type { Log } from '../../shared/log.ts';
 import { MadeOnce } from '../../shared/made-once.ts';
 import type { Sealer } from '../../shared/seal.ts';
 import { Catalogs } from './catalogs.ts';
-import type { NameBook } from './name-book.ts';
+import type { AreaNames } from './catalogs.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
+import { Names, posesAsAnother, QUALIFIER } from './names.ts';
+import type { NamingRules } from './names.ts';
 import type { Member } from './member.ts';
 import { FlowDeclarations } from './flow-declarations.ts';
 import { publishTo } from './flow-exchange.ts';
@@ -31,8 +35,7 @@ export interface RouterOptions {
   /** It stands for whatever servers there are, or for a group, and not for one server by its name. */
   isSet?: boolean | undefined;
   instructions?: string | undefined;
-  /** Kept by whoever replaces one router by another. */
-  names: NameBook;
+  names: NamingRules;
   clock: Clock;
   log: Log;
   sealer: Sealer;
@@ -51,23 +54,31 @@ export class Router implements Target {
   readonly #flow: FlowRouting;
   /** The same change, for all who watch. */
   readonly #published = new MadeOnce<Change, Change | undefined>();
-  /** Whether names are those of the book, also of a server that is alone by now. */
+  readonly #names: AreaNames;
+  /** Whether names may have their server in front. */
   readonly #isJoined: boolean;
 
   /** `previous`: the one whose place it takes. */
   constructor(members: readonly Member[], options: RouterOptions, previous?: Router) {
     this.#members = members;
     this.#options = options;
-    const isPrefixed = options.isSet === true && options.names.naming === 'always';
-    this.#isJoined = members.length > 1 || isPrefixed || (previous !== undefined && previous.#isJoined);
-    this.#catalogs = new Catalogs(members, options, previous && previous.#catalogs);
+    this.#isJoined = members.length > 1 || (options.isSet === true && options.names.servers.length > 1);
+    const stay = previous ? members.filter((member) => previous.#has(member)).map(({ name }) => name) : [];
+    const servers = members.map(({ name }) => name);
+    const namesOf = (area: keyof AreaNames): Names => {
+      const names = new Names(servers, options.names.naming);
+      if (previous) names.inherit(previous.#names[area], stay);
+      return names;
+    };
+    this.#names = { tools: namesOf('tools'), prompts: namesOf('prompts') };
+    this.#catalogs = new Catalogs(members, { ...options, names: this.#names }, previous && previous.#catalogs);
     this.#taskIds = options.taskIds ?? new PublicIds(options.sealer, 'task');
     this.#flow = {
       members,
       ids: options.sessionIds ?? new PublicIds(options.sealer, 'session'),
       declarations: (previous && previous.#flow.declarations) ?? new FlowDeclarations(options.clock),
       ownerOf: (tool, { client }) => this.#toolOwner(tool, client),
-      nameOf: ({ name: server }, name) => (this.#isJoined && options.names.tools.known({ server, name })) || name,
+      nameOf: ({ name: server }, name) => (this.#isJoined ? this.#names.tools.publish({ server, name }) : name),
     };
   }
 
@@ -111,6 +122,10 @@ export class Router implements Target {
     return () => stops.forEach((stop) => stop());
   }
 
+  #has({ name, entry }: Member): boolean {
+    return entry !== undefined && this.#members.some((member) => member.name === name && member.entry === entry);
+  }
+
   async #toolOwner(tool: string, client: ClientView): Promise<{ member: Member; name: string } | undefined> {
     if (!this.#isJoined) return { member: this.#members[0]!, name: tool };
     const owner = await this.#catalogs.owner('tools', tool, client);
@@ -147,8 +162,49 @@ export class Router implements Target {
   /** Who would answer, without asking anybody. */
   ownerOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string | undefined {
     if (this.#members.length === 1) return this.#members[0]!.name;
-    const tool = method === 'interaction.start' ? params.toolName : method === 'tools/call' ? params.name : undefined;
-    return tool === undefined ? undefined : this.#catalogs.knownOwner('tools', String(tool));
+    const named = namedIn(method, params);
+    return named && this.#names[named.area].owner(named.name)?.server;
+  }
+
+  /** Where something comes from that the router shows by this name, as far as that is known. */
+  originOf(area: keyof AreaNames, name: string): Origin | undefined {
+    const [only] = this.#members;
+    const owner = this.#isJoined ? this.#names[area].owner(name) : only && { server: only.name, name };
+    if (!owner) return undefined;
+    return { ...owner, isPosing: posesAsAnother(owner, this.#options.names.servers) };
+  }
+
+  /**
+   * Puts the name by which something is listed into the request, where it was spelled in its qualified form: steps judge by that.
+   * Undefined where that needs no waiting, which is almost always.
+   */
+  canonicalize(exchange: Exchange): Promise<void> | undefined {
+    const named = namedIn(exchange.method, exchange.params);
+    if (!named) return undefined;
+    if (!this.#isJoined) {
+      const isQualified = this.#members[0] && named.name.startsWith(this.#members[0].name + QUALIFIER);
+      return isQualified ? this.#toBare(exchange, named, this.#members[0]!) : undefined;
+    }
+    const { area, name } = named;
+    if (this.#names[area].isIncomplete) {
+      return this.#catalogs.list(area, exchange.client).then(() => this.#toPublic(exchange, area, name));
+    }
+    this.#toPublic(exchange, area, name);
+    return undefined;
+  }
+
+  #toPublic(exchange: Exchange, area: keyof AreaNames, name: string): void {
+    const owner = this.#names[area].owner(name);
+    const shown = owner && this.#names[area].publish(owner);
+    if (shown !== undefined && shown !== name) setName(exchange, shown);
+  }
+
+  /** A server alone has bare names. One of them may look like a qualified one; then it is meant. */
+  async #toBare(exchange: Exchange, { area, name }: Named, member: Member): Promise<void> {
+    const bare = name.slice(member.name.length + QUALIFIER.length);
+    const { entries } = await this.#catalogs.listOf(member, area, exchange.client);
+    const has = (own: string): boolean => entries.some((entry) => entry.name === own);
+    if (!has(name) && has(bare)) setName(exchange, bare);
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
@@ -164,6 +220,37 @@ export class Router implements Target {
     if (!exchange.task || exchange.method !== 'tools/call') return result;
     return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
   }
+}
+
+interface Named {
+  area: keyof AreaNames;
+  name: string;
+}
+
+/** The tool or prompt that a request names. */
+function namedIn(method: string, params: JsonObject): Named | undefined {
+  switch (method) {
+    case 'tools/call':
+      return typeof params.name === 'string' ? { area: 'tools', name: params.name } : undefined;
+    case 'prompts/get':
+      return typeof params.name === 'string' ? { area: 'prompts', name: params.name } : undefined;
+    case 'interaction.start':
+      return typeof params.toolName === 'string' ? { area: 'tools', name: params.toolName } : undefined;
+    case 'completion/complete': {
+      const { ref } = params;
+      const isPrompt = isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string';
+      return isPrompt ? { area: 'prompts', name: ref.name as string } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function setName(exchange: Exchange, name: string): void {
+  const { params } = exchange;
+  if (exchange.method === 'completion/complete')
+    exchange.params = { ...params, ref: { ...(params.ref as object), name } };
+  else exchange.params = { ...params, [exchange.method === 'interaction.start' ? 'toolName' : 'name']: name };
 }
 
 /** What a target is called whose name is not known yet. */

@@ -72,11 +72,11 @@ export class Wrapped implements Target {
       throw new ProtocolError(INTERNAL_ERROR, problem);
     }
     this.#meet(client);
-    return this.#target.capabilities();
+    return this.#target.capabilities(client);
   }
 
-  inputSchema(tool: string): JsonObject | undefined {
-    return this.#target.inputSchema(tool);
+  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
+    return this.#target.inputSchema(tool, client);
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {

@@ -26,6 +26,8 @@ const ABOUT: Record<keyof Limits, string> = {
   maxPool:
     'Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait',
   maxHops: 'Gateways that a request may pass before it reaches this one',
+  maxProcesses: 'Processes of one server at once',
+  ownIdleMs: 'How long a process that serves one client, or nothing but lists, stays once its client is gone',
   maxEvents: 'Events kept for resumption, per session',
   maxEventBytes: 'Bytes of events kept for resumption, per session',
   maxTasks: 'Tasks kept per principal',

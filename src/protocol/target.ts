@@ -46,6 +46,8 @@ export interface Watcher {
   ask?(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   /** Tells it something that belongs to no request of it, where that can be. */
   notify?(method: string, params?: JsonObject): void;
+  /** Whether it is connected, or waits for something; absent: as long as it watches. */
+  isPresent?(): boolean;
 }
 
 /** Something a client may have to be told though it has not asked just now. */

@@ -31,6 +31,9 @@ export interface Limits {
   maxPool: number;
   /** Gateways that a request may pass before it reaches this one. */
   maxHops: number;
+  /** Processes of one server at once, and how long one that serves a single client, or nothing but lists, stays unused. */
+  maxProcesses: number;
+  ownIdleMs: number;
   /** Events kept for resumption, per session: count and bytes. */
   maxEvents: number;
   maxEventBytes: number;
@@ -65,6 +68,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxRounds: 8,
   maxPool: 8,
   maxHops: 8,
+  maxProcesses: 32,
+  ownIdleMs: MINUTE,
   maxEvents: 1000,
   maxEventBytes: 16 * MiB,
   maxTasks: 1000,

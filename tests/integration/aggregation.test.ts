@@ -103,7 +103,7 @@ describe('a server that others stand behind', () => {
     try {
       expect(await textAt(client, 'item://three/4')).toBe('item 4 of three');
       expect(await textAt(client, 'note://two')).toBe('note of two');
-      const newcomer = await gateway.client({ revision: '2026-07-28' });
+      const newcomer = await gateway.client({ revision });
       const listed = (await newcomer.listResources()).find(({ uri }) => uri === 'note://one');
       expect(listed?._meta).toHaveProperty('mcp-parley/unavailable');
       expect(await textAt(newcomer, 'item://three/4')).toBe('item 4 of three');

@@ -28,8 +28,14 @@ describe('a server that is a command', () => {
     expect(parley.stderr.match(/⇄/g)).toHaveLength(1);
   });
 
-  it('of the stateless era answers a client of the other one', async () => {
+  it('of both eras is spoken to in the era of the client', async () => {
     await using parley = home.start(['wrap', '--', ...PARLEY_DEMO]);
+    await stdioWire(parley.child).initialize('2025-06-18');
+    await parley.says('client 2025-06-18 over stdio ⇄ server 2025-11-25 over stdio, same era');
+  });
+
+  it('of the stateless era answers a client of the other one', async () => {
+    await using parley = home.start(['wrap', '--revision', MODERN, '--', ...PARLEY_DEMO]);
     const client = stdioWire(parley.child);
     const { result } = await client.initialize('2025-06-18');
     expect(result).toMatchObject({
@@ -92,7 +98,7 @@ describe('a server that has a URL', () => {
     await using parley = home.start(['wrap', server.url, '--header', 'X-Test: yes']);
     const client = stdioWire(parley.child);
     expect((await client.initialize('2025-06-18')).result).toMatchObject({ serverInfo: { name: 'example-server' } });
-    await parley.says(`client 2025-06-18 over stdio ⇄ server ${MODERN} over HTTP, bridged`);
+    await parley.says('client 2025-06-18 over stdio ⇄ server 2025-11-25 over HTTP, same era');
     const called = await client.call('get_weather', { location: 'Bern' });
     expect(called.result!.content![0]!.text).toContain('Bern');
   });

@@ -38,19 +38,31 @@ test('a server is started when a client first needs it, or at once where that is
 });
 
 describe.each(REVISIONS)('a server that nobody uses, for a client of %s', (revision) => {
-  test('is stopped, and started again for the next call, with its subscriptions', async () => {
+  test('is stopped, and started again for the next call', async () => {
     await using gateway = await serving({ servers: { one: { server: shelf('one'), idleMs: 200 } }, startMs: 60_000 });
     const client = await gateway.client({ revision });
-    const heard: string[] = [];
-    await client.subscribe('note://one', (uri) => void heard.push(uri));
     const first = await textOf(client, 'pid');
     await untilGone([Number(first)]);
     expect(stateOf(gateway, 'one')).toBe('idle');
     expect(await textOf(client, 'pid')).not.toBe(first);
+  });
+
+  test('is not stopped while a client is subscribed to something', async () => {
+    const idle = (name: string) => ({ server: shelf(name), idleMs: 200 });
+    const servers = { one: idle('one'), other: idle('other') };
+    await using gateway = await serving({ servers, names: 'always', startMs: 60_000 });
+    const client = await gateway.client({ revision });
+    const heard: string[] = [];
+    const unsubscribe = await client.subscribe('note://one', (uri) => void heard.push(uri));
+    const pid = await textOf(client, 'one__pid');
+    await untilGone([Number(await textOf(client, 'other__pid'))]); // a server that was used later
+    expect(await textOf(client, 'one__pid')).toBe(pid);
     await until('an update', async () => {
-      await textOf(client, 'touch', { uri: 'note://one' });
+      await textOf(client, 'one__touch', { uri: 'note://one' });
       return heard.length > 0;
     });
+    await unsubscribe();
+    await untilGone([Number(pid)]);
   });
 
   test('is not stopped while a call is under way', async () => {

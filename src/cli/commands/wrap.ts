@@ -72,7 +72,7 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
 
 function toLine(client: ClientView, target: UpstreamTarget, over: string): string {
   const { server, transport = 'stdio' } = target.status;
-  return bridgeLine({ ...client, transport: over }, { ...server!, transport });
+  return bridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
 }
 
 function toWelcome({ server, host }: WrapCommand, opened: Opened, print: Printer): string[] {

@@ -72,7 +72,11 @@ export class Session {
 
   /** Somebody waits for it: then it is not idle, however long nothing is said. */
   get isBusy(): boolean {
-    return this.conversation.inFlight > 0 || this.#poll !== undefined || this.#listening() !== undefined;
+    return this.conversation.inFlight > 0 || this.isListening;
+  }
+
+  get isListening(): boolean {
+    return this.#poll !== undefined || this.#listening() !== undefined;
   }
 
   /** Whether an event without data may tell the client which id to come back with. */

@@ -34,6 +34,12 @@ import { plainError } from './plain-error.ts';
 import type { ServedExchange } from './served-exchange.ts';
 import type { Wording } from './wording.ts';
 
+/** Where a client hears what belongs to no request. */
+export interface BackChannel extends Pick<Outlet, 'send'> {
+  /** Whether the client listens on it now; absent: until it leaves. */
+  readonly isListening?: boolean;
+}
+
 export interface ConversationEvents {
   /** The client asked for the end of the connection, with an exit status for a process. */
   onExit(status: number): void;
@@ -58,7 +64,7 @@ export class Conversation {
   /** What the client set; until then everything from info up is sent. */
   chosenLevel: LoggingLevel | undefined;
   readonly subscriptions: Set<string> = new Set();
-  #back: Pick<Outlet, 'send'>;
+  #back: BackChannel;
   #events: ConversationEvents;
   #inFlight = new PassingMap<RequestId, ServedExchange>();
   #asks = new PendingAsks();
@@ -70,7 +76,7 @@ export class Conversation {
   #shutDown = false;
   #closed = false;
 
-  constructor(front: Front, principal: string, back: Pick<Outlet, 'send'>, events: ConversationEvents) {
+  constructor(front: Front, principal: string, back: BackChannel, events: ConversationEvents) {
     this.front = front;
     this.principal = principal;
     this.#back = back;
@@ -204,6 +210,7 @@ export class Conversation {
       client: wording.client,
       ask: (ask: Ask, signal?: AbortSignal) => this.#askUnrelated(ask, signal),
       notify: (method: string, params?: JsonObject) => this.#tell(toNotification(method, params)),
+      isPresent: () => this.#back.isListening !== false || this.#inFlight.size > 0,
     };
     this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
   }

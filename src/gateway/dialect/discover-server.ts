@@ -67,14 +67,18 @@ function saysSupported(thrown: unknown, wire: Wire): boolean {
   throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: supported.join(', ') });
 }
 
-/** Errors of the server mean another era, and so does what is no answer at all; everything else is no evidence and goes up. */
+/** What is no evidence goes up. */
 function judge(thrown: unknown): undefined {
-  if (thrown instanceof ProtocolError) return undefined;
-  if (!(thrown instanceof GatewayError)) throw thrown;
+  if (!isOtherEra(thrown)) throw thrown;
+}
+
+/** An error of the server to an opening means that it may have another era, and so does what is no answer at all. */
+export function isOtherEra(thrown: unknown): boolean {
+  if (thrown instanceof ProtocolError) return true;
+  if (!(thrown instanceof GatewayError)) return false;
   const { status } = thrown.details;
-  const evident = typeof status === 'number' && status >= 400 && status < 500 && !NO_EVIDENCE.has(status);
-  if (evident || thrown.code === 'UPSTREAM_INVALID') return undefined;
-  throw thrown;
+  if (typeof status === 'number' && status >= 400 && status < 500 && !NO_EVIDENCE.has(status)) return true;
+  return thrown.code === 'UPSTREAM_INVALID' || thrown.code === 'NO_COMMON_VERSION';
 }
 
 function toView(result: JsonObject): ServerView {

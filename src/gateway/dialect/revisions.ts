@@ -86,6 +86,13 @@ export function negotiate(offered: string, spoken: readonly string[]): string | 
 export const ERAS = ['handshake', 'stateless', 'draft'] as const;
 export type Era = (typeof ERAS)[number];
 
+/** What a server can have beside each other; the draft dialect opens with a handshake, too. */
+export type SpokenEra = 'handshake' | 'stateless';
+
+export function spokenEraOf(dialect: Era): SpokenEra {
+  return dialect === 'stateless' ? 'stateless' : 'handshake';
+}
+
 /** What is to be spoken with a server, and nothing else. */
 export interface Pin {
   revision?: string | undefined;

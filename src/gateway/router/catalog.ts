@@ -77,7 +77,7 @@ export class Catalog {
 
   /** `isLookup`: to find an owner, not to be shown. */
   async list(area: Area, client: ClientView, isLookup = false): Promise<Listed> {
-    if (!(await this.ready())) return this.#lastKnown(area, 'it is still starting');
+    if (!(await this.ready(client))) return this.#lastKnown(area, 'it is still starting');
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
     if (!capability) return this.#lastGood.get(area) ?? NOTHING;
     const shelf = this.#shelves.of(client);

@@ -41,7 +41,7 @@ export class FlowExchange extends DelegatedExchange {
 /** The client, as a server is to tell it of its sessions. */
 export function publishTo(watcher: Watcher, publish: Publish): Watcher {
   return {
-    client: watcher.client,
+    ...watcher,
     ...(watcher.ask && { ask: (ask, signal) => watcher.ask!(publishAsk(ask, publish), signal) }),
     ...(watcher.notify && {
       notify: (method, params) => watcher.notify!(method, params && published(params, publish)),

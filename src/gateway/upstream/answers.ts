@@ -1,5 +1,5 @@
 // How a server's answers come about, method by method, and in whose words its errors are told.
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
@@ -19,11 +19,11 @@ import type { CallKind } from './url-elicitation.ts';
 
 export interface AnswersOptions {
   name: string;
-  /** Undefined until it is known. */
-  server: () => ServerView | undefined;
+  /** As such a client sees it; undefined until it is known. */
+  server: (client: ClientView) => ServerView | undefined;
   connections: Connections;
   lender: Lender;
-  tools: ToolBook;
+  tools: (client: ClientView) => ToolBook;
   tasks: TaskBridge;
   taskOwners: TaskOwners;
   flow: FlowBridge;
@@ -44,7 +44,7 @@ export class Answers {
     };
     this.#toolCalls = {
       ...this.#calls,
-      send: (exchange, ending) => tasks.callTool(exchange, server()!, ending),
+      send: (exchange, ending) => tasks.callTool(exchange, server(exchange.client)!, ending),
       read: (result, exchange) => taskOwners.note(checkCapability(result, exchange), exchange.client),
     };
   }
@@ -59,15 +59,15 @@ export class Answers {
 
   #answer(exchange: Exchange): Promise<ResultObject> {
     const { name, connections } = this.#options;
-    const server = this.#options.server();
     const { client, resumed } = exchange;
+    const server = this.#options.server(client);
     if (resumed?.server !== undefined && resumed.server !== name) throw new GatewayError('STATE_INVALID');
     // The shortest way, for what is called most: it finds its words for errors by itself.
     if (server && exchange.method === 'tools/call') return this.#callTool(exchange, server);
     const answer = server
       ? this.#answerBy(server, exchange)
       : connections
-          .home(client)
+          .homeOf(exchange)
           .supervised.get()
           .then((upstream) => this.#answerBy(upstream.server, exchange));
     return answer.catch((thrown: unknown) => {
@@ -76,7 +76,8 @@ export class Answers {
   }
 
   #toError(thrown: unknown, exchange: Exchange): unknown {
-    return toTargetError(thrown, exchange, { name: this.#options.name, dialect: this.#options.server()?.dialect });
+    const { dialect } = this.#options.server(exchange.client) ?? {};
+    return toTargetError(thrown, exchange, { name: this.#options.name, dialect });
   }
 
   #answerBy(server: ServerView, exchange: Exchange): Promise<ResultObject> {
@@ -116,7 +117,7 @@ export class Answers {
   async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
     const { lender, tools, tasks } = this.#options;
     const result = toPlain(await lender.send(exchange));
-    tools.learn(result, exchange.params.cursor === undefined);
+    tools(exchange.client).learn(result, exchange.params.cursor === undefined);
     return tasks.toList(result, exchange, server);
   }
 }

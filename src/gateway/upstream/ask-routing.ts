@@ -34,12 +34,21 @@ export class AskRouting {
   readonly #disputed = new Set<(verdict: Verdict) => void>();
   readonly #waiting = new Set<() => void>();
   #client: Put | undefined;
-  /** Somebody will attend who can be asked outside of calls. */
   #isExpecting: boolean;
 
   constructor(isExpecting: boolean, clock: Clock) {
     this.#isExpecting = isExpecting;
     this.#clock = clock;
+  }
+
+  /** Somebody will attend who can be asked outside of calls. */
+  get isExpecting(): boolean {
+    return this.#isExpecting;
+  }
+
+  /** Questions wait for a client that is about to come. */
+  get isAwaited(): boolean {
+    return this.#waiting.size > 0;
   }
 
   get isDisputed(): boolean {

@@ -45,8 +45,8 @@ export class Audience {
   }
 
   /** For what is addressed within the change itself. */
-  tellAll(change: Change): void {
-    for (const { listener } of this.#all) listener(change);
+  tellAll(change: Change, test: (client: ClientView | undefined) => boolean = () => true): void {
+    for (const { listener, client } of this.#all) if (test(client)) listener(change);
   }
 
   #isAt({ client }: Listening, connection: Connection): boolean {

@@ -5,6 +5,7 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { isAtLeast } from '../dialect/log-level.ts';
+import type { SpokenEra } from '../dialect/revisions.ts';
 import { AskRouting } from './ask-routing.ts';
 import type { Supervised } from './supervised.ts';
 import type { Upstream } from './upstream.ts';
@@ -20,19 +21,26 @@ export class Connection {
   /** Its clients name no roots, and the configured ones are declared for them. */
   readonly hasOurRoots: boolean;
   readonly asks: AskRouting;
-  /** Whose it is; undefined where it is shared, empty where its client is about to come. */
+  /** The era to try first when it is opened. */
+  era: SpokenEra;
+  /** Whose it is; undefined where it is shared. */
   principal: string | undefined;
   readonly supervised: Supervised;
   /** Taken by a call that must be alone on it. */
   isTaken = false;
+  /** It was used for more than lists: the server may remember things for those who share it. */
+  hasServedCalls = false;
+  /** The server was told something that holds for none of its clients, such as that there are no roots. */
+  isForNobody = false;
   readonly #wanted = new Map<string, Set<ClientView>>();
   readonly #tasks = new Set<string>();
   #level: LoggingLevel | undefined;
 
   constructor(
-    { capabilities, hasOurRoots, principal, isExpecting, clock }: ConnectionOptions,
+    { era, capabilities, hasOurRoots, principal, isExpecting, clock }: ConnectionOptions,
     supervise: (connection: Connection) => Supervised,
   ) {
+    this.era = era;
     this.capabilities = capabilities;
     this.hasOurRoots = hasOurRoots;
     this.principal = principal;
@@ -44,9 +52,19 @@ export class Connection {
     return this.principal === undefined;
   }
 
+  /** A new one is as good as this one: its client can open it again, or it has served nothing but lists. */
+  get isReplaceable(): boolean {
+    return !this.isShared || !this.hasServedCalls;
+  }
+
   /** The resources that somebody is subscribed to. */
   get uris(): string[] {
     return [...this.#wanted.keys()];
+  }
+
+  /** Whether a client that is subscribed to something passes the test. */
+  hasSubscriber(test: (client: ClientView) => boolean): boolean {
+    return [...this.#wanted.values()].some((clients) => [...clients].some(test));
   }
 
   /** One of the two requests for it. */
@@ -136,6 +154,7 @@ export class Connection {
 }
 
 export interface ConnectionOptions {
+  era: SpokenEra;
   capabilities: ClientCapabilities;
   hasOurRoots: boolean;
   principal: string | undefined;

@@ -17,28 +17,36 @@ function client(
   return { dialect, revision: 'r', info: { name: 'c', version: '1' }, capabilities, principal };
 }
 
-function setUp({ share = 'auto' }: { share?: ConnectionsOptions['share'] } = {}) {
+function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionsOptions, 'share' | 'pin'>> = {}) {
   const opened: Connection[] = [];
   const retired: Connection[] = [];
+  const claimed: Connection[] = [];
+  const resting = new Set<Connection>();
   const clock = new FakeClock();
   const connections = new Connections({
-    share,
-    clock,
+    ...{ share, pin, clock },
     waitMs: 100,
     maxPool: 8,
+    onClaim: (connection) => void claimed.push(connection),
     open: (connection) => {
       opened.push(connection);
-      return { retire: async () => void retired.push(connection) } as unknown as Supervised;
+      const retire = async () => void retired.push(connection);
+      return {
+        retire,
+        get isLive() {
+          return !resting.has(connection);
+        },
+      } as unknown as Supervised;
     },
   });
-  return { connections, opened, retired, clock };
+  return { connections, opened, retired, claimed, resting, clock };
 }
 
 describe('clients that cannot be asked', () => {
   it('share a connection, whoever they are', () => {
     const { connections, opened } = setUp();
     const home = connections.home(client('handshake'));
-    expect(connections.home(client('stateless', {}, 'bob'))).toBe(home);
+    expect(connections.home(client('handshake', {}, 'bob'))).toBe(home);
     expect(connections.home(client('draft'))).toBe(home);
     expect(home).toMatchObject({ isShared: true, capabilities: {} });
     expect(opened).toEqual([home]);
@@ -51,7 +59,7 @@ describe('clients that cannot be asked', () => {
     expect(home).toMatchObject({ isShared: true, capabilities: ui });
     expect(connections.home(client('handshake'))).not.toBe(home);
     const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } }; // of the client's own era
-    expect(connections.home(client('stateless', tasks))).toBe(connections.home(client('handshake')));
+    expect(connections.home(client('stateless', tasks))).toBe(connections.home(client('stateless')));
   });
 
   it('have no more connections, whatever they declare, than a few', () => {
@@ -82,7 +90,7 @@ describe('clients that share one connection by wish', () => {
     const home = connections.home(one);
     expect(connections.prepare(one)).toBe(home);
     expect(connections.home(client('handshake', { roots: {} }, 'bob'))).toBe(home);
-    expect(connections.home(client('stateless', asked))).toBe(home);
+    expect(connections.listing(client('handshake', asked))).toBe(home);
     expect(connections.known(one)).toBe(home);
     expect(await connections.take(one)).toBe(home);
     expect(home).toMatchObject({ isShared: true, capabilities: {} });
@@ -107,6 +115,45 @@ describe('a handshake client that can be asked', () => {
     expect(connections.home(client('handshake', asked))).not.toBe(home);
     expect(connections.drop(one)).toBe(home);
     expect(connections.known(one)).toBeUndefined();
+  });
+
+  it('shares one for lists with all that declare the same, until it calls, and again while its own one rests', () => {
+    const { connections, opened, claimed, resting } = setUp();
+    const [one, other] = [client('handshake', asked), client('handshake', asked, 'bob')];
+    const lists = connections.listing(one);
+    expect(connections.listing(other)).toBe(lists);
+    expect(connections.homeOf({ method: 'tools/list', client: one })).toBe(lists);
+    expect(lists).toMatchObject({ isShared: true, capabilities: asked });
+    const own = connections.homeOf({ method: 'tools/call', client: one });
+    expect(own).not.toBe(lists);
+    expect(claimed).toEqual([own]);
+    expect(connections.listing(one)).toBe(own);
+    expect(connections.known(other)).toBe(lists);
+    resting.add(own);
+    expect(connections.known(one)).toBe(lists);
+    expect(connections.home(one)).toBe(own);
+    expect(opened).toHaveLength(2);
+  });
+
+  it('takes over what it has shared with nobody, as long as no other client has come', () => {
+    const { connections, opened } = setUp();
+    const one = client('handshake', asked);
+    const lists = connections.listing(one);
+    expect(connections.home(one)).toBe(lists);
+    expect(lists.principal).toBe('alice');
+    const other = client('handshake', asked, 'bob');
+    const others = connections.listing(other);
+    expect(others).not.toBe(lists);
+    expect(connections.home(other)).not.toBe(others); // others will come for lists
+    expect(opened).toHaveLength(3);
+  });
+
+  it('does not take over one whose server was told what holds for nobody', () => {
+    const { connections } = setUp();
+    const one = client('handshake', asked);
+    const lists = connections.listing(one);
+    lists.isForNobody = true;
+    expect(connections.home(one)).not.toBe(lists);
   });
 
   it('is not made to wait for one of its calls by another', async () => {
@@ -163,42 +210,105 @@ describe('stateless clients that can be asked', () => {
 });
 
 describe('a connection that was prepared', () => {
-  it('is claimed by the first client of its kind', () => {
+  it('is the one that the client will have its lists from, and its own if it is the only one', () => {
     const { connections, opened } = setUp();
-    const prepared = connections.prepare({ dialect: 'handshake', capabilities: asked });
-    expect(connections.prepare({ dialect: 'handshake', capabilities: asked })).toBe(prepared);
-    expect(prepared).toMatchObject({ principal: '', isShared: false });
-    expect(connections.home(client('stateless', asked))).not.toBe(prepared);
+    const opening = { dialect: 'handshake', capabilities: asked } as const;
+    const prepared = connections.prepare(opening);
+    expect(connections.prepare(opening)).toBe(prepared);
+    expect(prepared.asks.isExpecting).toBe(true);
     const first = client('handshake', asked);
+    expect(connections.listing(first)).toBe(prepared);
     expect(connections.home(first)).toBe(prepared);
     expect(prepared.principal).toBe('alice');
     expect(connections.home(client('handshake', asked))).not.toBe(prepared);
+    expect(connections.prepare(opening).asks.isExpecting).toBe(false);
     expect(opened).toHaveLength(3);
   });
 
-  it('is the one that is shared where the client cannot be asked, or is not known', () => {
+  it('is of the handshake era where nothing is known of the client', () => {
     const { connections } = setUp();
     const prepared = connections.prepare(undefined);
-    expect(connections.prepare({ dialect: 'stateless', capabilities: {} })).toBe(prepared);
+    expect(prepared.era).toBe('handshake');
     expect(connections.home(client('handshake'))).toBe(prepared);
+    expect(connections.prepare({ dialect: 'stateless', capabilities: {} })).not.toBe(prepared);
   });
 });
 
-describe('a server that is told with each call who calls', () => {
+describe('a server that has both eras', () => {
+  it('is spoken to in the era of each client', () => {
+    const { connections, retired } = setUp();
+    const handshake = connections.home(client('handshake'));
+    const stateless = connections.home(client('stateless'));
+    expect([handshake.era, stateless.era]).toEqual(['handshake', 'stateless']);
+    connections.learn(handshake, { dialect: 'handshake' });
+    connections.learn(stateless, { dialect: 'stateless' });
+    expect(connections.home(client('draft'))).toBe(handshake);
+    expect(connections.home(client('stateless', asked, 'bob'))).toBe(stateless);
+    expect(connections.eraFor({ dialect: 'draft' })).toBe('handshake');
+    expect(connections.all).toEqual([handshake, stateless]);
+    expect(retired).toEqual([]);
+  });
+});
+
+describe('a server that has the handshake era only', () => {
+  it('serves stateless clients, too, by what they have opened', () => {
+    const { connections, opened } = setUp();
+    const one = connections.listing(client('stateless'));
+    connections.learn(one, { dialect: 'handshake' });
+    expect(one.era).toBe('handshake');
+    expect(connections.eraFor({ dialect: 'stateless' })).toBe('handshake');
+    expect(connections.home(client('handshake'))).toBe(one);
+    expect(connections.listing(client('stateless', {}, 'bob'))).toBe(one);
+    expect(opened).toEqual([one]);
+  });
+
+  it('needs no second connection of the same kind', () => {
+    const { connections, retired } = setUp();
+    const [handshake, stateless] = [connections.home(client('handshake')), connections.home(client('stateless'))];
+    const own = connections.home(client('stateless', asked));
+    connections.learn(stateless, { dialect: 'handshake' });
+    expect(retired).toEqual([stateless]);
+    expect(connections.home(client('stateless'))).toBe(handshake);
+    expect(connections.home(client('stateless', asked))).toBe(own);
+    connections.learn(own, { dialect: 'handshake' }); // was on its way
+    expect(connections.all).toEqual([handshake, own]);
+  });
+});
+
+describe('a server that learns with each call who calls', () => {
   it('has one connection for all; others that were on their way are given up', () => {
     const { connections, retired } = setUp();
     const asking = client('handshake', asked);
     const own = connections.home(asking);
-    const other = connections.prepare(undefined);
-    connections.learn(own, true);
-    expect(retired).toEqual([other]);
+    const others = [connections.prepare(undefined), connections.home(client('stateless'))];
+    connections.learn(own, { dialect: 'stateless' });
+    expect(new Set(retired)).toEqual(new Set(others));
     expect(connections.all).toEqual([own]);
-    expect(own.isShared).toBe(true);
+    expect(own).toMatchObject({ isShared: true, era: 'stateless' });
     for (const dialect of ['handshake', 'stateless', 'draft'] as const) {
       expect(connections.home(client(dialect, asked))).toBe(own);
       expect(connections.known(client(dialect))).toBe(own);
     }
     expect(connections.prepare({ dialect: 'handshake', capabilities: asked })).toBe(own);
+  });
+
+  it('may have been one of the other era before', () => {
+    const { connections } = setUp();
+    const home = connections.home(client('stateless'));
+    connections.learn(home, { dialect: 'handshake' });
+    connections.learn(home, { dialect: 'stateless' });
+    expect(connections.eraFor({ dialect: 'handshake' })).toBe('stateless');
+    expect(connections.home(client('handshake', asked))).toBe(home);
+  });
+});
+
+describe('an era that is configured', () => {
+  it('is spoken for all clients', () => {
+    const { connections } = setUp({ pin: { era: 'handshake' } });
+    expect(connections.home(client('stateless')).era).toBe('handshake');
+    expect(connections.home(client('handshake'))).toBe(connections.home(client('stateless')));
+    const pinned = setUp({ pin: { revision: '2026-07-28' } });
+    expect(pinned.connections.home(client('handshake')).era).toBe('stateless');
   });
 });
 

@@ -11,6 +11,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import type { Put } from './ask-routing.ts';
 import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
 import { FlowSessions } from '../flow/flow-sessions.ts';
 import type { Player, Told } from '../flow/flow-sessions.ts';
 import type { Stage } from '../flow/play-tool.ts';
@@ -38,13 +39,14 @@ export class FlowBridge {
   }
 
   /** A client is there. The returned function says that it is not any more. */
-  attend(watcher: Watcher, home: Connection): () => void {
+  attend(watcher: Watcher, connections: Pick<Connections, 'known'>): () => void {
     const { client } = watcher;
     this.#watchers.set(client, watcher);
     return () => {
       if (this.#watchers.get(client) !== watcher) return;
       this.#watchers.delete(client);
-      if (isAnonymous(client.principal)) this.#abandon(client, home);
+      const home = connections.known(client);
+      if (home && isAnonymous(client.principal)) this.#abandon(client, home);
     };
   }
 

@@ -14,7 +14,7 @@ function setUp(relay: () => Promise<ResultObject>) {
     supervised: { current, take: () => {}, giveBack: () => told.push('released') },
     asks: { areUnnamed: false, enter: () => 1, leave: () => told.push('left') },
   };
-  const connections = { home: () => connection } as unknown as Connections;
+  const connections = { homeOf: () => connection, home: () => connection } as unknown as Connections;
   const client = { dialect: 'handshake', capabilities: {}, principal: 'p' } as unknown as ClientView;
   const lender = new Lender(connections, { clock: systemClock, timeoutMs: undefined });
   return { told, send: () => lender.send(new QuietExchange('tools/call', { name: 'a' }, client)) };

@@ -46,7 +46,7 @@ export class Lender {
 
   /** `put` answers what is asked on it; default: the client of the exchange. At once where nothing has to be waited for. */
   lend(exchange: Exchange, put: Put = (ask, signal) => exchange.ask(ask, signal)): Loan | Promise<Loan> {
-    const home = this.#connections.home(exchange.client);
+    const home = this.#connections.homeOf(exchange);
     const { current } = home.supervised;
     return current ? this.#lendBy(home, current, exchange, put) : this.#lendLater(home, exchange, put);
   }
@@ -54,7 +54,7 @@ export class Lender {
   async #lendLater({ supervised }: Connection, exchange: Exchange, put: Put): Promise<Loan> {
     const upstream = await supervised.get();
     // Looked for again: the first words of a server may have changed it.
-    return this.#lendBy(this.#connections.home(exchange.client), upstream, exchange, put);
+    return this.#lendBy(this.#connections.homeOf(exchange), upstream, exchange, put);
   }
 
   #lendBy(home: Connection, { transport, server }: Upstream, exchange: Exchange, put: Put): Loan | Promise<Loan> {

@@ -3,7 +3,7 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
-import type { Pin } from '../dialect/revisions.ts';
+import type { Pin, SpokenEra } from '../dialect/revisions.ts';
 import type { Route } from './address.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal, type Link } from './link.ts';
@@ -23,10 +23,12 @@ interface Given extends Pin {
   kind?: Link['kind'];
   canReopen?: boolean;
   fallback?: { respond: Responder; startError?: Error };
+  prefer?: SpokenEra;
 }
 
 /** One link per responder, opened one after the other. */
-function setUp(responders: Responder[], { revision, era, kind, canReopen = true, fallback }: Given = {}) {
+function setUp(responders: Responder[], given: Given = {}) {
+  const { revision, era, kind, canReopen = true, fallback, prefer = 'stateless' } = given;
   const links: FakeLink[] = [];
   const clock = new FakeClock();
   const open = (): Link => {
@@ -41,6 +43,7 @@ function setUp(responders: Responder[], { revision, era, kind, canReopen = true,
     intro: { info: { name: 'me', version: '1' }, capabilities: {}, revision, era },
     identity: { info: { name: 'me', version: '1' }, capabilities: {} },
     events: fakeEvents(),
+    prefer: prefer,
     probeMs,
     async connect(link) {
       const wire = new LinkWire(link, {
@@ -292,5 +295,48 @@ describe('on HTTP', () => {
     const t = setUp([() => refuse(503), modern], { kind });
     expect(await spoken(t)).toBe('stateless 2026-07-28');
     expect(t.links.map(({ closes }) => closes)).toEqual([1, 0]);
+  });
+});
+
+describe('the handshake era first', () => {
+  const both: Responder = (request, link) => (request.method === 'initialize' ? initialized : modern(request, link));
+
+  test('is all that is said to a server that has it', async () => {
+    for (const server of [legacy, both]) {
+      const { links, connected } = setUp([server], { prefer: 'handshake' });
+      expect((await connected).speaker.server.dialect).toBe('handshake');
+      expect(links[0]!.methods).toEqual(['initialize', 'notifications/initialized']);
+    }
+  });
+
+  test('is followed by the other where it is refused', async () => {
+    const { links, connected } = setUp([modern], { prefer: 'handshake' });
+    expect((await connected).speaker.server.dialect).toBe('stateless');
+    expect(links).toHaveLength(1);
+    expect(links[0]!.methods.at(-1)).toBe('server/discover');
+  });
+
+  test('and where a URL answers neither, by the older transport', async () => {
+    const gone: Responder = () => {
+      throw new HttpRefusal(404, '');
+    };
+    const given = { kind: 'streamable-http', prefer: 'handshake', fallback: { respond: legacy } } as const;
+    const { connected, older } = setUp([gone], given);
+    expect((await connected).speaker.server.dialect).toBe('handshake');
+    expect(older.methods).toEqual(['initialize', 'notifications/initialized']);
+  });
+
+  test.each([401, 403, 429, 500])('is not given up for HTTP %i, which says nothing about eras', async (status) => {
+    const busy: Responder = () => {
+      throw new HttpRefusal(status, '');
+    };
+    const { links, connected } = setUp([busy], { kind: 'streamable-http', prefer: 'handshake' });
+    await expect(connected).rejects.toMatchObject({ details: { status } });
+    expect(links.every((link) => link.methods.every((method) => method === 'initialize'))).toBe(true);
+  });
+
+  test('what a server says to a handshake counts, when it has nothing to say to the other', async () => {
+    const { connected } = setUp([() => new Refuse(-32602, 'not today')], { prefer: 'handshake' });
+    await expect(connected).rejects.toMatchObject({ code: -32602, message: 'not today' });
   });
 });

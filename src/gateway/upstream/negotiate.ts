@@ -1,13 +1,15 @@
-// Finds out how a server wants to be spoken to: the newest era first, then the handshake, then the transport of the oldest
+// Finds out how a server wants to be spoken to: the preferred era first, then the other, then the transport of the oldest
 // servers. Invariants:
-// 1. A server that dies of the first question is started again, once, and not asked it a second time.
-// 2. One that stays silent is taken for a handshake server, and asked again in the new words when it turns out not to be one.
-// 3. A link that was opened and is not handed back is closed.
+// 1. A server that dies when it is asked for the newer era is started again, once, and not asked a second time.
+// 2. One that stays silent then is taken for a handshake server, and asked again when it turns out not to be one.
+// 3. Whether the server has the newer era is asked after a refused handshake only where the refusal may be about eras.
+// 4. A link that was opened and is not handed back is closed.
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { discoverServer } from '../dialect/discover-server.ts';
+import { discoverServer, isOtherEra } from '../dialect/discover-server.ts';
 import { initializeServer } from '../dialect/initialize-server.ts';
 import type { Introduction } from '../dialect/initialize-server.ts';
 import { openingsFor } from '../dialect/revisions.ts';
+import type { SpokenEra } from '../dialect/revisions.ts';
 import type { Speaker } from '../dialect/speaker.ts';
 import type { StatelessIdentity } from '../dialect/stateless/outgoing-envelope.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
@@ -31,6 +33,8 @@ export interface NegotiateOptions {
   events: ServerEvents;
   /** The gateways on the way to the server, this one last; for its first question. */
   via?: readonly string[] | undefined;
+  /** The era to try first. */
+  prefer: SpokenEra;
   /** How long a server on a shared channel may be silent to the first question. */
   probeMs: number;
   signal?: AbortSignal | undefined;
@@ -60,6 +64,7 @@ export async function reinitialize(opened: Opened, options: NegotiateOptions): P
 async function openBy(route: Route, options: NegotiateOptions): Promise<Connected> {
   const { discover, initialize } = openingsFor(options.intro);
   if (!discover) return onFresh(route, options, (opened) => handshake(opened, options));
+  if (initialize && options.prefer === 'handshake') return onFresh(route, options, handshakeFirst(options));
   let isShared = false;
   try {
     return await onFresh(route, options, async (opened) => {
@@ -74,6 +79,22 @@ async function openBy(route: Route, options: NegotiateOptions): Promise<Connecte
     if (!died || !initialize || !route.canReopen) throw thrown;
     return onFresh(route, options, (opened) => handshake(opened, options));
   }
+}
+
+function handshakeFirst(options: NegotiateOptions): (opened: Opened) => Promise<Speaker> {
+  return async (opened) => {
+    try {
+      return await handshake(opened, options);
+    } catch (thrown) {
+      if (!isOtherEra(thrown)) throw thrown;
+      opened.link.forgetSession?.();
+      const { identity, events, probeMs, via } = options;
+      const question = { via, timeoutMs: opened.wire.http ? undefined : probeMs };
+      const speaker = await discoverServer(opened.wire, identity, events, question).catch(() => undefined);
+      if (!speaker) throw thrown; // what it said about the handshake is of more use
+      return adopt(opened.wire, speaker);
+    }
+  };
 }
 
 async function onFresh(

@@ -1,5 +1,6 @@
 // A connection of a target, supervised: how it is opened, what it tells, and how long it stays unused.
 import type { Clock } from '../../shared/clock.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Connection } from './connection.ts';
@@ -13,11 +14,12 @@ export interface Supervision {
   /** `isAgain`: it was open before, and lost. */
   onOpen(upstream: Upstream, isAgain: boolean): void;
   onIdle(): void;
+  /** Whether a client relies on it though it does not call. */
+  isKept(): boolean;
+  admit(): void;
   log: Log;
   clock: Clock;
 }
-
-const OWN_IDLE_MS = 5 * 60_000;
 
 export function superviseUpstream(
   connection: Connection,
@@ -25,17 +27,20 @@ export function superviseUpstream(
   supervision: Supervision,
 ): Supervised {
   const { address, client, revision, era, timeoutMs, limits, id } = options;
-  const { idleMs = connection.isShared ? undefined : OWN_IDLE_MS } = options;
   const { events, log, clock } = supervision;
+  const { ownIdleMs } = { ...DEFAULT_LIMITS, ...limits };
   let isAgain = false;
   return new Supervised({
     clock,
-    idleMs,
+    idleMs: () => options.idleMs ?? (connection.isReplaceable ? ownIdleMs : undefined),
+    isKept: () => supervision.isKept(),
+    admit: () => supervision.admit(),
     open: (onClose, signal) =>
       openUpstream(address, {
         info: client,
         capabilities: connection.capabilities,
         ...{ events, onClose, signal, revision, era, timeoutMs, limits, log, clock, id },
+        prefer: connection.era,
       }),
     onOpen: (upstream) => {
       log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');

@@ -1,6 +1,6 @@
-// One connection to a server, opened when it is needed and again when it was lost. While a server keeps failing, who calls is
-// told at once why, instead of waiting for it to fail again; between attempts lies a growing pause. A server that was up and
-// is lost is started again at once, but one that is lost again and again without having served anybody is failing, too.
+// One connection to a server, opened when it is needed and again when it was lost. While a server keeps failing, a caller
+// gets the reason at once instead of waiting for the next failure, and the pause between attempts grows. A server that was
+// up and is lost is started again at once, but one that is lost repeatedly without having served a call is failing, too.
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
@@ -11,8 +11,12 @@ export interface SupervisedOptions {
   clock: Clock;
   /** Opens a connection and says when it is gone. Aborting gives it up, with all that was started for it. */
   open(onClose: (reason: string) => void, signal: AbortSignal): Promise<Upstream>;
-  /** A connection nobody has used for this long is closed; undefined keeps it. */
-  idleMs?: number | undefined;
+  /** How long a connection may be unused before it is closed; undefined keeps it. Asked each time it is no longer used. */
+  idleMs?(): number | undefined;
+  /** Somebody relies on the connection though nobody calls: it is not idle. */
+  isKept?(): boolean;
+  /** Throws where the connection must not be opened now. */
+  admit?(): void;
   onOpen?(upstream: Upstream): void;
   onLost?(reason: string): void;
   /** It is closed because nobody uses it. */
@@ -42,6 +46,16 @@ export class Supervised {
 
   get current(): Upstream | undefined {
     return this.#current;
+  }
+
+  /** It is open, or about to be. */
+  get isLive(): boolean {
+    return this.#current !== undefined || this.#opening !== undefined;
+  }
+
+  /** Somebody works with it. */
+  get isUsed(): boolean {
+    return this.#users > 0;
   }
 
   /** It will not be opened any more. */
@@ -88,6 +102,7 @@ export class Supervised {
     if (this.#current) return this.#current;
     if (this.isClosed) throw closingError();
     if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
+    if (!this.#opening) this.#options.admit?.();
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return this.#failure ? this.#unlessLong(this.#opening, this.#failure) : this.#opening;
   }
@@ -115,6 +130,7 @@ export class Supervised {
       this.#failure = undefined;
       this.#current = upstream;
       this.#options.onOpen?.(upstream);
+      if (this.#users === 0) this.#watchIdle();
       return upstream;
     } catch (thrown) {
       if (this.isClosed) throw closingError();
@@ -156,15 +172,30 @@ export class Supervised {
     this.#watchIdle();
   }
 
+  /** The time runs from the last moment at which it was used, or kept. */
   #watchIdle(): void {
-    const { idleMs, clock } = this.#options;
-    if (idleMs === undefined || !this.#current) return;
-    this.#stopIdle = clock.after(idleMs, () => {
-      const upstream = this.#current;
-      this.#current = undefined;
-      this.#options.onIdle?.();
-      void upstream?.close();
+    const idleMs = this.#options.idleMs?.();
+    if (idleMs !== undefined) this.#checkIdle(idleMs, this.#options.clock.now());
+  }
+
+  #checkIdle(idleMs: number, lastUsed: number): void {
+    const { clock } = this.#options;
+    this.#stopIdle();
+    this.#stopIdle = clock.after(Math.max(1, Math.min(idleMs / 4, lastUsed + idleMs - clock.now())), () => {
+      const used = this.#options.isKept?.() ? clock.now() : lastUsed;
+      if (!this.#current) return;
+      if (clock.now() - used < idleMs) this.#checkIdle(idleMs, used);
+      else this.rest();
     });
+  }
+
+  /** Closes the connection until it is needed again. */
+  rest(): void {
+    const upstream = this.#current;
+    this.#current = undefined;
+    this.#stopIdle();
+    this.#options.onIdle?.();
+    void upstream?.close();
   }
 }
 

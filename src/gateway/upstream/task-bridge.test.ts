@@ -61,7 +61,7 @@ function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonOb
     return ended(one.send().finally(one.end), ending ?? PLAIN);
   };
   const bridge = new TaskBridge({
-    tools: book,
+    tools: () => book,
     clock,
     limits: DEFAULT_LIMITS,
     tell: (change) => void told.push(change),

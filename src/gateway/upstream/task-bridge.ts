@@ -1,7 +1,7 @@
 // Tasks between a client and a server that know different kinds of them (matrix §4.5). The client's task is kept here and
 // follows the call, which is a task of the server's kind, or none, or answers at once: the client need not know.
 // Where both know the same kind, tasks pass as they are.
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
@@ -30,7 +30,8 @@ import type { ToolBook } from './tool-book.ts';
 type Calls = Pick<Loan, 'send' | 'end'>;
 
 export interface TaskBridgeOptions {
-  tools: ToolBook;
+  /** What is known of the tools as such a client sees them. */
+  tools: (client: ClientView) => ToolBook;
   clock: Clock;
   limits: Limits;
   tell: (change: Change) => void;
@@ -69,7 +70,7 @@ export class TaskBridge {
   }
 
   #fromStateless(exchange: Exchange, ending: Ending): Promise<ResultObject> {
-    const { tools } = this.#options;
+    const tools = this.#options.tools(exchange.client);
     const name = String(exchange.params.name);
     if (!tools.misses(name) && !tools.taskSupport(name)) return this.#send(exchange, ending);
     return ended(this.#asSupported(exchange), ending);
@@ -169,7 +170,7 @@ export class TaskBridge {
 
   /** Clients whose revision has no tasks wait for the end of one. */
   #toHandshake(exchange: Exchange, ending: Ending): Promise<ResultObject> {
-    const isRequired = this.#options.tools.taskSupport(String(exchange.params.name)) === 'required';
+    const isRequired = this.#options.tools(exchange.client).taskSupport(String(exchange.params.name)) === 'required';
     const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
     return !isRequired || knowsTasks ? this.#send(exchange, ending) : ended(this.#await(exchange), ending);
   }
@@ -212,7 +213,7 @@ export class TaskBridge {
   }
 
   async #supportOf(exchange: Exchange): Promise<'required' | 'optional' | undefined> {
-    const { tools } = this.#options;
+    const tools = this.#options.tools(exchange.client);
     const name = String(exchange.params.name);
     let cursor: unknown;
     for (let page = 0; tools.misses(name) && page < MAX_PAGES; page++) {

@@ -10,11 +10,15 @@ import type { ServerView } from '../../protocol/server-view.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { Answers } from './answers.ts';
 import { Audience } from './audience.ts';
+import type { SpokenEra } from '../dialect/revisions.ts';
+import type { Address } from './address.ts';
+import { Clients } from './pool/clients.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { FlowBridge } from './flow-bridge.ts';
@@ -32,6 +36,8 @@ import type { Upstream } from './upstream.ts';
 
 const WAIT_MS = 60_000;
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
+/** A client of which nothing is known yet is most likely one of this kind. */
+const ANYBODY: Opening = { dialect: 'handshake', capabilities: {} };
 
 export class UpstreamTarget implements Target {
   readonly name: string;
@@ -41,13 +47,14 @@ export class UpstreamTarget implements Target {
   readonly #connections: Connections;
   readonly #lender: Lender;
   readonly #audience: Audience;
-  readonly #tools = new ToolBook();
+  readonly #tools: Record<SpokenEra, ToolBook> = { handshake: new ToolBook(), stateless: new ToolBook() };
   readonly #tasks: TaskBridge;
   readonly #flow: FlowBridge;
   readonly #taskOwners = new TaskOwners();
   readonly #answers: Answers;
-  /** What was last known, also while the server is away. */
-  #server: ServerView | undefined;
+  readonly #clients = new Clients();
+  /** What was last known of the server in each era, also while it is away. */
+  readonly #views: Partial<Record<SpokenEra, ServerView>> = {};
 
   constructor(options: UpstreamTargetOptions) {
     this.name = options.name;
@@ -59,73 +66,75 @@ export class UpstreamTarget implements Target {
       ...{ clock, assisted: options.assisted },
       waitMs: options.timeoutMs ?? WAIT_MS,
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
+      pin: options,
       open: (connection) => this.#supervise(connection),
+      onClaim: (connection, client) => this.#attend(connection, client),
     });
     this.#audience = new Audience((client) => this.#connections.known(client));
     this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs });
     this.#flow = new FlowBridge(this.#lender, clock);
     this.#tasks = new TaskBridge({
-      tools: this.#tools,
+      tools: (client) => this.#toolsOf(client),
       clock,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       tell: (change) => this.#audience.tellAll(change),
       lender: this.#lender,
     });
     this.#answers = new Answers({
-      ...{ name: options.name, server: () => this.#server, connections: this.#connections, lender: this.#lender },
-      ...{ tools: this.#tools, tasks: this.#tasks, taskOwners: this.#taskOwners, flow: this.#flow },
+      ...{ name: options.name, connections: this.#connections, lender: this.#lender },
+      server: (client) => this.viewFor(client),
+      tools: (client) => this.#toolsOf(client),
+      ...{ tasks: this.#tasks, taskOwners: this.#taskOwners, flow: this.#flow },
     });
   }
 
   get info(): Implementation {
-    return this.#server?.info ?? NOBODY;
+    return this.#anyView?.info ?? NOBODY;
   }
 
   get instructions(): string | undefined {
-    return this.#server?.instructions;
+    return this.#anyView?.instructions;
   }
 
   /** For `status`: what the connection is, and why it is not there. */
   get status(): TargetStatus {
     const all = this.#connections.all.map(({ supervised }) => supervised);
     const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
-    return { state, server: this.#server, transport: current?.transport, failure: failure?.message };
+    return { state, server: this.#anyView, transport: current?.transport, failure: failure?.message };
   }
 
-  /** Resolves when the server is known, or has failed to be: `status` then says why. */
-  async ready(opening?: Opening): Promise<void> {
-    if (this.#server) return;
+  /** The server in the era that such a client is spoken for; undefined until it is known. */
+  viewFor(client: Pick<ClientView, 'dialect'>): ServerView | undefined {
+    return this.#views[this.#connections.eraFor(client)];
+  }
+
+  /** Resolves when it is known what the server offers to such a client, or why that is not known: `status` then says it. */
+  async ready(opening: Opening = ANYBODY): Promise<void> {
+    if (this.viewFor(opening)) return;
     await this.#connections
       .prepare(opening)
       .supervised.get()
       .catch(() => {}); // told by whatever needs the server next
   }
 
-  capabilities(): ServerCapabilities {
-    return this.#server ? withTasksOf(this.#server) : {};
+  capabilities(client: ClientView): ServerCapabilities {
+    const server = this.viewFor(client) ?? this.#anyView;
+    return server ? withTasksOf(server) : {};
   }
 
-  inputSchema(tool: string): JsonObject | undefined {
-    return this.#tools.inputSchema(tool);
+  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
+    return this.#toolsOf(client).inputSchema(tool);
   }
 
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
-    const stop = this.#audience.add(listener, watcher?.client);
-    const home = watcher ? this.#connections.home(watcher.client) : this.#connections.prepare(undefined);
-    const isHeld = !home.isShared;
-    if (isHeld) home.supervised.take();
-    if (watcher?.ask) home.asks.attend((ask, signal) => watcher.ask!(ask, signal));
-    const leaveFlow = watcher && this.#flow.attend(watcher, home);
-    if (home.supervised.current) home.supervised.current.watch();
-    else if (watcher?.client.dialect === 'stateless') void home.supervised.get().catch(() => {}); // as for `ready`
-    let isOver = false;
+    const leaving = [this.#audience.add(listener, watcher?.client)];
+    if (watcher) leaving.push(this.#clients.add(watcher), this.#flow.attend(watcher, this.#connections));
+    const { supervised } = watcher ? this.#meet(watcher.client) : this.#connections.prepare(undefined);
+    if (supervised.current) supervised.current.watch();
+    else if (watcher?.client.dialect === 'stateless') void supervised.get().catch(() => {}); // as for `ready`
     return () => {
-      if (isOver) return;
-      isOver = true;
-      stop();
-      if (isHeld) home.supervised.giveBack();
-      leaveFlow?.();
-      if (watcher && !this.#audience.has(watcher.client)) this.#leave(watcher.client, home);
+      for (const leave of leaving.splice(0)) leave();
+      if (watcher && !this.#clients.has(watcher.client)) this.#leave(watcher.client);
     };
   }
 
@@ -135,12 +144,12 @@ export class UpstreamTarget implements Target {
 
   /** Elsewhere tasks are told of without being asked for. */
   async followTask(taskId: string, client: ClientView): Promise<void> {
-    if (this.#server?.dialect === 'stateless') await this.#connections.home(client).followTask(taskId);
+    if (this.viewFor(client)?.dialect === 'stateless') await this.#connections.home(client).followTask(taskId);
   }
 
   notify(notification: NotificationMessage, client: ClientView): void {
     const { current } = this.#connections.known(client)?.supervised ?? {};
-    if (!current || this.#server?.dialect !== 'handshake') return;
+    if (current?.server.dialect !== 'handshake') return;
     current.notify(notification.method, notification.params).catch(() => {}); // a server that is gone needs no notice
   }
 
@@ -169,43 +178,116 @@ export class UpstreamTarget implements Target {
     await Promise.all(this.#connections.all.map(({ supervised }) => supervised.close()));
   }
 
-  #leave(client: ClientView, home: Connection): void {
-    home.forget(client).catch(() => {}); // a server that is gone has forgotten it already
+  /** Where a client that has come hears of changes. A server that has asked for it already is its own. */
+  #meet(client: ClientView): Connection {
+    const connection = this.#connections.listing(client);
+    if (!connection.isShared) this.#attend(connection, client);
+    else if (connection.asks.isAwaited && this.#connections.home(client) === connection) return connection;
+    else connection.asks.dismiss();
+    return connection;
+  }
+
+  /** The client answers what is asked on its own connection outside of calls. */
+  #attend({ asks }: Connection, client: ClientView): void {
+    const ask = this.#clients.askOf(client);
+    if (ask) asks.attend(ask);
+    else asks.dismiss();
+  }
+
+  #leave(client: ClientView): void {
+    // A server that is gone has forgotten it already.
+    for (const connection of this.#connections.all) connection.forget(client).catch(() => {});
     const own = this.#connections.drop(client);
     own?.asks.dismiss();
     void own?.supervised.retire();
   }
 
-  get #concerned(): Concerned {
-    return { tools: this.#tools, tasks: this.#tasks, taskOwners: this.#taskOwners, audience: this.#audience };
+  get #anyView(): ServerView | undefined {
+    return this.#views.handshake ?? this.#views.stateless;
+  }
+
+  #toolsOf(client: ClientView): ToolBook {
+    return this.#tools[this.#connections.eraFor(client)];
+  }
+
+  #concernedBy({ era }: Connection): Concerned {
+    return { tools: this.#tools[era], tasks: this.#tasks, taskOwners: this.#taskOwners, audience: this.#audience };
   }
 
   #supervise(connection: Connection): Supervised {
     const events = {
       onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
-      onChange: (change: Change) => hear(change, connection, this.#concerned),
+      onChange: (change: Change) => hear(change, connection, this.#concernedBy(connection)),
       onNotice: (notification: NotificationMessage) => this.#flow.notice(notification, connection),
     };
-    const onOpen = (upstream: Upstream, isAgain: boolean): void => this.#onOpen(connection, upstream, isAgain);
-    const onIdle = (): void => this.#connections.forget(connection);
-    return superviseUpstream(connection, this.#options, { events, onOpen, onIdle, log: this.#log, clock: this.#clock });
+    return superviseUpstream(connection, this.#options, {
+      events,
+      onOpen: (upstream, isAgain) => this.#onOpen(connection, upstream, isAgain),
+      onIdle: () => this.#connections.forget(connection),
+      isKept: () => this.#isKept(connection),
+      admit: () => this.#admit(connection),
+      ...{ log: this.#log, clock: this.#clock },
+    });
+  }
+
+  /** A client that is there keeps its own connection, and what it is subscribed to; and one connection is always kept for lists. */
+  #isKept(connection: Connection): boolean {
+    if (connection.hasSubscriber((client) => this.#clients.isPresent(client))) return true;
+    if (connection.isShared && this.#options.idleMs !== undefined) return false;
+    if (this.#clients.isAnyPresent((client) => this.#connections.known(client) === connection)) return true;
+    return connection.isShared && !this.#connections.all.some((one) => one !== connection && one.supervised.isLive);
+  }
+
+  /** Where there are too many processes already, one that nobody needs now makes room. */
+  #admit(connection: Connection): void {
+    if (!isCommand(this.#options.address)) return;
+    const { maxProcesses } = { ...DEFAULT_LIMITS, ...this.#options.limits };
+    const others = this.#connections.all.filter((one) => one !== connection && one.supervised.isLive);
+    if (others.length < maxProcesses) return;
+    const unused = others.find((one) => one.isReplaceable && !one.supervised.isUsed && !this.#isKept(one));
+    if (!unused) throw new GatewayError('TOO_MANY_PROCESSES', { server: this.name, count: others.length });
+    unused.supervised.rest();
   }
 
   /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */
   #onAsk(connection: Connection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     if (isInteraction(ask.method)) return this.#flow.put(ask, connection, signal);
+    if (ask.method !== 'roots/list') return connection.asks.put(ask, signal);
     const { roots } = this.#options;
-    const isOurs = ask.method === 'roots/list' && connection.hasOurRoots;
-    return isOurs && roots ? roots() : connection.asks.put(ask, signal);
+    if (connection.hasOurRoots && roots) return roots();
+    if (!this.#isForNobody(connection)) return connection.asks.put(ask, signal);
+    connection.isForNobody = true;
+    return Promise.resolve({ roots: [] });
+  }
+
+  /** Roots are declared for clients that have them, but it is nobody's: the only client there is makes it its own. */
+  #isForNobody(connection: Connection): boolean {
+    if (!connection.isShared || !connection.capabilities.roots || connection.asks.isExpecting) return false;
+    const { sole } = this.#clients;
+    const isFree = sole && this.#clients.askOf(sole) && this.#connections.isOnly(sole);
+    return !isFree || this.#connections.known(sole) !== connection || this.#connections.home(sole) !== connection;
   }
 
   #onOpen(connection: Connection, upstream: Upstream, isAgain: boolean): void {
-    const isNews = !this.#server;
-    this.#server = upstream.server;
-    this.#connections.learn(connection, upstream.server.dialect !== 'handshake');
+    const { server } = upstream;
+    const wanted = connection.era;
+    this.#connections.learn(connection, server);
+    const { era } = connection;
+    const isNews = !this.#views[era];
+    if (era !== wanted) delete this.#views[wanted];
+    this.#views[era] = server;
     if (!this.#audience.isEmpty) upstream.watch();
-    if (isAgain) catchUp(upstream, connection, this.#concerned);
-    // Whoever is here already has been told nothing of what it offers.
-    else if (isNews) LISTS.forEach((kind) => upstream.server.capabilities[kind] && this.#audience.tellAll({ kind }));
+    if (isAgain) catchUp(upstream, connection, this.#concernedBy(connection));
+    else if (isNews) this.#tellNews(server, era);
   }
+
+  /** The clients that are here already were told nothing of what the server offers. */
+  #tellNews({ capabilities }: ServerView, era: SpokenEra): void {
+    const isServed = (client: ClientView | undefined): boolean => !client || this.#connections.eraFor(client) === era;
+    for (const kind of LISTS) if (capabilities[kind]) this.#audience.tellAll({ kind }, isServed);
+  }
+}
+
+function isCommand(address: Address): boolean {
+  return typeof address === 'object' && 'command' in address;
 }

@@ -15,6 +15,7 @@ async function open(respond: Responder, revision = '2025-11-25') {
     intro: { info: { name: 'me', version: '1' }, capabilities: {}, revision },
     identity: { info: { name: 'me', version: '1' }, capabilities: {} },
     events: fakeEvents(),
+    prefer: 'stateless' as const,
     probeMs: 50,
     async connect() {
       const deadlines = { timeoutMs: 1000, maxTimeoutMs: 10_000 };

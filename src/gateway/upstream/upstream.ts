@@ -15,7 +15,7 @@ import type { Log } from '../../shared/log.ts';
 import { toClientCapabilities } from '../dialect/client-capabilities.ts';
 import { viaFrom } from '../../shared/via.ts';
 import { ALL_REVISIONS, STATELESS, toPin } from '../dialect/revisions.ts';
-import type { Pin } from '../dialect/revisions.ts';
+import type { Pin, SpokenEra } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address } from './address.ts';
@@ -30,6 +30,8 @@ export interface UpstreamOptions extends Pin {
   info: Implementation;
   capabilities: ClientCapabilities;
   events: ServerEvents;
+  /** The era to speak with a server that has both; default: the newer. */
+  prefer?: SpokenEra | undefined;
   /** Silence allowed before a call is given up; default 60 s. */
   timeoutMs?: number | undefined;
   /** The longest a call may take; default 30 min. */
@@ -58,6 +60,7 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
     via,
     events: options.events,
+    prefer: options.prefer ?? 'stateless',
     probeMs: options.probeMs ?? 5000,
     signal: options.signal,
     async connect(link) {

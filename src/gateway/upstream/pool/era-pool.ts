@@ -1,0 +1,290 @@
+// The connections to a server in one era, and which of them a request of a client uses.
+// 1. A server that learns with each call who calls, and answers on the call itself, has one connection for all clients.
+// 2. Clients that cannot be asked share a connection, and their calls run side by side. Where questions are answered in
+//    their place, a call that is known to ask has a connection to itself, and so has a new call while it is unclear which
+//    of the running calls has asked.
+// 3. A client that can be asked shares a connection with all that declare the same, but only for lists and the like: what
+//    cannot ask. Its first other request opens a connection of its own, and from then on that one serves everything, so
+//    the client sees the lists and changes of one server. `share: 'all'` switches this off, and nobody can be asked.
+// 4. In the stateless era one principal may be many clients: the own connections belong to the principal and its set of
+//    capabilities. Where the wire cannot say which call asked, each call that may ask has a connection to itself. There
+//    are a few of these; later calls wait for one.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { Opening } from '../../../protocol/target.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { SpokenEra } from '../../dialect/revisions.ts';
+import { Connection } from '../connection.ts';
+import { declaredBy, hasOurRoots, signatureOf } from '../declared.ts';
+import type { Supervised } from '../supervised.ts';
+
+export interface EraPoolOptions {
+  open(connection: Connection): Supervised;
+  /** `session`: every client has connections of its own, asked or not; `all`: no client has, and none can be asked. */
+  share: 'auto' | 'session' | 'all';
+  /** What is answered in the place of clients that declare nothing. */
+  assisted?: (() => ClientCapabilities | undefined) | undefined;
+  clock: Clock;
+  /** How long a call waits for a connection of its own. */
+  waitMs: number;
+  /** Connections for calls of one principal that must be alone on theirs. */
+  maxPool: number;
+  /** Whether no other client has come so far: then it may take over what it has shared with nobody. */
+  isOnly(client: ClientView): boolean;
+  /** A client has a connection of its own now. */
+  onClaim?(connection: Connection, client: ClientView): void;
+}
+
+/** Before any client has come. */
+const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
+
+/** What clients declare is up to them, and shared connections stay: beyond this number, a client counts as one that declares nothing. */
+const MAX_SHARED = 32;
+
+interface Group {
+  /** Whose it is, and for which calls. */
+  owner: string;
+  connections: Connection[];
+  waiting: ((connection: Connection) => void)[];
+}
+
+export class EraPool {
+  era: SpokenEra;
+  readonly #options: EraPoolOptions;
+  /** By what their clients declare. */
+  readonly #shared = new Map<string, Connection>();
+  /** The server needs no other. */
+  #oneForAll: Connection | undefined;
+  readonly #own = new Map<ClientView, Connection>();
+  readonly #groups = new Map<string, Group>();
+
+  constructor(era: SpokenEra, options: EraPoolOptions) {
+    this.era = era;
+    this.#options = options;
+  }
+
+  get all(): Connection[] {
+    const grouped = [...this.#groups.values()].flatMap(({ connections }) => connections);
+    return [...this.#shared.values(), ...this.#own.values(), ...grouped];
+  }
+
+  /** The connection to learn from what the server offers. `isExpecting`: the first of all clients is about to come. */
+  prepare(opening: Opening | undefined, isExpecting: boolean): Connection {
+    return this.#oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
+  }
+
+  /** This connection serves all clients from now on. */
+  serveAllBy(connection: Connection): void {
+    if (this.#oneForAll) return;
+    const others = this.all.filter((one) => one !== connection);
+    this.#clear();
+    this.#oneForAll = connection;
+    connection.principal = undefined;
+    this.#shared.set('', connection);
+    for (const one of others) void one.supervised.retire();
+  }
+
+  /** Takes over the connections of another pool. What both have is closed once its calls have ended. */
+  absorb(other: EraPool): void {
+    const taken = [
+      ...takeMissing(this.#shared, other.#shared),
+      ...takeMissing(this.#own, other.#own),
+      ...takeMissing(this.#groups, other.#groups).flatMap(({ connections }) => connections),
+    ];
+    for (const one of other.all) {
+      if (taken.includes(one)) one.era = this.era;
+      else void one.supervised.retire();
+    }
+    other.#clear();
+  }
+
+  /** For lists and the like: the client's own connection if it is open, else the shared one. */
+  listing(client: ClientView): Connection {
+    return this.known(client) ?? (this.#options.share === 'session' ? this.home(client) : this.#share(client));
+  }
+
+  /** For everything else: the client's own connection, or the one it shares. */
+  home(client: ClientView): Connection {
+    if (this.#needsOwn(client)) return this.#ownOf(client) ?? this.#claim(client);
+    const connection = this.#oneForAll ?? this.#share(client);
+    connection.hasServedCalls = true;
+    return connection;
+  }
+
+  /** The connection that lists and changes come from, if there is one. */
+  known(client: ClientView): Connection | undefined {
+    if (this.#oneForAll) return this.#oneForAll;
+    const own = this.#needsOwn(client) ? this.#ownOf(client) : undefined;
+    if (own && (own.supervised.isLive || this.#options.share === 'session')) return own;
+    return this.#shared.get(signatureOf(this.#seen(client))) ?? own;
+  }
+
+  /** A connection for a call that may ask and must be alone on it; to be given back. */
+  take(client: ClientView): Connection | Promise<Connection> {
+    const connection = this.home(client);
+    const group = client.dialect === 'stateless' ? this.#groups.get(this.#keyOf(client)) : undefined;
+    if (!group?.connections.includes(connection)) return connection;
+    return this.#takeFrom(group, client);
+  }
+
+  /** The same for a client that shares its home with others, and for a call that is known to ask. */
+  takeAlone(client: ClientView): Connection | Promise<Connection> {
+    const key = this.#keyOf(client, 'alone');
+    let group = this.#groups.get(key);
+    if (!group) this.#groups.set(key, (group = { owner: ownerOf(client, 'alone'), connections: [], waiting: [] }));
+    return this.#takeFrom(group, client);
+  }
+
+  /** A shared connection on which it is clear whose questions are asked. */
+  undisputed(client: ClientView, home: Connection): Connection {
+    if (!home.isShared || !home.asks.isDisputed || home === this.#oneForAll) return home;
+    for (let spare = 1; spare <= this.#options.maxPool; spare++) {
+      const connection = this.#share(client, ` ${spare}`);
+      if (!connection.asks.isDisputed) return connection;
+    }
+    return home;
+  }
+
+  giveBack(connection: Connection): void {
+    if (!connection.isTaken) return;
+    const group = [...this.#groups.values()].find(({ connections }) => connections.includes(connection));
+    const next = group?.waiting.shift();
+    if (next) next(connection);
+    else connection.isTaken = false;
+  }
+
+  /** It was closed because it was not used: nothing is kept of a principal that does not come back. */
+  forget(connection: Connection): void {
+    for (const [key, one] of this.#shared) {
+      if (one === connection && one !== this.#oneForAll && !one.hasServedCalls) this.#shared.delete(key);
+    }
+    for (const [key, { connections, waiting }] of this.#groups) {
+      if (!connections.includes(connection) || connection.isTaken || waiting.length > 0) continue;
+      connections.splice(connections.indexOf(connection), 1);
+      if (connections.length === 0) this.#groups.delete(key);
+    }
+  }
+
+  /** The client is gone, and its own connection with it. */
+  drop(client: ClientView): Connection | undefined {
+    const connection = this.#own.get(client);
+    this.#own.delete(client);
+    return connection;
+  }
+
+  #clear(): void {
+    for (const kind of [this.#shared, this.#own, this.#groups]) kind.clear();
+  }
+
+  #takeFrom(group: Group, client: ClientView): Connection | Promise<Connection> {
+    const free = group.connections.find((one) => !one.isTaken) ?? this.#grow(group, client);
+    if (!free) return this.#wait(group);
+    free.isTaken = true;
+    return free;
+  }
+
+  #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {
+    const { share } = this.#options;
+    if (this.#oneForAll || share === 'all') return false;
+    return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
+  }
+
+  /** What the server is told about a client that shares its connection. */
+  #seen(opening: Opening): Opening {
+    const seen = this.#declared(opening);
+    if (this.#shared.size < MAX_SHARED || this.#shared.has(signatureOf(seen))) return seen;
+    return { ...seen, capabilities: {} };
+  }
+
+  #declared(opening: Opening): Opening {
+    if (this.#options.share !== 'all') {
+      const assisted = opening.assisted ?? this.#options.assisted?.();
+      return assisted === opening.assisted ? opening : { ...opening, assisted };
+    }
+    const { elicitation: _elicitation, sampling: _sampling, roots: _roots, ...others } = opening.capabilities;
+    return { dialect: opening.dialect, capabilities: others };
+  }
+
+  #share(client: Opening = NOBODY, spare = '', isExpecting = false): Connection {
+    const opening = this.#seen(client);
+    const key = signatureOf(opening) + spare;
+    const known = this.#shared.get(key);
+    const connection = known ?? this.#create(opening, undefined, isExpecting);
+    this.#shared.set(key, connection);
+    return connection;
+  }
+
+  #ownOf(client: ClientView): Connection | undefined {
+    if (client.dialect !== 'stateless') return this.#own.get(client);
+    return this.#groups.get(this.#keyOf(client))?.connections[0];
+  }
+
+  #claim(client: ClientView): Connection {
+    const connection = this.#unshare(client) ?? this.#create(client, client.principal, false);
+    connection.principal = client.principal;
+    const group = { owner: ownerOf(client), connections: [connection], waiting: [] };
+    if (client.dialect === 'stateless') this.#groups.set(this.#keyOf(client), group);
+    else this.#own.set(client, connection);
+    this.#options.onClaim?.(connection, client);
+    return connection;
+  }
+
+  /** With one client, one connection will do: it has been shared with nobody. */
+  #unshare(client: ClientView): Connection | undefined {
+    const key = signatureOf(this.#seen(client));
+    const connection = this.#options.isOnly(client) ? this.#shared.get(key) : undefined;
+    if (!connection || connection.isForNobody) return undefined;
+    this.#shared.delete(key);
+    return connection;
+  }
+
+  /** What is declared is up to the client: beyond a few sets of it, a principal uses the connections of an earlier one. */
+  #keyOf(client: ClientView, use = ''): string {
+    const owner = ownerOf(client, use);
+    const key = `${owner} ${signatureOf(client)}`;
+    if (this.#groups.has(key)) return key;
+    const known = [...this.#groups].filter(([, group]) => group.owner === owner);
+    return known.length < this.#options.maxPool ? key : known[0]![0];
+  }
+
+  #grow({ connections }: Group, client: ClientView): Connection | undefined {
+    if (connections.length >= this.#options.maxPool) return undefined;
+    const connection = this.#create(client, client.principal, false);
+    connections.push(connection);
+    return connection;
+  }
+
+  #wait(group: Group): Promise<Connection> {
+    const { clock, waitMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const stop = clock.after(waitMs, () => {
+        group.waiting.splice(group.waiting.indexOf(next), 1);
+        reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxPool' }));
+      });
+      const next = (connection: Connection): void => {
+        stop();
+        resolve(connection);
+      };
+      group.waiting.push(next);
+    });
+  }
+
+  #create(opening: Opening, principal: string | undefined, isExpecting: boolean): Connection {
+    const { clock } = this.#options;
+    const declared = { capabilities: declaredBy(opening), hasOurRoots: hasOurRoots(opening) };
+    const options = { ...declared, era: this.era, principal, isExpecting, clock };
+    return new Connection(options, (connection) => this.#options.open(connection));
+  }
+}
+
+function ownerOf({ principal }: ClientView, use = ''): string {
+  return `${use} ${principal}`;
+}
+
+/** Returns what was taken. */
+function takeMissing<Key, Value>(to: Map<Key, Value>, from: Map<Key, Value>): Value[] {
+  const missing = [...from].filter(([key]) => !to.has(key));
+  for (const [key, value] of missing) to.set(key, value);
+  return missing.map(([, value]) => value);
+}

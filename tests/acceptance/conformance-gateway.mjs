@@ -7,5 +7,5 @@ export const FIXTURE = fileURLToPath(new URL('fixture.mjs', import.meta.url));
 
 /** `address`: a URL, or a command. */
 export function createConformanceGateway(address, revision) {
-  return createGateway({ servers: { fixture: { server: address, revision } } });
+  return createGateway({ servers: { fixture: { server: address, ...(revision && { revision }) } } });
 }

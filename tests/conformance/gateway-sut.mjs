@@ -1,14 +1,26 @@
-// The server under test for the runs through the gateway: one whose one upstream is the conformance fixture.
+// The server under test for the runs through the gateway: one whose one upstream is a conformance fixture, ours (spoken to in
+// one revision) or the one made with SDK v2 (the gateway chooses).
 //
-//   node tests/conformance/gateway-sut.mjs --port N --upstream stdio|http --revision R
+//   node tests/conformance/gateway-sut.mjs --port N --upstream stdio|http --revision R | --fixture sdk
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { createConformanceGateway, FIXTURE } from '../acceptance/conformance-gateway.mjs';
+import { fileURLToPath } from 'node:url';
 import { freePort, HOST, untilItListens } from './harness/ports.mjs';
 
 const { values } = parseArgs({
-  options: { port: { type: 'string' }, upstream: { type: 'string' }, revision: { type: 'string' } },
+  options: {
+    port: { type: 'string' },
+    upstream: { type: 'string' },
+    revision: { type: 'string' },
+    fixture: { type: 'string' },
+  },
 });
+/** What starts the fixture, but for `--stdio` or `--port N`. */
+const PROGRAM =
+  values.fixture === 'sdk'
+    ? [fileURLToPath(new URL('../peers/conformance/serve.mjs', import.meta.url))]
+    : [FIXTURE, 'conformance'];
 const { address, end } = values.upstream === 'http' ? await startFixture() : { address: command(), end: () => {} };
 const gateway = createConformanceGateway(address, values.revision);
 await gateway.listen({ port: Number(values.port), host: HOST });
@@ -20,12 +32,12 @@ process.once('SIGTERM', async () => {
 });
 
 function command() {
-  return { command: process.execPath, args: [FIXTURE, 'conformance', '--stdio'] };
+  return { command: process.execPath, args: [...PROGRAM, '--stdio'] };
 }
 
 async function startFixture() {
   const port = await freePort();
-  const child = spawn(process.execPath, [FIXTURE, 'conformance', '--port', String(port)], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [...PROGRAM, '--port', String(port)], { stdio: 'inherit' });
   await untilItListens(port, child);
   return { address: `http://${HOST}:${port}/mcp`, end: () => child.kill() };
 }

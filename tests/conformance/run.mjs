@@ -1,24 +1,28 @@
 // The official conformance suite against Parley. Directly: its server scenarios against the fixture, its client scenarios (all
 // but authorization) against client.mjs, both for each revision. Through the gateway: its server scenarios again, with a
-// gateway before the same fixture, compared with the direct run. Two tables, one closing line.
+// gateway before the same fixture, compared with the direct run. Then both again with a fixture made with SDK v2, which speaks both
+// eras, and a gateway that chooses. Three tables, one closing line.
 //
-//   npm run test:conformance -- [--server] [--client] [--through] [--write] [--scenario NAME] [--revision R]
+//   npm run test:conformance -- [--server] [--client] [--through] [--sdk] [--write] [--scenario NAME] [--revision R]
 //     [--upstream stdio|http] [--towards R] [--sut "command {port}"] [--json FILE]
 //
 // Non-zero when a scenario failed that expected-failures-<revision>.yaml does not list, when one came out otherwise through the
 // gateway than directly and expected-differences.mjs does not say why, when an entry of either is stale, or when the table in
 // docs/conformance.md is not what came out; --write renews it. With a selection the page is neither compared nor written.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXPECTED_DIFFERENCES } from './expected-differences.mjs';
 import { compareRuns, toRow } from './harness/compare.mjs';
 import { runClientScenarios } from './harness/client-leg.mjs';
 import { installSuite } from './harness/install.mjs';
 import { readOptions } from './harness/options.mjs';
 import { comparePage, renewPage } from './harness/page.mjs';
 import { RESULTS } from './harness/paths.mjs';
+import { installPeers } from '../peers/harness/install.mjs';
 import { plansFor, strays } from './harness/plans.mjs';
 import { printComparison } from './harness/report-comparison.mjs';
 import { printReport, totalsOf } from './harness/report.mjs';
-import { DIRECT, runDirectly } from './harness/direct-leg.mjs';
+import { DIRECT, runDirectly, SDK_DIRECT } from './harness/direct-leg.mjs';
 import { runThrough } from './harness/through-leg.mjs';
 
 try {
@@ -39,23 +43,58 @@ async function main(options) {
   const rows = [...serverPlans.flatMap(strays), ...server, ...clientPlans.flatMap(strays)];
   for (const plan of clientPlans) rows.push(...(await runClientScenarios(plan)));
   const direct = printReport(rows);
-  const through = options.has('through') ? await compare(serverPlans, server, options) : { isGood: true };
+  const through = options.has('through') ? await compareOwn(serverPlans, server, options) : { isGood: true };
+  const sdk = options.has('sdk') ? await compareSdk(options) : { isGood: true };
 
   if (options.json) writeFileSync(options.json, `${JSON.stringify({ totals: totalsOf(rows), rows }, null, 2)}\n`);
-  printClosingLine(direct, through);
-  return rows.length > 0 && direct.unexpected === 0 && through.isGood ? 0 : 1;
+  printClosingLine(direct, through, sdk);
+  const isDone = rows.length > 0 || sdk.passed > 0;
+  return isDone && direct.unexpected === 0 && through.isGood && sdk.isGood ? 0 : 1;
 }
 
-async function compare(plans, direct, options) {
-  const runs = await runThrough({ plans, direct, gateways: options.gateways });
-  const planned = plans.flatMap(({ revision, scenarios }) => scenarios.map(({ name }) => `${revision} ${name}`));
+function compareOwn(plans, direct, options) {
+  return compare(
+    { name: 'through', plans, direct, gateways: options.gateways, fixture: 'own', beside: DIRECT },
+    options,
+  );
+}
+
+/** What the SDK's server does not pass by itself counts as a failure: then it is no yardstick. */
+async function compareSdk(options) {
+  installPeers();
+  const all = await plansFor('server', options);
+  // The extension of tasks is left out: the SDK has no servers of it.
+  const plans = all.map((plan) => ({
+    ...plan,
+    scenarios: plan.scenarios.filter(({ name }) => !name.startsWith('tasks-')),
+  }));
+  const direct = await runDirectly(plans, SDK_DIRECT, join(RESULTS, 'sdk'));
+  const report = printReport(direct);
+  const gateways = options.sdkGateways;
+  const through = await compare({ name: 'sdk', plans, direct, gateways, fixture: 'sdk', beside: SDK_DIRECT }, options);
+  const sum = (what) => (report[what] ?? 0) + (through[what] ?? 0);
+  return {
+    isGood: report.unexpected === 0 && through.isGood,
+    ...{ passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') },
+  };
+}
+
+async function compare({ name, ...what }, options) {
+  const { plans, direct } = what;
+  const runs = await runThrough(what);
+  const planned = plans.flatMap(({ revision, scenarios }) =>
+    scenarios.map((scenario) => `${revision} ${scenario.name}`),
+  );
   const rows = direct
     .filter(({ revision, scenario }) => planned.includes(`${revision} ${scenario}`))
     .map((row) => toRow(row, runs));
-  const totals = compareRuns(rows, { all: !options.isPart });
+  const known = EXPECTED_DIFFERENCES.filter(({ server }) =>
+    name === 'sdk' ? server === 'SDK v2' : server !== 'SDK v2',
+  );
+  const totals = compareRuns(rows, { all: !options.isPart, known });
   printComparison(rows, runs, totals);
-  if (options.write) renewPage(rows, runs);
-  const isCurrent = options.write || options.isPart || comparePage(rows, runs);
+  if (options.write) renewPage(name, rows, runs);
+  const isCurrent = options.write || options.isPart || comparePage(name, rows, runs);
   return { ...totals, isGood: isCurrent && totals.failed === 0 && totals.stale.length === 0 };
 }
 

@@ -7,11 +7,14 @@ import { startSut } from './sut.mjs';
 /** The fixture, without anything between. */
 export const DIRECT = 'node tests/acceptance/fixture.mjs conformance --port {port}';
 
-export async function runDirectly(plans, command) {
+/** The same offered by a server of SDK v2. */
+export const SDK_DIRECT = 'node tests/peers/conformance/serve.mjs --port {port}';
+
+export async function runDirectly(plans, command, folder = RESULTS) {
   if (plans.every(({ scenarios }) => scenarios.length === 0)) return [];
-  const sut = await startSut(command, RESULTS);
+  const sut = await startSut(command, folder);
   try {
-    return await runPlans(plans, sut.url, RESULTS);
+    return await runPlans(plans, sut.url, folder);
   } finally {
     await sut.stop();
   }

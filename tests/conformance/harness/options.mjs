@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { ROOT } from './paths.mjs';
 import { REVISIONS } from './scenarios.mjs';
 
-const LEGS = ['server', 'client', 'through'];
+const LEGS = ['server', 'client', 'through', 'sdk'];
 const UPSTREAMS = ['stdio', 'http'];
 
 export function readOptions() {
@@ -14,6 +14,7 @@ export function readOptions() {
       server: { type: 'boolean' },
       client: { type: 'boolean' },
       through: { type: 'boolean' },
+      sdk: { type: 'boolean' },
       write: { type: 'boolean' },
       scenario: { type: 'string' },
       revision: { type: 'string' },
@@ -32,8 +33,10 @@ export function readOptions() {
   return {
     ...{ scenario, sut, isPart, ...paths },
     write: values.write === true,
-    has: (leg) => (named.length === 0 ? !(leg === 'through' && sut !== undefined) : named.includes(leg)),
+    has: (leg) =>
+      named.length === 0 ? sut === undefined || leg === 'server' || leg === 'client' : named.includes(leg),
     revisions: oneOf('revision', revision, REVISIONS),
+    sdkGateways: oneOf('upstream', upstream, UPSTREAMS).map((one) => ({ upstream: one, server: 'SDK v2' })),
     gateways: oneOf('upstream', upstream, UPSTREAMS).flatMap((one) =>
       oneOf('towards', towards, REVISIONS).map((server) => ({ upstream: one, server })),
     ),

@@ -1,17 +1,16 @@
-// The table in docs/conformance.md, between its markers. The rest of the page is written by hand and is not touched.
+// The tables in docs/conformance.md, between their markers. The rest of the page is written by hand and is not touched.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './paths.mjs';
 
 const PAGE = join(ROOT, 'docs', 'conformance.md');
-const BEGIN = '<!-- through:begin -->';
-const END = '<!-- through:end -->';
 const SIGNS = { passed: '✓', skipped: '–', failed: '✗' };
 
-export function renewPage(rows, runs) {
+/** `name` is that of the markers. */
+export function renewPage(name, rows, runs) {
   const page = readPage();
-  const block = toBlock(rows, runs);
-  const present = blockIn(page);
+  const block = toBlock(name, rows, runs);
+  const present = blockIn(page, name);
   writeFileSync(
     PAGE,
     present === undefined ? `${page.trimEnd()}\n\n${block}\n`.trimStart() : page.replace(present, () => block),
@@ -19,17 +18,18 @@ export function renewPage(rows, runs) {
 }
 
 /** True when the page shows what came out. */
-export function comparePage(rows, runs) {
-  if (blockIn(readPage()) === toBlock(rows, runs)) return true;
+export function comparePage(name, rows, runs) {
+  if (blockIn(readPage(), name) === toBlock(name, rows, runs)) return true;
   console.log('\n✗ docs/conformance.md is not what this run gives: npm run test:conformance -- --write renews it');
   return false;
 }
 
-function toBlock(rows, runs) {
+function toBlock(name, rows, runs) {
   const clients = [...new Set(rows.map(({ revision }) => revision))];
   const tables = clients.map((client) => toTable(client, rows, runs));
   const notes = notesOf(rows);
-  return [BEGIN, ...tables, ...(notes ? [notes] : []), END].join('\n\n');
+  const [begin, end] = markersOf(name);
+  return [begin, ...tables, ...(notes ? [notes] : []), end].join('\n\n');
 }
 
 function toTable(client, rows, runs) {
@@ -57,8 +57,11 @@ function signOf({ result }) {
   return SIGNS[result] ?? '✗';
 }
 
-/** The same sign as in the column "direct" where nothing differs. */
+/** The same sign as in the column "direct" where nothing differs; one sign whatever came out where it may be either. */
 function cellOf(cell, rows) {
+  if (cell.expected?.mayBeSame && cell.result !== 'different') {
+    return `≈${superscript(reasonsOf(rows).indexOf(cell.expected.reason) + 1)}`;
+  }
   if (cell.result === 'same') return signOf(cell.through);
   return cell.expected ? `≠${superscript(reasonsOf(rows).indexOf(cell.expected.reason) + 1)}` : '✗';
 }
@@ -71,7 +74,11 @@ function notesOf(rows) {
 
 function reasonsOf(rows) {
   const cells = rows.flatMap((row) => row.cells);
-  return [...new Set(cells.flatMap(({ result, expected }) => (result === 'expected' ? [expected.reason] : [])))];
+  return [
+    ...new Set(
+      cells.flatMap(({ result, expected }) => (result === 'expected' || expected?.mayBeSame ? [expected.reason] : [])),
+    ),
+  ];
 }
 
 function superscript(number) {
@@ -82,7 +89,12 @@ function readPage() {
   return existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
 }
 
-function blockIn(page) {
-  const [start, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  return start === -1 || end < start ? undefined : page.slice(start, end + END.length);
+function blockIn(page, name) {
+  const [begin, end] = markersOf(name);
+  const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
+  return start === -1 || stop < start ? undefined : page.slice(start, stop + end.length);
+}
+
+function markersOf(name) {
+  return [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
 }

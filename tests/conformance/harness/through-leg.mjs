@@ -3,7 +3,7 @@
 // any machine is busy at times. What differs every time it is looked at is a difference.
 import { join } from 'node:path';
 import { differs } from './compare.mjs';
-import { DIRECT, runPlans } from './direct-leg.mjs';
+import { runPlans } from './direct-leg.mjs';
 import { inLanes } from './lanes.mjs';
 import { RESULTS } from './paths.mjs';
 import { onlyOf } from './plans.mjs';
@@ -14,19 +14,20 @@ const LANES = 2;
 const LOOKS = 2;
 /** More than a busy machine brings about: then something is broken, and looking twice would only take long. */
 const MAX_LOOKED_AT = 10;
-const FOLDER = join(RESULTS, 'through');
 
-export async function runThrough({ plans, direct, gateways }) {
+/** `fixture`: the server behind the gateways, `beside`: the command that starts it alone. */
+export async function runThrough({ plans, direct, gateways, fixture, beside }) {
+  const folder = join(RESULTS, 'through', fixture);
   const suts = [];
   const start = async (name, command) => {
-    const sut = { ...(await startSut(command, join(FOLDER, name))), folder: join(FOLDER, name) };
+    const sut = { ...(await startSut(command, join(folder, name))), folder: join(folder, name) };
     suts.push(sut);
     return sut;
   };
   try {
-    const jobs = gateways.map((gateway) => () => runGateway(gateway, plans, start));
+    const jobs = gateways.map((gateway) => () => runGateway({ ...gateway, fixture }, plans, start));
     const runs = await inLanes(LANES, jobs);
-    await lookAgain(runs, { plans, direct, start });
+    await lookAgain(runs, { plans, direct, start, command: beside });
     return runs;
   } finally {
     await Promise.all(suts.map((sut) => sut.stop()));
@@ -34,18 +35,18 @@ export async function runThrough({ plans, direct, gateways }) {
 }
 
 /** It is kept running, with all that it has started, for a second look. */
-async function runGateway({ upstream, server }, plans, start) {
-  const name = `${upstream}-${server}`;
+async function runGateway({ upstream, server, fixture }, plans, start) {
   process.stderr.write(`conformance: through a gateway, ${server} over ${upstream} behind it\n`);
-  const command = `node tests/conformance/gateway-sut.mjs --port {port} --upstream ${upstream} --revision ${server}`;
-  const sut = await start(name, command);
+  const which = fixture === 'sdk' ? '--fixture sdk' : `--revision ${server}`;
+  const command = `node tests/conformance/gateway-sut.mjs --port {port} --upstream ${upstream} ${which}`;
+  const sut = await start(`${upstream}-${server}`.replaceAll(' ', '-'), command);
   return { upstream, server, sut, rows: await runPlans(plans, sut.url, sut.folder) };
 }
 
-async function lookAgain(runs, { plans, direct, start }) {
+async function lookAgain(runs, { plans, direct, start, command }) {
   const odd = runs.flatMap((run) => run.rows.filter((row) => differs(row, direct, run)).map((row) => ({ run, row })));
   if (odd.length === 0 || odd.length > MAX_LOOKED_AT) return;
-  const beside = await start('beside', DIRECT);
+  const beside = await start('beside', command);
   for (const { run, row } of odd) run.rows[run.rows.indexOf(row)] = await look(row, { run, plans, beside });
 }
 

@@ -1,7 +1,5 @@
 // The servers with the behaviours on a loopback port: `{ url, close }`. Bodies are recorded before a server sees them.
-import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import { InMemoryEventStore } from './event-store.mjs';
+import { createSessions, listen } from '../../servers/sessions.mjs';
 import { createRecord } from './record.mjs';
 
 export const SERVE_HTTP = {
@@ -15,7 +13,7 @@ export const SERVE_HTTP = {
       () => createV1Behaviours(record),
       (options) => new StreamableHTTPServerTransport(options),
     );
-    return listen(sessions, record);
+    return listen(sessions, { onBody: (message) => record({ message }) });
   },
 
   /** Sessions for the handshake, and beside them the handler of SDK v2 for requests that stand alone. */
@@ -34,10 +32,13 @@ export const SERVE_HTTP = {
       () => createV2Behaviours(record),
       (options) => new node.NodeStreamableHTTPServerTransport(options),
     );
-    const host = await listen(async (request, response, body) => {
-      const isLegacy = await isLegacyRequest(await node.toWebRequest(request, body), body);
-      return (isLegacy ? serveLegacy : serveModern)(request, response, body);
-    }, record);
+    const host = await listen(
+      async (request, response, body) => {
+        const isLegacy = await isLegacyRequest(await node.toWebRequest(request, body), body);
+        return (isLegacy ? serveLegacy : serveModern)(request, response, body);
+      },
+      { onBody: (message) => record({ message }) },
+    );
     return {
       ...host,
       async close() {
@@ -59,50 +60,4 @@ function notifierOf(handler) {
   return async (method, params) => {
     await tell[method]?.(params);
   };
-}
-
-function createSessions(createBehaviours, createTransport) {
-  const transports = new Map();
-  return async (request, response, body) => {
-    let transport = transports.get(request.headers['mcp-session-id']);
-    if (!transport) {
-      if (request.headers['mcp-session-id']) return response.writeHead(404).end();
-      transport = createTransport({
-        sessionIdGenerator: randomUUID,
-        eventStore: new InMemoryEventStore(),
-        retryInterval: 50,
-        onsessioninitialized: (id) => void transports.set(id, transport),
-      });
-      await createBehaviours().connect(transport);
-    }
-    await transport.handleRequest(request, response, body);
-  };
-}
-
-async function listen(handler, record) {
-  const server = createServer(async (request, response) => {
-    try {
-      const body = request.method === 'POST' ? JSON.parse(await readText(request)) : undefined;
-      if (body) record({ message: body });
-      await handler(request, response, body);
-    } catch (error) {
-      process.stderr.write(`a server of the diff failed: ${error.stack}\n`);
-      response.destroy();
-    }
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${server.address().port}/mcp`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
-  };
-}
-
-async function readText(request) {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
 }

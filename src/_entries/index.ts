@@ -11,6 +11,8 @@ export type { SamplerOptions } from '../gateway/ask/sample.ts';
 export type { StandIn, StandInFor, StandIns } from '../gateway/ask/stand-in.ts';
 export { ExternalMCPServer, FrontMCPServer, MiddlewareMCPServer } from '../gateway/mcp-chain.ts';
 export type { Behind } from '../gateway/mcp-chain.ts';
+export type { EndpointOptions, HttpEndpoint, Identify } from '../gateway/accept/http-endpoint.ts';
+export type { Fetch } from '../gateway/accept/web/to-fetch.ts';
 export type { ObserveOptions } from '../gateway/observe/observer.ts';
 export { respond } from '../gateway/middleware/outcome.ts';
 export type { Hooks, Next, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';

@@ -59,7 +59,7 @@ export class AskDoor {
 
   /** The gateway listens here. */
   opened(host: string, url: string): void {
-    if (isLoopback(host)) this.#origin ??= new URL(url).origin;
+    if (isLoopback(host)) this.#origin ??= url.slice(0, url.lastIndexOf('/')); // pages stand beside the endpoint
     else this.#isOpen = true;
   }
 

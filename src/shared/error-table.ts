@@ -108,6 +108,10 @@ export const ERRORS = {
     'Unsupported Media Type: Content-Type must be application/json',
     'Send Content-Type: application/json.',
   ]),
+  BODY_READ_BEFORE: row(-32603, 500, 'config', [
+    'The body of this request was read before it reached the MCP endpoint',
+    'Mount the endpoint before what parses bodies, or leave the parsed body as `request.body`; docs/embedding.md shows both.',
+  ]),
   HTTP_METHOD: row(-32000, 405, 'client', ['Method Not Allowed', 'Use the HTTP methods named in the Allow header.']),
   UNSUPPORTED_VERSION: row(-32602, 400, 'client', [
     'Unsupported protocol version: {requested}',

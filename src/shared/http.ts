@@ -7,6 +7,8 @@ export interface HttpRequest extends Readable {
   /** The path with its query. */
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
+  /** Somebody has read the body before, by other means than this stream. */
+  readonly bodyUsed?: boolean | undefined;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 

@@ -15,6 +15,9 @@ import type {
   Tool,
   Transport,
 } from '@modelcontextprotocol/client';
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Request as UndiciRequest } from 'undici';
 import { connect, createServer } from 'mcp-parley';
 import type { Address, Client, ConnectOptions, ErrorCode, GatewayError, ProtocolError } from 'mcp-parley';
 
@@ -71,3 +74,16 @@ export const options: ConnectOptions = {
 void connect({ host: 'localhost' });
 // @ts-expect-error an elicitation is accepted, declined or cancelled
 export const wrong: ConnectOptions = { onElicit: () => ({ action: 'maybe' }) };
+
+/** Mounts into what others made, by their own types: Node's handler into Hono on Node, the web-standard one into Hono anywhere. */
+export function mount(hono: Hono<{ Bindings: HttpBindings }>): Hono {
+  const endpoint = createServer({ name: 'mounted', version: '1' }).endpoint({ path: '/api/mcp' });
+  hono.all('/node', ({ env: { incoming, outgoing }, body }) => {
+    endpoint.handle(incoming, outgoing);
+    return body(null);
+  });
+  return new Hono().all('/api/*', (context) => endpoint.fetch(context.req.raw)).mount('/other', endpoint.fetch);
+}
+
+/** What is global in Node is undici's. */
+export type Web = [Is<UndiciRequest extends Request ? true : false>];

@@ -1,5 +1,6 @@
 // All HTTP transports behind one request handler: /mcp, /sse with /message, and /ws. Host and Origin are checked before
-// anything else, on every path. Mounts into any Node HTTP server.
+// anything else, on every path. Mounts into any Node HTTP server with `handle`, and with `fetch` wherever requests and
+// responses are those of the web standard.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../shared/errors.ts';
@@ -11,10 +12,14 @@ import { enterRequest } from './enter.ts';
 import { createGuard } from './guard.ts';
 import type { GuardOptions } from './guard.ts';
 import { LegacySse } from './legacy-sse.ts';
+import { readMount } from './mount.ts';
+import type { Mount } from './mount.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { Visit } from './streamable-http.ts';
 import { acceptWebSocketsLate } from './late-websockets.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
+import { toFetch } from './web/to-fetch.ts';
+import type { Fetch } from './web/to-fetch.ts';
 
 export type Identify = (request: {
   headers: Record<string, string | string[] | undefined>;
@@ -24,6 +29,8 @@ export type Identify = (request: {
 export interface EndpointOptions extends GuardOptions {
   /** The address listened on: decides which Host names are trusted by default. */
   host?: string | undefined;
+  /** Where Streamable HTTP is served, /mcp by default; `sse`, `message`, `ws` and pages stand beside it: /api/mcp and /api/sse. */
+  path?: string | undefined;
   identify?: Identify | undefined;
   /** What is served at /mcp/<name>; throws SERVER_UNKNOWN. */
   part?: ((name: string) => Front) | undefined;
@@ -34,6 +41,8 @@ export interface EndpointOptions extends GuardOptions {
 export interface HttpEndpoint {
   /** Paths that are not MCP's are answered with 404, or left to `next` where there is one: `app.use(endpoint.handle)`. */
   readonly handle: (request: HttpRequest, response: HttpResponse, next?: () => void) => void;
+  /** For Hono, Next, Bun, Deno and Workers: everything but WebSocket, which has no place in a Response. */
+  readonly fetch: Fetch;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   close(): void;
 }
@@ -42,43 +51,34 @@ const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GE
 
 export function createHttpEndpoint(shared: Front, options: EndpointOptions = {}): HttpEndpoint {
   const front: Front = { ...shared, listens: new Set() }; // closing this door must not end what came in by another
+  const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
-  const streamable = new StreamableHttp(front);
-  const legacy = new LegacySse(front, streamable);
+  const routes = createRoutes(front, options, mount);
   const sockets = acceptWebSocketsLate(front, (socket, thrown) => failUpgrade(front, socket, thrown));
-  const parts = new Map<string, StreamableHttp>();
-  const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: front.listens }, name);
   const identify = (request: HttpRequest, transport: string) =>
     options.identify?.({ headers: request.headers, transport });
 
-  const route = (path: string, visit: Visit): void => {
-    if (path === '/mcp') streamable.handle(visit);
-    else if (path === '/sse') legacy.stream(visit);
-    else if (path === '/message') legacy.message(visit);
-    else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
-    else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
-    else
-      visit.response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found: this server answers at /mcp\n');
+  const handle: HttpEndpoint['handle'] = (request, response, next) => {
+    const path = mount.toLocal(pathOf(request));
+    if (next && !isOurs(path, options)) return next();
+    try {
+      guard.check(request);
+      allowOrigin(request, response);
+      if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
+      enterRequest(front, request, () => routes.go(path, { request, response, principal: identify(request, 'http') }));
+    } catch (thrown) {
+      refuse(front, response, thrown, path);
+    }
   };
 
   return {
-    handle(request, response, next) {
-      const path = pathOf(request);
-      if (next && !isOurs(path, options)) return next();
-      try {
-        guard.check(request);
-        allowOrigin(request, response);
-        if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
-        enterRequest(front, request, () => route(path, { request, response, principal: identify(request, 'http') }));
-      } catch (thrown) {
-        refuse(front, response, thrown, path);
-      }
-    },
+    handle,
+    fetch: toFetch(handle),
     upgrade(request, socket, head) {
       socket.on('error', () => {}); // whatever becomes of it until a WebSocket takes over, it must not end the process
       try {
         guard.check(request);
-        if (pathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
+        if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         enterRequest(front, request, () => sockets.upgrade(request, socket, head, identify(request, 'websocket')));
       } catch (thrown) {
         failUpgrade(front, socket, thrown);
@@ -87,6 +87,27 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
     close() {
       for (const close of front.listens) close();
       sockets.close();
+      routes.close();
+    },
+  };
+}
+
+/** What answers at each path, as it would be at /mcp. */
+function createRoutes(front: Front, options: EndpointOptions, mount: Mount) {
+  const streamable = new StreamableHttp(front);
+  const legacy = new LegacySse(front, streamable);
+  const parts = new Map<string, StreamableHttp>();
+  const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: front.listens }, name);
+  return {
+    go(path: string, visit: Visit): void {
+      if (path === '/mcp') streamable.handle(visit);
+      else if (path === '/sse') legacy.stream(visit);
+      else if (path === '/message') legacy.message(visit);
+      else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
+      else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
+      else answerNotFound(visit.response, mount);
+    },
+    close(): void {
       legacy.close();
       for (const one of [streamable, ...parts.values()]) one.close();
     },
@@ -112,6 +133,10 @@ function partOf(
   let streamable = parts.get(name);
   if (!streamable) parts.set(name, (streamable = toPart(name)));
   return streamable;
+}
+
+function answerNotFound(response: HttpResponse, { path }: Mount): void {
+  response.writeHead(404, { 'content-type': 'text/plain' }).end(`Not found: this server answers at ${path}\n`);
 }
 
 function failUpgrade(front: Front, socket: Duplex, thrown: unknown): void {

@@ -72,14 +72,14 @@ export class LegacySse {
   #open(visit: Visit): void {
     const session = this.#find(visit) ?? this.#add(visit);
     const stream = new SseResponse(this.#front, visit.response, { 'mcp-session-id': session.id });
-    stream.write({ event: 'endpoint', data: endpointOf(session) });
+    stream.write({ event: 'endpoint', data: endpointOf(visit, session) });
     session.attach(stream);
     stream.onClose(() => session.isCarriedBy(stream) && this.#sessions.remove(session));
   }
 
   #create(visit: Visit): void {
     const session = this.#add(visit);
-    const body = JSON.stringify({ sessionId: session.id, endpoint: endpointOf(session) });
+    const body = JSON.stringify({ sessionId: session.id, endpoint: endpointOf(visit, session) });
     answerJson(visit.response, 201, body, { 'mcp-session-id': session.id });
   }
 
@@ -153,8 +153,11 @@ class SseSession {
   }
 }
 
-function endpointOf(session: SseSession): string {
-  return `/message?sessionId=${session.id}`;
+/** Beside the path that the client has called: an app may have mounted the endpoint under a prefix, which it takes off `url`. */
+function endpointOf({ request }: Visit, session: SseSession): string {
+  const { originalUrl = request.url! } = request as { originalUrl?: string };
+  const path = originalUrl.split('?')[0]!;
+  return `${path.slice(0, path.lastIndexOf('/'))}/message?sessionId=${session.id}`;
 }
 
 function isEmpty(headers: Visit['request']['headers']): boolean {

@@ -14,7 +14,7 @@ export interface HttpListenOptions extends EndpointOptions {
 }
 
 export interface HttpListening {
-  /** Ends in /mcp. */
+  /** Ends in /mcp, or in `path`. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export async function listenHttp(front: Front, options: HttpListenOptions): Prom
   server.on('error', (error) => front.log.error({ error }, 'listen.failed'));
   const bound = (server.address() as AddressInfo).port;
   return {
-    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`,
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}${options.path ?? '/mcp'}`,
     port: bound,
     close: () =>
       new Promise((resolve) => {

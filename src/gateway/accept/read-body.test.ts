@@ -66,5 +66,5 @@ it.each([
 it('that was read and thrown away is missing, and never waited for', () => {
   const outcomes: unknown[] = [];
   readBody({ headers: {}, readableEnded: true } as unknown as IncomingMessage, 10, (outcome) => outcomes.push(outcome));
-  expect(outcomes).toMatchObject([{ code: 'INVALID_REQUEST', details: { data: expect.stringContaining('mount') } }]);
+  expect(outcomes).toMatchObject([{ code: 'BODY_READ_BEFORE', row: { hint: expect.stringContaining('Mount') } }]);
 });

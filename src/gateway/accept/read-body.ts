@@ -8,7 +8,7 @@ export function readBody(request: HttpRequest, maxBytes: number, read: (text: st
   const done = boundVia(read);
   const tooLarge = () => new GatewayError('MESSAGE_TOO_LARGE', { limit: maxBytes, name: 'maxRequestBytes' });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done(tooLarge());
-  if (request.readableEnded) return done(alreadyRead(request));
+  if (request.readableEnded || request.bodyUsed) return done(alreadyRead(request));
   const chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {
@@ -25,6 +25,5 @@ function alreadyRead({ body }: HttpRequest & { body?: unknown }): string | Gatew
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
   if (typeof body === 'object' && body !== null) return JSON.stringify(body);
-  const data = 'The body of this request was read before it came here: mount the endpoint before what reads bodies';
-  return new GatewayError('INVALID_REQUEST', { data });
+  return new GatewayError('BODY_READ_BEFORE');
 }

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { readMount } from './mount.ts';
+
+it('puts everything beside the path that was chosen', () => {
+  const { toLocal } = readMount('/api/mcp');
+  const called = ['/api/mcp', '/api/mcp/notes', '/api/sse', '/api/healthz', '/mcp', '/sse', '/api', '/apix/mcp'];
+  expect(called.map(toLocal)).toEqual(['/mcp', '/mcp/notes', '/sse', '/healthz', '', '', '', '']);
+});
+
+it('may have another name than mcp', () => {
+  const { toLocal } = readMount('/tools');
+  expect(['/tools', '/tools/notes', '/mcp', '/mcp/notes', '/sse'].map(toLocal)).toEqual([
+    '/mcp',
+    '/mcp/notes',
+    '',
+    '',
+    '/sse',
+  ]);
+});
+
+it.each(['api/mcp', '/', '/api/', '/a b', '/a?b', ''])('refuses %j', (path) => {
+  expect(() => readMount(path)).toThrow(/write it like \/api\/mcp/);
+});

@@ -1,8 +1,9 @@
-// What one member offers, as each client is told it.
+// What one member offers, as each client sees it.
 // 1. A list is fetched when a client asks for it. It is kept while the member would tell that client of a change, and for as
 //    long as the member says; to find out who owns a name, a list may be a little older.
-// 2. A member that is away, or slow, keeps nobody waiting for long, nor twice for one list: it has the lists it was last known
-//    by, each entry marked. One that was never there offers nothing; `onLate` tells when a list that nobody waited for has come.
+// 2. A member that is away, or slow, makes clients wait once for each list. After that they get the last list at once, and a
+//    newer one is fetched behind it: `onLate` tells when it differs. While the member keeps failing, the attempts grow rare.
+//    The entries of a member that is away, or did not answer, are marked. One that was never there offers nothing.
 // 3. Clients may be offered different things, so lists are kept by client; those of the stateless era, who have no sessions,
 //    by what they say of themselves.
 import type { ClientView } from '../../protocol/exchange.ts';
@@ -14,7 +15,7 @@ import type { Opening } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { Shelves } from './kept-lists.ts';
+import { LastLists, Shelves } from './kept-lists.ts';
 import type { Shelf } from './kept-lists.ts';
 import type { Member } from './member.ts';
 
@@ -45,17 +46,31 @@ export const LIST_METHODS: Record<Area, string> = {
 
 const NOTHING: Listed = { entries: [], ttlMs: 0, isPrivate: false };
 const MAX_PAGES = 1000;
+/** A list that takes longer than this part of `startMs` is slow. */
+const SLOW = 1 / 4;
+/** Between attempts to get a slow list that has failed; it doubles. */
+const FIRST_PAUSE_MS = 1000;
+const LAST_PAUSE_MS = 60_000;
+/** A list that clients do not wait for. */
+interface Slow {
+  /** Why it has not come; undefined when it came, late. */
+  reason: string | undefined;
+  failures: number;
+  /** Until then it is not asked for again. */
+  retryAt: number;
+}
+
 /** Set on the entries of a member that is away. */
 export const UNAVAILABLE = 'mcp-parley/unavailable';
 
 export class Catalog {
-  /** Told when a list has come that nobody was kept waiting for. */
+  /** Told when clients were shown something else than the list that has come since. */
   onLate: (kind: Kind) => void = () => {};
   readonly #member: Member;
   readonly #options: CatalogOptions;
   readonly #shelves: Shelves;
-  /** Whoever it was that was told: it is in neutral words. */
-  readonly #lastGood = new Map<Area, Listed>();
+  readonly #last = new LastLists();
+  readonly #slow = new Map<Area, Slow>();
   /** From then on nobody waits for the member to start. */
   #waitUntil: number | undefined;
 
@@ -77,18 +92,16 @@ export class Catalog {
 
   /** `isLookup`: to find an owner, not to be shown. */
   async list(area: Area, client: ClientView, isLookup = false): Promise<Listed> {
-    if (!(await this.ready(client))) return this.#lastKnown(area, 'it is still starting');
+    if (!(await this.ready(client))) return this.#lastKnown(area, client, 'it is still starting');
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
-    if (!capability) return this.#lastGood.get(area) ?? NOTHING;
+    if (!capability) return this.#last.get(area, client) ?? NOTHING;
     const shelf = this.#shelves.of(client);
-    if (shelf.overdue.has(area)) return this.#lastKnown(area, tooSlow(area));
     const isAway = this.#member.target.status?.state === 'failing';
     const kept = isAway ? undefined : shelf.get(area, isLookup);
-    if (kept) return this.#inTime(area, kept, shelf);
-    const isTold = capability.listChanged === true && client.dialect !== 'stateless';
-    const listed = this.#fetch(area, client);
-    shelf.keep(area, listed, isTold);
-    return this.#inTime(area, listed, shelf);
+    const slow = this.#slow.get(area);
+    if (slow && !(kept && shelf.has(area))) return this.#showLast(area, client, slow, kept !== undefined);
+    const listed = kept ?? this.#start(area, client, shelf);
+    return this.#inTime(area, client, listed);
   }
 
   /** Something of this kind has changed. */
@@ -96,17 +109,58 @@ export class Catalog {
     this.#shelves.outdate(kind);
   }
 
-  /** Who asks again while it has not come is not kept waiting again. */
-  async #inTime(area: Area, fetching: Promise<Listed>, { overdue }: Shelf): Promise<Listed> {
+  /** Fetches a list, and learns from how that goes. */
+  #start(area: Area, client: ClientView, shelf: Shelf): Promise<Listed> {
+    const { clock, startMs } = this.#options;
+    const capability = this.#member.target.capabilities(client)[kindOf(area)];
+    const started = clock.now();
+    const isSlow = (): boolean => clock.now() - started >= startMs * SLOW;
+    const listed = this.#fetch(area, client);
+    shelf.keep(area, listed, capability?.listChanged === true && client.dialect !== 'stateless');
+    listed.then(
+      (value) => {
+        if (isSlow()) this.#slow.set(area, { reason: undefined, failures: 0, retryAt: 0 });
+        else this.#slow.delete(area);
+        const shown = shelf.shown.get(area);
+        shelf.shown.delete(area);
+        if (shown && JSON.stringify(shown.entries) !== JSON.stringify(value.entries)) this.onLate(kindOf(area));
+      },
+      (error: unknown) => {
+        this.#options.log.warn({ server: this.#member.name, area, error }, 'list.failed');
+        if (isSlow() || this.#slow.has(area)) this.#miss(area, wordsOf(error));
+      },
+    );
+    return listed;
+  }
+
+  /** It has not come: for a while it is not asked for. */
+  #miss(area: Area, reason: string): void {
+    const { failures = 0 } = this.#slow.get(area) ?? {};
+    const pauseMs = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
+    this.#slow.set(area, { reason, failures: failures + 1, retryAt: this.#options.clock.now() + pauseMs });
+  }
+
+  #showLast(area: Area, client: ClientView, { reason, retryAt }: Slow, isOnItsWay: boolean): Listed {
+    const shelf = this.#shelves.of(client);
+    const shown = reason === undefined ? this.#last.get(area, client) : undefined;
+    const listed = shown ?? this.#lastKnown(area, client, reason ?? tooSlow(area));
+    shelf.shown.set(area, listed);
+    if (!isOnItsWay && this.#options.clock.now() >= retryAt) void this.#start(area, client, shelf).catch(() => {}); // told in the log
+    return listed;
+  }
+
+  async #inTime(area: Area, client: ClientView, fetching: Promise<Listed>): Promise<Listed> {
+    let reason = tooSlow(area);
     const listed = await this.#patiently(fetching, this.#options.startMs).catch((error: unknown) => {
-      this.#options.log.warn({ server: this.#member.name, area, error }, 'list.failed');
-      return this.#lastKnown(area, error instanceof Error ? error.message : String(error));
+      reason = wordsOf(error);
+      return undefined;
     });
     if (listed) return listed;
-    overdue.add(area);
-    const isOver = fetching.finally(() => overdue.delete(area));
-    isOver.then(() => this.onLate(kindOf(area))).catch(() => {}); // told by the next list
-    return this.#lastKnown(area, tooSlow(area));
+    const known = this.#lastKnown(area, client, reason);
+    if (reason !== tooSlow(area)) return known;
+    this.#slow.set(area, { reason, failures: 0, retryAt: 0 });
+    this.#shelves.of(client).shown.set(area, known);
+    return known;
   }
 
   async #fetch(area: Area, client: ClientView): Promise<Listed> {
@@ -122,7 +176,7 @@ export class Catalog {
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
     const listed = { entries, ttlMs: Number(page.ttlMs ?? 0), isPrivate: page.cacheScope !== 'public' };
-    this.#lastGood.set(area, listed);
+    this.#last.set(area, client, listed);
     return listed;
   }
 
@@ -136,8 +190,8 @@ export class Catalog {
     }
   }
 
-  #lastKnown(area: Area, reason: string): Listed {
-    const listed = this.#lastGood.get(area) ?? { ...NOTHING, isUnknown: true };
+  #lastKnown(area: Area, client: ClientView, reason: string): Listed {
+    const listed = this.#last.get(area, client) ?? { ...NOTHING, isUnknown: true };
     const entries = listed.entries.map((entry) => ({
       ...entry,
       _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE]: reason },
@@ -153,6 +207,10 @@ export class Catalog {
     });
     return Promise.race([promise, late]).finally(() => stop());
   }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function tooSlow(area: Area): string {

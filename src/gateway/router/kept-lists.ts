@@ -1,10 +1,13 @@
-// Lists that were fetched for a client and still hold. A shelf goes with its client.
+// Lists that were fetched for a client and still hold, and the last one that came for clients of its kind. A shelf goes with
+// its client.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Area, Kind, Listed } from './catalog.ts';
 
 interface Kept {
   listed: Promise<Listed>;
+  /** Once it has come. */
+  value?: Listed;
   /** The number of changes that were told of before it was fetched. */
   version: number;
   /** Until when it may be shown, and until when it helps to find an owner. */
@@ -14,8 +17,30 @@ interface Kept {
 
 /** To find an owner, a list of this age will do. */
 const LOOKUP_MS = 10_000;
-/** Shelves of the stateless era, where no one says goodbye. */
+/** Shelves of the stateless era, where no one says goodbye, and kinds of clients. */
 const MAX_SHELVES = 100;
+
+/** The last lists that came. Clients that declare other capabilities may be offered other things, but some list is better than none. */
+export class LastLists {
+  readonly #byKind = new Map<string, Listed>();
+
+  set(area: Area, client: ClientView, listed: Listed): void {
+    this.#byKind.delete(area);
+    this.#byKind.set(area, listed);
+    const key = kindOf(area, client);
+    this.#byKind.delete(key);
+    this.#byKind.set(key, listed);
+    if (this.#byKind.size > MAX_SHELVES) this.#byKind.delete(this.#byKind.keys().next().value!);
+  }
+
+  get(area: Area, client: ClientView): Listed | undefined {
+    return this.#byKind.get(kindOf(area, client)) ?? this.#byKind.get(area);
+  }
+}
+
+function kindOf(area: Area, { dialect, capabilities }: ClientView): string {
+  return JSON.stringify([area, dialect, capabilities]);
+}
 
 export class Shelves {
   readonly clock: Clock;
@@ -49,8 +74,8 @@ export class Shelves {
 }
 
 export class Shelf {
-  /** Lists that were asked for and have not come in time. */
-  readonly overdue = new Set<Area>();
+  /** What the client was shown while a newer list was on its way. */
+  readonly shown = new Map<Area, Listed>();
   readonly #shelves: Shelves;
   readonly #kept = new Map<Area, Kept>();
 
@@ -64,6 +89,11 @@ export class Shelf {
     return this.#shelves.clock.now() < (isLookup ? kept.lookupUntil : kept.until) ? kept.listed : undefined;
   }
 
+  /** Whether the list has come that is kept. */
+  has(area: Area): boolean {
+    return this.#kept.get(area)?.value !== undefined;
+  }
+
   /** `isTold`: a change will be told of. */
   keep(area: Area, listed: Promise<Listed>, isTold: boolean): void {
     const forEver = isTold ? Infinity : 0;
@@ -71,7 +101,10 @@ export class Shelf {
     const kept: Kept = { listed, version: this.#version(area), until: forEver, lookupUntil };
     this.#kept.set(area, kept);
     listed.then(
-      ({ ttlMs }) => (kept.until = Math.max(kept.until, this.#shelves.clock.now() + ttlMs)),
+      (value) => {
+        kept.value = value;
+        kept.until = Math.max(kept.until, this.#shelves.clock.now() + value.ttlMs);
+      },
       () => this.#kept.get(area) === kept && this.#kept.delete(area),
     );
   }

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { createLog } from '../../shared/log.ts';
+import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { Catalog, UNAVAILABLE } from './catalog.ts';
+import type { Member } from './member.ts';
+
+const START_MS = 1000;
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function client(dialect: ClientView['dialect'] = 'handshake', capabilities = {}): ClientView {
+  return { dialect, capabilities, revision: 'r', info: { name: 'c', version: '1' }, principal: 'p' };
+}
+
+/** Each request waits until the test answers it. */
+function setUp() {
+  const clock = new FakeClock();
+  const asked: { answer: (...names: string[]) => void; fail: () => void }[] = [];
+  const target = {
+    info: { name: 's', version: '1' },
+    capabilities: () => ({ tools: {} }),
+    watch: () => () => {},
+    handle: (_: Exchange) =>
+      new Promise<JsonObject>((resolve, reject) => {
+        asked.push({
+          answer: (...names) => resolve({ tools: names.map((name) => ({ name })) }),
+          fail: () => reject(new Error('timed out')),
+        });
+      }),
+  };
+  const member: Member = { name: 's', target };
+  const catalog = new Catalog(member, { clock, startMs: START_MS, log: createLog({ level: 'silent' }) });
+  const late: string[] = [];
+  catalog.onLate = (kind) => void late.push(kind);
+  /** What a client is shown, or nothing while it waits. */
+  const list = async (one = client()) => {
+    const seen: { names?: string[]; isMarked?: boolean } = {};
+    void catalog.list('tools', one).then(({ entries }) => {
+      seen.names = entries.map(({ name }) => String(name));
+      seen.isMarked = entries.some(({ _meta }) => UNAVAILABLE in ((_meta ?? {}) as JsonObject));
+    });
+    await settled();
+    return seen;
+  };
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    await settled();
+  };
+  return { pass, asked, late, list };
+}
+
+describe('a member that lists slowly', () => {
+  it('makes one client wait; the next ones see the last list at once, and hear of a change', async () => {
+    const { pass, asked, late, list } = setUp();
+    const first = await list();
+    await pass(START_MS / 2);
+    expect(first).toEqual({});
+    asked[0]!.answer('a');
+    await settled();
+    expect(first.names).toEqual(['a']);
+    expect(await list()).toEqual({ names: ['a'], isMarked: false });
+    await pass(START_MS / 2);
+    asked[1]!.answer('a');
+    await settled();
+    expect(late).toEqual([]);
+    expect(await list(client('stateless'))).toEqual({ names: ['a'], isMarked: false });
+    asked[2]!.answer('a', 'b');
+    await settled();
+    expect(late).toEqual(['tools']);
+  });
+
+  it('is waited for again once it is quick', async () => {
+    const { pass, asked, list } = setUp();
+    await list();
+    await pass(START_MS / 2);
+    asked[0]!.answer('a');
+    await settled();
+    await list();
+    asked[1]!.answer('a');
+    await settled();
+    const third = await list();
+    expect(third).toEqual({});
+    asked[2]!.answer('b');
+    await settled();
+    expect(third.names).toEqual(['b']);
+  });
+});
+
+describe('a member that never lists', () => {
+  it('makes one client wait, and is asked again ever more rarely', async () => {
+    const { pass, asked, late, list } = setUp();
+    const first = await list();
+    await pass(START_MS);
+    expect(first.names).toEqual([]);
+    expect(await list(client('stateless'))).toMatchObject({ names: [] });
+    for (let round = 0; round < 3; round++) {
+      const open = asked.length;
+      for (const { fail } of asked) fail();
+      await settled();
+      expect((await list()).names).toEqual([]);
+      expect(asked).toHaveLength(open); // not so soon
+      await pass(60_000);
+      expect((await list()).names).toEqual([]);
+      expect(asked).toHaveLength(open + 1);
+    }
+    asked.at(-1)!.answer('a');
+    await settled();
+    expect(late).toEqual(['tools']);
+  });
+
+  it('has its last list marked', async () => {
+    const { pass, asked, list } = setUp();
+    await list();
+    asked[0]!.answer('a');
+    await settled();
+    const second = await list();
+    await pass(START_MS);
+    expect(second).toEqual({ names: ['a'], isMarked: true });
+    expect(await list(client())).toEqual({ names: ['a'], isMarked: true });
+  });
+});

@@ -57,7 +57,7 @@ describe.each(['stdio', 'HTTP'] as const)('a server with both eras on %s', (over
     if (!('sendRootsListChanged' in client.client)) throw new Error('not a client of SDK v1');
     await client.call('pid');
     await client.client.sendRootsListChanged();
-    await client.client.notification({ method: 'custom/hello', params: {} } as never);
+    await client.client.notification({ method: 'custom/hello', params: {} });
     await client.client.subscribeResource({ uri: 'note://one' });
     await client.client.unsubscribeResource({ uri: 'note://one' });
     const all = ['roots changed', 'hello', 'subscribe note://one', 'unsubscribe note://one'];
@@ -91,10 +91,10 @@ test('log messages after the answer reach a handshake client', async () => {
 
 test('each era has one process, whoever comes', async () => {
   await using gateway = await start();
-  const pids: Record<string, Set<string>> = { 'SDK v1': new Set(), 'SDK v2, 2026-07-28': new Set() };
+  const pids = new Set<string>();
   for (const kind of ['SDK v1', 'SDK v2, 2026-07-28', 'SDK v1', 'SDK v2, 2026-07-28'] as const) {
     await using client = await connectSdk(kind, gateway.url);
-    pids[kind]!.add(await client.call('pid'));
+    pids.add(await client.call('pid'));
   }
-  expect([...pids['SDK v1']!, ...pids['SDK v2, 2026-07-28']!]).toHaveLength(2);
+  expect(pids.size).toBe(2);
 });

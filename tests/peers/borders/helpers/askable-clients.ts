@@ -58,5 +58,6 @@ export async function connectAskable(kind: (typeof ASKABLE)[number] | 'SDK v2, 2
 export type AskableClient = Awaited<ReturnType<typeof connectAskable>>;
 
 function textOf({ content }: { content?: unknown }): string {
-  return (content as { text: string }[])[0]!.text;
+  const [block] = content as { text: string }[];
+  return block.text;
 }

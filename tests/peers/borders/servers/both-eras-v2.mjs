@@ -49,8 +49,12 @@ function create() {
     return answer ? text(answer.content.city) : inputRequired({ inputRequests: { city: inputRequired.elicit(FORM) } });
   });
   mcp.registerResource('note', 'note://one', {}, (uri) => ({ contents: [{ uri: uri.href, text: 'one' }] }));
-  server.setRequestHandler('resources/subscribe', ({ params }) => void heard.push(`subscribe ${params.uri}`) ?? {});
-  server.setRequestHandler('resources/unsubscribe', ({ params }) => void heard.push(`unsubscribe ${params.uri}`) ?? {});
+  for (const verb of ['subscribe', 'unsubscribe']) {
+    server.setRequestHandler(`resources/${verb}`, ({ params }) => {
+      heard.push(`${verb} ${params.uri}`);
+      return {};
+    });
+  }
   server.setNotificationHandler('notifications/roots/list_changed', () => void heard.push('roots changed'));
   server.setNotificationHandler('custom/hello', { params: z.looseObject({}) }, () => void heard.push('hello'));
   return mcp;

@@ -76,6 +76,8 @@ export class Gateway {
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: View;
   readonly #parts = new Map<string, { view: View; front: Front }>();
+  /** Servers that were replaced and have calls to finish. */
+  readonly #retiring = new Set<UpstreamTarget>();
   #steps: Step[];
   #members: Member[];
   #groups: Record<string, string[]>;
@@ -117,7 +119,7 @@ export class Gateway {
     this.#whole.replace(this.#seen(this.#members), this.#steps);
     for (const [name, { view }] of this.#parts) view.replace(this.#seen(this.#membersOf(name)), this.#steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
-    for (const { target } of gone) if (target instanceof UpstreamTarget) void target.retire();
+    for (const { target } of gone) if (target instanceof UpstreamTarget) this.#retire(target);
   }
 
   /** What is behind it: by name, with the state of each connection. */
@@ -154,7 +156,14 @@ export class Gateway {
   async close(): Promise<void> {
     await this.#doors.close();
     await this.#asking.close();
-    await Promise.all(this.#members.map(async ({ target }) => target instanceof UpstreamTarget && target.close()));
+    const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
+    await Promise.all(targets.map(async (target) => target instanceof UpstreamTarget && target.close()));
+  }
+
+  /** Calls that it was chosen for still come to it. */
+  #retire(target: UpstreamTarget): void {
+    this.#retiring.add(target);
+    void target.retire().then(() => this.#retiring.delete(target));
   }
 
   #setRoots(roots: readonly RootOption[]): void {

@@ -56,8 +56,10 @@ export class View implements Target {
     return this.#router.instructions;
   }
 
-  ready(opening?: Opening): Promise<void> {
-    return this.#router.ready(opening);
+  /** Other servers may take the place of those that were waited for. */
+  async ready(opening?: Opening): Promise<void> {
+    let router: Router | undefined;
+    while (router !== this.#router) await (router = this.#router).ready(opening);
   }
 
   capabilities(client: ClientView): ServerCapabilities {

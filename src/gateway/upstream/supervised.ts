@@ -36,9 +36,12 @@ export class Supervised {
   /** How often in a row it was lost before anybody was served. */
   #losses = 0;
   #users = 0;
+  /** Callers that wait for the connection to open. */
+  #waiting = 0;
+  #isRetired = false;
   #stopIdle: () => void = () => {};
   readonly #closing = new AbortController();
-  #onUnused: (() => void) | undefined;
+  readonly #onClosed: (() => void)[] = [];
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
@@ -58,9 +61,13 @@ export class Supervised {
     return this.#users > 0;
   }
 
-  /** It will not be opened any more. */
+  /** Nothing opens it any more, except a call that was under way when it was retired. */
   get isClosed(): boolean {
-    return this.#closing.signal.aborted;
+    return this.#isRetired || this.#closing.signal.aborted;
+  }
+
+  get #isUnused(): boolean {
+    return this.#users === 0 && this.#waiting === 0;
   }
 
   /** Why the last attempt failed, until one succeeds. */
@@ -95,22 +102,34 @@ export class Supervised {
       this.#losses = 0;
       this.#backoff.reset();
     }
-    if (--this.#users === 0) this.#unused();
+    this.#users--;
+    if (this.#isUnused) this.#unused();
   }
 
   async get(): Promise<Upstream> {
     if (this.#current) return this.#current;
-    if (this.isClosed) throw closingError();
+    if (this.#closing.signal.aborted) throw closingError();
     if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
     if (!this.#opening) this.#options.admit?.();
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
-    return this.#failure ? this.#unlessLong(this.#opening, this.#failure) : this.#opening;
+    this.#waiting++;
+    try {
+      return await (this.#failure ? this.#unlessLong(this.#opening, this.#failure) : this.#opening);
+    } finally {
+      this.#waiting--;
+      if (this.#isRetired && this.#isUnused) this.#unused();
+    }
   }
 
-  /** Closes when nobody works with the connection any more. */
+  /**
+   * Closes when nobody works with the connection or waits for it any more. A call that was under way elsewhere and comes for it
+   * only now opens it once more: it must not fail because the configuration has changed. Resolves when it is first closed.
+   */
   async retire(): Promise<void> {
-    if (this.#users > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
-    await this.close();
+    this.#isRetired = true;
+    const closed = new Promise<void>((resolve) => this.#onClosed.push(resolve));
+    if (this.#isUnused) this.#unused();
+    await closed;
   }
 
   /** One that is still being opened is not waited for but given up, and whoever waits for it is told. */
@@ -119,21 +138,23 @@ export class Supervised {
     this.#stopIdle();
     await this.#opening?.catch(() => {}); // told to whoever opened it
     await this.#current?.close();
+    for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
   async #open(): Promise<Upstream> {
     try {
       let upstream: Upstream | undefined;
       upstream = await this.#options.open((reason) => this.#lost(upstream, reason), this.#closing.signal);
-      if (this.isClosed) await upstream.close();
-      if (this.isClosed) throw closingError();
+      if (this.#closing.signal.aborted) await upstream.close();
+      if (this.#closing.signal.aborted) throw closingError();
       this.#failure = undefined;
       this.#current = upstream;
       this.#options.onOpen?.(upstream);
-      if (this.#users === 0) this.#watchIdle();
+      if (this.#isRetired && this.#isUnused) this.#unused(); // who opened it has given up meanwhile
+      else if (this.#users === 0) this.#watchIdle();
       return upstream;
     } catch (thrown) {
-      if (this.isClosed) throw closingError();
+      if (this.#closing.signal.aborted) throw closingError();
       this.#failed(toError(thrown));
       throw this.#failure!;
     }
@@ -168,8 +189,18 @@ export class Supervised {
   }
 
   #unused(): void {
-    this.#onUnused?.();
-    this.#watchIdle();
+    // Not at once: who has waited for it takes it in this very turn.
+    if (this.#isRetired) setImmediate(() => void this.#closeRetired());
+    else this.#watchIdle();
+  }
+
+  async #closeRetired(): Promise<void> {
+    if (!this.#isUnused) return;
+    const upstream = this.#current;
+    this.#current = undefined;
+    this.#stopIdle();
+    await upstream?.close();
+    for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
   /** The time runs from the last moment at which it was used, or kept. */

@@ -5,7 +5,7 @@ const source = { resolve: { conditions: ['parley-source'] }, ssr: { resolve: { c
 // Long enough for a machine that is twenty times busier than it should be: a test waits for events, and fails when none comes.
 export default defineConfig({
   test: {
-    reporters: ['default', './tests/helpers/closing-line.ts'],
+    reporters: ['default', './tests/helpers/closing-line.ts', './tests/helpers/results-file.ts'],
     projects: [
       {
         ...source,

@@ -43,6 +43,7 @@ if (!isPart || options.real !== undefined) {
   totals.passed += passed;
   totals.failed += failed;
 }
+if (totals.failed === 0) console.log('\nNothing differs without a listed reason.');
 console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
 

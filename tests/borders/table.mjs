@@ -1,0 +1,42 @@
+// Rows as a table, in the order of their pages and sections.
+const PAGES = ['gateway', 'newcomer', 'security', 'issue'];
+
+export function toTable(rows) {
+  const sorted = rows.toSorted((one, other) => compare(one.finding, other.finding));
+  const count = (state) => rows.filter((row) => row.state === state).length;
+  const head = ['finding', 'what was wrong', 'shown with', 'tests', 'state'];
+  const lines = sorted.map((row) => [row.finding, row.says, row.peer, testsOf(row), stateOf(row)].map(escape));
+  return [
+    `${rows.length} findings: ${count('fixed')} fixed, ${count('declined')} declined, ${count('open')} open.`,
+    [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n'),
+  ].join('\n\n');
+}
+
+function testsOf({ tests = [] }) {
+  return [...group(tests)]
+    .map(([file, own]) => `[${nameOf(file)}](../${file}): ${own.map(({ title }) => title).join('; ')}`)
+    .join('<br>');
+}
+
+function group(tests) {
+  const byFile = new Map();
+  for (const test of tests) byFile.set(test.file, [...(byFile.get(test.file) ?? []), test]);
+  return byFile;
+}
+
+function nameOf(file) {
+  return file.split('/').at(-1);
+}
+
+function stateOf({ state, decision }) {
+  return decision ? `[${state}](decisions/${decision})` : state;
+}
+
+function compare(one, other) {
+  const pages = [one, other].map((finding) => PAGES.indexOf(finding.split(' ')[0]));
+  return pages[0] - pages[1] || one.localeCompare(other, 'en', { numeric: true });
+}
+
+function escape(text) {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}

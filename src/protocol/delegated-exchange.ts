@@ -64,6 +64,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.logLevel;
   }
 
+  get wantsProgress(): boolean | undefined {
+    return this.inner.wantsProgress;
+  }
+
   get task(): Exchange['task'] {
     return this.inner.task;
   }

@@ -19,19 +19,25 @@ export interface ClientView {
   assisted?: ClientCapabilities | undefined;
 }
 
+/** Members that are not named here are carried along, as they are in log entries. */
 export interface Progress {
   progress: number;
   total?: number | undefined;
   message?: string | undefined;
+  _meta?: JsonObject | undefined;
 }
 
 export interface LogEntry {
   level: LoggingLevel;
   data: unknown;
   logger?: string | undefined;
+  _meta?: JsonObject | undefined;
 }
 
-/** A question to the client's side, named by its method: elicitation/create, sampling/createMessage, roots/list, ping. */
+/**
+ * A question to the client's side, named by its method: elicitation/create, sampling/createMessage, roots/list, ping, or a
+ * method of the server's own.
+ */
 export interface Ask {
   method: string;
   params?: JsonObject;
@@ -47,6 +53,8 @@ export interface Ask {
   revisable?: boolean | undefined;
   /** Answered on a page of ours or not at all: what is secret, and files, go through no form of a client and no model. */
   page?: boolean | undefined;
+  /** Called with the progress that the client reports on its answer; absent where nobody wants it. */
+  onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /**
@@ -87,6 +95,8 @@ export interface Exchange {
   readonly trace?: TraceContext | undefined;
   /** From which level on the client wants log messages of this request; undefined when it has not said. */
   readonly logLevel?: LoggingLevel | undefined;
+  /** The client asked to be told of progress. */
+  readonly wantsProgress?: boolean | undefined;
   /** The client asked for this call to run as a task (`ttl` in ms), or allows it (`{}`). */
   readonly task?: { ttl?: number | undefined; requested: boolean } | undefined;
   /** It is made for somebody who expects to be asked: where a wire cannot tell whose a question is, it is alone on it. */

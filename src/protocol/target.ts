@@ -51,13 +51,21 @@ export interface Watcher {
 }
 
 /** Something a client may have to be told though it has not asked just now. */
-export type Change =
+export type Change = ChangeOfKind & {
+  /** Members of the server's notification that the protocol does not name, `_meta` among them. */
+  more?: JsonObject | undefined;
+};
+
+type ChangeOfKind =
   | { kind: 'tools'; added?: { name: string; description?: string | undefined }[]; removed?: string[] }
   | { kind: 'prompts' | 'resources' }
-  | { kind: 'resource'; uri: string; name?: string | undefined }
+  /** `isDirect`: it came on the client's own connection, and is passed on whether or not the client subscribed. */
+  | { kind: 'resource'; uri: string; name?: string | undefined; isDirect?: boolean | undefined }
   | { kind: 'task'; task: TaskState; principal: string }
   | { kind: 'log'; entry: LogEntry }
-  | { kind: 'elicited'; elicitationId: string };
+  | { kind: 'elicited'; elicitationId: string }
+  /** A notification of the server's own that belongs to no call. */
+  | { kind: 'notification'; method: string; params?: JsonObject | undefined };
 
 /** A long-running call, in neutral words: times in ISO 8601, spans in milliseconds. */
 export interface TaskState {

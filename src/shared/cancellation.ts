@@ -12,6 +12,16 @@ export interface Abortable {
 /** An object that is there anyway saves a function made for it. */
 export type AbortListener = (() => void) | { handleEvent(): void };
 
+/** Why a request is called off whose sender said so. `said` holds the sender's own words: a reason, `_meta`, and whatever else it sent. */
+export class CancelledByPeer extends DOMException {
+  readonly said: Readonly<Record<string, unknown>>;
+
+  constructor(said: Record<string, unknown>) {
+    super(typeof said.reason === 'string' ? said.reason : 'The request was cancelled', 'AbortError');
+    this.said = said;
+  }
+}
+
 /** Why a call is called off whose client has not said so. */
 export const CLIENT_GONE = new DOMException('The client is gone', 'AbortError');
 

@@ -1,18 +1,19 @@
 // One client on a transport where both sides share one channel: stdio, WebSocket, an official Transport. Both eras may be
 // spoken on it; each message is judged by itself until `initialize` settles the matter.
 import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
-import { isRequest, toErrorMessage } from '../../protocol/message.ts';
+import { isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
 import { toIncoming } from '../codec/json-rpc.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
 import { RequestReader } from '../codec/request-reader.ts';
-import { Conversation } from '../dialect/conversation.ts';
+import { Conversation, cancelOf } from '../dialect/conversation.ts';
 import { isStatelessMessage, openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
 import type { Outlet } from '../dialect/outlet.ts';
 import { plainError } from '../dialect/plain-error.ts';
 import { RECURRING } from '../dialect/recurring.ts';
+import { hearStateless } from '../dialect/stateless/hear.ts';
 import { serveStateless } from '../dialect/stateless/serve.ts';
 import type { Running } from '../dialect/stateless/serve.ts';
 import { enter, viaOf } from './enter.ts';
@@ -141,9 +142,12 @@ export class Connection {
 
   #stateless(message: Message, sent: string | undefined): void {
     if (isRequest(message)) return this.#serve(message, sent);
-    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+    if (!isNotification(message)) return;
+    if (message.method !== 'notifications/cancelled') {
+      return hearStateless(this.#front, message, this.#channel.principals.stateless);
+    }
     const id = message.params?.requestId as RequestId;
-    this.#running.delete(id)?.cancel();
+    this.#running.delete(id)?.cancel(cancelOf(message));
     this.#checkIdle();
   }
 

@@ -1,7 +1,7 @@
 // Streamable HTTP at /mcp, for both eras: POST, and for sessions of the handshake era GET (event stream or long poll) and
 // DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
 import type { Message, RequestId } from '../../protocol/message.ts';
-import { isRequest } from '../../protocol/message.ts';
+import { isNotification, isRequest } from '../../protocol/message.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../shared/http.ts';
@@ -12,6 +12,7 @@ import { isStatelessMessage, openingOf } from '../dialect/detect.ts';
 import type { Front } from '../dialect/front.ts';
 import { RECURRING } from '../dialect/recurring.ts';
 import { checkOpeningVersion, checkSessionVersion } from '../dialect/session-version.ts';
+import { hearStateless } from '../dialect/stateless/hear.ts';
 import { isEndless, serveStateless } from '../dialect/stateless/serve.ts';
 import { answerError, answerJson, answerThrown } from './answer.ts';
 import { callerOf } from './caller.ts';
@@ -137,7 +138,10 @@ export class StreamableHttp {
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
     const outlet = new PostOutlet(this.#front, response, accepted);
-    if (!isRequest(message)) return outlet.end(); // the era knows no notification over HTTP that we would have to heed
+    if (!isRequest(message)) {
+      if (isNotification(message)) hearStateless(this.#front, message, principal);
+      return outlet.end();
+    }
     const headers = (name: string) => request.headers[name] as string | undefined;
     const running = serveStateless(this.#front, message, outlet, { principal, headers, sent });
     // Closing the stream is how this era calls off a request.

@@ -1,27 +1,27 @@
 // Answers a request that a server put to us: hands it to whoever answers questions, and spells what comes back.
 import type { Ask } from '../../protocol/exchange.ts';
-import { isInteraction } from '../../protocol/interaction.ts';
-import type { JsonObject, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
-import { ASKABLE } from './ask.ts';
 import { META } from './meta.ts';
 import { plainError, toWire } from './plain-error.ts';
+import { writeProgress } from './progress.ts';
 
+/** `tell` sends the server the progress that the client reports, where the server asked for it. */
 export async function answerAsk(
   request: RequestMessage,
   events: Pick<ServerEvents, 'onAsk'>,
   signal: AbortSignal,
+  tell?: (notification: NotificationMessage) => void,
 ): Promise<ResponseMessage> {
   if (request.method === 'ping') return toResult(request.id, {});
   try {
-    const custom = !ASKABLE.has(request.method);
-    if (custom && !isInteraction(request.method)) {
-      throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
-    }
-    return toResult(request.id, await events.onAsk(toAsk(request.method, request.params), signal));
+    const ask = toAsk(request.method, request.params);
+    const token = tokenOf(request.params?._meta);
+    if (tell && token !== undefined) ask.onProgress = (progress) => tell(writeProgress(token, progress));
+    return toResult(request.id, await events.onAsk(ask, signal));
   } catch (thrown) {
     return toErrorMessage(request.id, refusal(thrown, request.method));
   }
@@ -31,24 +31,31 @@ export async function answerAsk(
 export function toAsk(method: string, params: JsonObject | undefined): Ask {
   if (!params) return { method };
   const { _meta, ...rest } = params;
-  const { [META.key]: key, [META.human]: human, [META.relatedTask]: relatedTask } = isObject(_meta) ? _meta : {};
+  const { [META.key]: key, [META.human]: human, progressToken: _token, ...meta } = isObject(_meta) ? _meta : {};
   const elicits = method === 'elicitation/create' && rest.mode === undefined;
   return {
     method,
     params: {
       ...(elicits && { mode: 'form' }),
       ...rest,
-      ...(relatedTask !== undefined && { _meta: { [META.relatedTask]: relatedTask } }),
+      ...(Object.keys(meta).length > 0 && { _meta: meta }),
     },
     ...(typeof key === 'string' && { key }),
     ...(human === true && { human }),
   };
 }
 
+function tokenOf(meta: unknown): string | number | undefined {
+  const token = isObject(meta) ? meta.progressToken : undefined;
+  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
+}
+
 /** -1 is what the specification's examples use for a user who said no. */
 function refusal(thrown: unknown, method: string) {
   const error = toError(thrown);
   if (!(error instanceof GatewayError)) return plainError(error);
+  const { origin } = error.details;
+  if (origin instanceof ProtocolError) return plainError(origin); // the client's own words
   if (error.code === 'NOT_APPROVED' || error.code === 'ASK_REFUSED') return toWire(-1, error.message);
   if (error.code === 'CLIENT_CANNOT_BE_ASKED')
     return toWire(-32601, `Method not found: the client cannot be asked (${method})`, `Not supported: ${method}`);

@@ -10,6 +10,11 @@ import { ServedExchange } from './served-exchange.ts';
 export class ConversationExchange extends ServedExchange {
   conversation!: Conversation;
 
+  /** Clients of the draft dialect declare once that they want it. */
+  override get wantsProgress(): boolean {
+    return super.wantsProgress || this.client.dialect === 'draft';
+  }
+
   progress(progress: Progress): void {
     this.tell(this.conversation.wording?.toProgress(progress, this));
   }

@@ -16,6 +16,7 @@ import type {
 import { isNotification, isRequest, toErrorMessage, toNotification, toResult } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change } from '../../protocol/target.ts';
+import { CancelledByPeer } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
 import { toError } from '../../shared/to-error.ts';
@@ -31,6 +32,7 @@ import { isAtLeast, isLogLevel } from './log-level.ts';
 import type { Outlet } from './outlet.ts';
 import { PendingAsks } from './pending-asks.ts';
 import { plainError } from './plain-error.ts';
+import { PROGRESS } from './progress.ts';
 import type { ServedExchange } from './served-exchange.ts';
 import type { Wording } from './wording.ts';
 
@@ -149,7 +151,7 @@ export class Conversation {
       return Promise.reject(cannotBeAsked(ask, missingCapability(ask, wording.client.capabilities)));
     }
     const { fromAnswer, ...question } = wording.toAsk(ask);
-    const answer = this.#asks.put(question, exchange, signal);
+    const answer = this.#asks.put({ ...question, onProgress: ask.onProgress }, exchange, signal);
     return fromAnswer ? answer.then(fromAnswer) : answer;
   }
 
@@ -269,10 +271,9 @@ export class Conversation {
     if (this.wording && INITIALIZED.has(method)) return this.#asks.open();
     const id = this.wording?.cancelledId(notification);
     const exchange = id === undefined ? undefined : this.#inFlight.get(id as RequestId);
-    if (exchange?.cancel()) this.#callOff(exchange);
-    else if (this.wording && id === undefined && method !== 'notifications/progress') {
-      this.front.target.notify?.(notification, this.wording.client);
-    }
+    if (exchange?.cancel(cancelOf(notification))) this.#callOff(exchange);
+    else if (method === PROGRESS) this.#asks.progress(notification.params ?? {});
+    else if (this.wording && id === undefined) this.front.target.notify?.(notification, this.wording.client);
   }
 
   /** The handler may take its time to notice; the client is not kept waiting for it. */
@@ -305,4 +306,10 @@ export class Conversation {
       this.front.log.error({ error, method: notification.method }, 'change.untold'); // others still have to hear of it
     }
   }
+}
+
+/** In the client's own words. */
+export function cancelOf({ params = {} }: NotificationMessage): CancelledByPeer {
+  const { requestId: _, id: _id, ...said } = params;
+  return new CancelledByPeer(said);
 }

@@ -1,5 +1,8 @@
-// The eight levels of RFC 5424, as MCP names them.
+// The eight levels of RFC 5424, as MCP names them, and log messages on the wire.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { LogEntry } from '../../protocol/exchange.ts';
+import type { NotificationMessage } from '../../protocol/message.ts';
+import { toNotification } from '../../protocol/message.ts';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
@@ -9,4 +12,9 @@ export function isLogLevel(value: unknown): value is LoggingLevel {
 
 export function isAtLeast(level: LoggingLevel, threshold: LoggingLevel): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(threshold);
+}
+
+/** Members of the server's own stay. */
+export function writeLog({ level, logger, data, ...rest }: LogEntry): NotificationMessage {
+  return toNotification('notifications/message', { level, ...(logger !== undefined && { logger }), data, ...rest });
 }

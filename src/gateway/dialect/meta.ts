@@ -38,6 +38,24 @@ export interface SplitParams {
   trace: TraceContext | undefined;
 }
 
+/** What belongs to one message of the stateless era, in the `_meta` of a result or notification. */
+const STATELESS_ONLY: readonly string[] = [META.serverInfo, META.subscriptionId, META.protocolVersion];
+
+/** Params or a result whose `_meta` has nothing in it that only the stateless era knows; the same object where it had nothing. */
+export function withoutEnvelope(message: JsonObject): JsonObject {
+  const meta = message._meta;
+  if (!isObject(meta) || !STATELESS_ONLY.some((key) => key in meta)) return message;
+  const { _meta: _, ...rest } = message;
+  const foreign = withoutKeys(meta, STATELESS_ONLY);
+  return Object.keys(foreign).length === 0 ? rest : { ...rest, _meta: foreign };
+}
+
+function withoutKeys(object: JsonObject, keys: readonly string[]): JsonObject {
+  const left = { ...object };
+  for (const key of keys) delete left[key];
+  return left;
+}
+
 const NOTHING: JsonObject = Object.freeze({});
 const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 

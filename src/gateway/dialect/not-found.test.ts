@@ -20,9 +20,11 @@ describe('a resource that a server does not have', () => {
     expect(toStatelessError(missing(code, 'stateless'), 'x', false)).toEqual({ error: said, status: 200 });
   });
 
-  it('is told with the number of the client’s era between eras', () => {
-    expect(handshake(missing(-32602, 'stateless'), '2025-11-25').error).toMatchObject({ code: -32002 });
-    expect(toStatelessError(missing(-32002, 'handshake'), 'x', false)).toMatchObject({ error: { code: -32602 } });
+  it('keeps words and data between eras; the number changes only where the client’s era forbids it', () => {
+    const said = { message: 'Gone', data: { why: 1 } };
+    expect(handshake(missing(-32602, 'stateless'), '2025-11-25').error).toEqual({ code: -32602, ...said });
+    const told = toStatelessError(missing(-32002, 'handshake'), 'x', false);
+    expect(told).toEqual({ error: { code: -32602, ...said }, status: 200 });
   });
 
   it('is always told with the number of the reference to clients of its revision', () => {

@@ -91,7 +91,7 @@ describe('a handshake server', () => {
     expect(events.asks).toEqual([
       {
         method: 'elicitation/create',
-        params: { mode: 'form', message: 'm', _meta: { [META.relatedTask]: { taskId: 't' } } },
+        params: { mode: 'form', message: 'm', _meta: { [META.relatedTask]: { taskId: 't' }, other: 1 } },
         key: 'k',
       },
     ]);

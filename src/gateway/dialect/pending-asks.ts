@@ -4,13 +4,23 @@
 // 2. A question lives no longer than the exchange that put it.
 import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { isError, isObject, toNotification } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import type { Ask } from '../../protocol/exchange.ts';
+import { CancelledByPeer } from '../../shared/cancellation.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { createCounter } from '../../shared/ids.ts';
 import { toError } from '../../shared/to-error.ts';
+import { readProgress } from './progress.ts';
 import type { ServedExchange } from './served-exchange.ts';
+
+interface Question {
+  method: string;
+  params?: JsonObject;
+  onProgress?: Ask['onProgress'];
+}
 
 interface Pending {
   question: RequestMessage;
+  onProgress: Ask['onProgress'];
   exchange: ServedExchange;
   /** False while it is held back. */
   sent: boolean;
@@ -30,18 +40,15 @@ export class PendingAsks {
   #closed = false;
 
   /** Sends the question on the exchange's stream; called off together with the exchange, or when `lost` is aborted. */
-  put(
-    question: { method: string; params?: JsonObject },
-    exchange: ServedExchange,
-    lost?: AbortSignal,
-  ): Promise<JsonObject> {
+  put(asked: Question, exchange: ServedExchange, lost?: AbortSignal): Promise<JsonObject> {
     if (this.#closed || exchange.cancelled || exchange.ended || lost?.aborted)
       return Promise.reject(new GatewayError('CANCELLED'));
     const id = this.#nextId();
+    const { onProgress, ...question } = asked;
     const { cancellation } = exchange;
     if (this.#pending.size >= MAX_PENDING) this.#forgetOldest();
     return new Promise((resolve, reject) => {
-      const callOff = () => this.#callOff(id);
+      const callOff = () => this.#callOff(id, lost?.reason);
       const settle =
         <T>(by: (value: T) => void) =>
         (value: T) => {
@@ -51,7 +58,8 @@ export class PendingAsks {
           by(value);
         };
       const pending: Pending = {
-        question: { jsonrpc: '2.0', id, ...question },
+        question: { jsonrpc: '2.0', id, ...(onProgress ? withToken(question, id) : question) },
+        onProgress,
         exchange,
         sent: false,
         resolve: settle(resolve),
@@ -77,11 +85,19 @@ export class PendingAsks {
     if (!pending?.sent) return false;
     const { method } = pending.question;
     if (isError(response)) {
-      const { code, message } = response.error;
-      pending.reject(new GatewayError('ASK_REFUSED', { method, reason: `${message} (${code})`, code }));
+      const { code, message, data } = response.error;
+      const origin = new ProtocolError(code, message, data);
+      pending.reject(new GatewayError('ASK_REFUSED', { method, reason: `${message} (${code})`, code, origin }));
     } else if (isObject(response.result)) pending.resolve(response.result);
     else pending.reject(new GatewayError('ASK_REFUSED', { method, reason: 'its answer is not an object' }));
     return true;
+  }
+
+  /** What the client reports on a question that it still works on. */
+  progress({ progressToken, ...told }: JsonObject): void {
+    const { onProgress } = this.#pending.get(progressToken as RequestId) ?? {};
+    const progress = onProgress && readProgress(told);
+    if (progress) onProgress(progress);
   }
 
   /** The exchange is about to be answered: its user must not be left with a question that leads nowhere. */
@@ -101,14 +117,20 @@ export class PendingAsks {
     for (const [, oldest] of this.#pending) return oldest.reject(new GatewayError('CANCELLED'));
   }
 
-  #callOff(id: RequestId): void {
+  #callOff(id: RequestId, why?: unknown): void {
     const pending = this.#pending.get(id);
     if (!pending) return;
     pending.reject(new GatewayError('CANCELLED'));
     if (!pending.sent) return;
-    const reason = 'The call that asked is over';
-    pending.exchange.outlet.send(toNotification('notifications/cancelled', { requestId: id, reason }));
+    const said = why instanceof CancelledByPeer ? why.said : { reason: 'The call that asked is over' };
+    pending.exchange.outlet.send(toNotification('notifications/cancelled', { requestId: id, ...said }));
   }
+}
+
+/** The id of a question serves as its token. */
+function withToken({ method, params }: Question, progressToken: RequestId): Question {
+  const meta = isObject(params?._meta) ? params._meta : undefined;
+  return { method, params: { ...params, _meta: { ...meta, progressToken } } };
 }
 
 /** What cannot be written cannot be asked. */

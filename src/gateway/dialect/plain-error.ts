@@ -18,15 +18,11 @@ function traceable({ row }: GatewayError, exchange: string | undefined): { excha
   return exchange !== undefined && exchange !== '' && row.fault !== 'client' ? { exchange } : undefined;
 }
 
-/**
- * What a server said itself, where our client would be told the same number anyway. There is more than one number in use for
- * a resource that is missing: between peers of one era the server's own is passed on.
- */
-export function inOwnWords(error: GatewayError, spelled: WireError, dialect?: ClientView['dialect']): WireError {
+/** What a server said, in its own words; where its era is not the client's, under the number that the client's era has for it. */
+export function inOwnWords(error: GatewayError, spelled: WireError, dialect: ClientView['dialect']): WireError {
   const { origin, dialect: spoken } = error.details;
   if (!(origin instanceof ProtocolError)) return spelled;
-  const isOwn = error.code === 'RESOURCE_NOT_FOUND' && dialect !== undefined && spoken === dialect;
-  return isOwn || origin.code === spelled.code ? plainError(origin) : spelled;
+  return spoken === dialect ? plainError(origin) : toWire(spelled.code, origin.message, origin.data);
 }
 
 export function toWire(code: number, message: string, data?: unknown): WireError {

@@ -45,6 +45,10 @@ export abstract class ServedExchange implements Exchange {
     return this.cancellation.signal;
   }
 
+  get wantsProgress(): boolean {
+    return this.progressToken !== undefined;
+  }
+
   get cancelled(): boolean {
     return this.cancellation.aborted;
   }

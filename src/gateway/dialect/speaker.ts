@@ -19,7 +19,7 @@ export interface WireCall extends Omit<CallOptions, 'trace'> {
   ask?: OutgoingCall['ask'];
   headers?: Record<string, string> | undefined;
   /** The notification that calls off this request; default: the one of MCP. None where it would do harm. */
-  cancelNotice?: ((id: RequestId, reason: string) => NotificationMessage | undefined) | undefined;
+  cancelNotice?: ((id: RequestId, said: JsonObject) => NotificationMessage | undefined) | undefined;
   /** Ending the request's own stream, where it has one, is enough to call it off. */
   cancelByStream?: boolean | undefined;
   /** The params, where they must carry the token that the wire chooses for progress to arrive. */
@@ -69,7 +69,7 @@ export interface Wire {
   notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void>;
   respond(response: ResponseMessage): Promise<void>;
   /** The one call in flight; undefined when there are several, or none. What names no call can only be meant for it. */
-  sole(): Pick<WireCall, 'onLog'> | undefined;
+  sole(): Pick<WireCall, 'onLog' | 'onNotify'> | undefined;
   /** While a question is open nobody can blame the server for being slow. */
   hold(): () => void;
 }

@@ -2,7 +2,7 @@
 // 1. What came on a connection is for those whose connection it is.
 // 2. Where each connection is a process, a client of the stateless era may have its calls done by several: it is told of
 //    changed lists from all of them. Elsewhere the one server tells each connection itself.
-// 3. A log message that belongs to no call is told only where there is no doubt whose it is.
+// 3. A log message or a notification of the server's own that belongs to no call is told only where there is no doubt whose it is.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Change } from '../../protocol/target.ts';
 import type { Connection } from './connection.ts';
@@ -40,7 +40,7 @@ export class Audience {
     const heard = [...this.#all].filter(
       (one) => this.#isAt(one, connection) || (isList && isProcess && isAlsoServed(one, connection)),
     );
-    if (change.kind === 'log' && heard.length > 1) return;
+    if ((change.kind === 'log' || change.kind === 'notification') && heard.length > 1) return;
     for (const { listener } of heard) listener(change);
   }
 

@@ -26,8 +26,9 @@ export function hear(change: Change, connection: Connection, concerned: Concerne
     if (owned) audience.tellAll(owned);
     return;
   }
-  const isProcess = connection.supervised.current?.transport === 'stdio';
-  audience.tell(connection, change, isProcess);
+  const { current } = connection.supervised;
+  const isDirect = change.kind === 'resource' && !connection.isShared && current?.server.dialect === 'handshake';
+  audience.tell(connection, isDirect ? { ...change, isDirect } : change, current?.transport === 'stdio');
 }
 
 /** What changed while the server was away was told to nobody. */

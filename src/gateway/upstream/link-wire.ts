@@ -1,6 +1,7 @@
 // Requests and answers over a link: ids, time-outs, calling off, and who is told of what the server says by itself.
 // Nothing that a caller's callback throws reaches the link: it would cost whoever else is spoken of in the same bytes.
 import type {
+  JsonObject,
   Message,
   NotificationMessage,
   RequestId,
@@ -10,7 +11,7 @@ import type {
 import { isNotification, isObject, isRequest, toNotification, toResult } from '../../protocol/message.ts';
 import { WrittenParams } from '../../protocol/written-params.ts';
 import type { SentParams } from '../../protocol/written-params.ts';
-import { Cancellation } from '../../shared/cancellation.ts';
+import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -211,22 +212,23 @@ export class LinkWire implements Wire, LinkEvents {
 
   #timeOut(pending: PendingCall, ms: number): void {
     const { method } = pending.call;
-    this.#tellCancelled(pending, `No answer within ${ms} ms`);
+    this.#tellCancelled(pending, { reason: `No answer within ${ms} ms` });
     const words = this.#link.lastWords?.() ?? '';
     const why = this.#skipped + (words === '' ? '' : `; its last words: ${words}`);
     pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms, why }));
   }
 
   #callOff(pending: PendingCall): void {
-    this.#tellCancelled(pending, 'The caller gave up');
+    const why = pending.call.signal?.reason;
+    this.#tellCancelled(pending, why instanceof CancelledByPeer ? why.said : { reason: 'The caller gave up' });
     pending.reject(cancelled());
   }
 
   /** `initialize` must not be called off. */
-  #tellCancelled({ id, call, stream }: PendingCall, reason: string): void {
+  #tellCancelled({ id, call, stream }: PendingCall, said: JsonObject): void {
     const { cancelByStream, method, cancelNotice = mcpNotice } = call;
     const byMessage = !(stream && cancelByStream) && method !== 'initialize';
-    const notice = byMessage ? cancelNotice(id, reason) : undefined;
+    const notice = byMessage ? cancelNotice(id, said) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a server that is gone needs no notice
     if (call.onLate && this.#late.size < MAX_LATE) this.#late.set(id, call.onLate);
     stream?.abort();
@@ -254,6 +256,6 @@ export class LinkWire implements Wire, LinkEvents {
   }
 }
 
-function mcpNotice(requestId: RequestId, reason: string): NotificationMessage {
-  return toNotification('notifications/cancelled', { requestId, reason });
+function mcpNotice(requestId: RequestId, said: JsonObject): NotificationMessage {
+  return toNotification('notifications/cancelled', { requestId, ...said });
 }

@@ -4,11 +4,19 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toTargetError } from './target-errors.ts';
 
-const told = (thrown: unknown, method = 'tools/call', params: JsonObject = {}, dialect = 'stateless') =>
+const told = (
+  thrown: unknown,
+  method = 'tools/call',
+  params: JsonObject = {},
+  dialect = 'stateless',
+  spoken: 'handshake' | 'stateless' = 'handshake',
+) =>
   toTargetError(thrown, { method, params, client: { dialect } as ClientView } as Exchange, {
     name: 'srv',
-    dialect: 'handshake',
+    dialect: spoken,
   });
+
+const toldBy2026 = (thrown: unknown) => told(thrown, 'tools/call', {}, 'stateless', 'stateless');
 
 describe('what a server says of its errors', () => {
   it.each([
@@ -24,20 +32,28 @@ describe('what a server says of its errors', () => {
 
   it('a missing capability is about the client that we call for', () => {
     const data = { requiredCapabilities: { sampling: {} } };
-    for (const thrown of [new ProtocolError(-32021, 'no', data), new ProtocolError(-32603, 'no', data)]) {
-      expect(told(thrown)).toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED', details: { ...data, what: 'sampling' } });
+    const refused = [toldBy2026(new ProtocolError(-32021, 'no', data)), told(new ProtocolError(-32603, 'no', data))];
+    for (const one of refused) {
+      expect(one).toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED', details: { ...data, what: 'sampling' } });
     }
     const passed = new ProtocolError(-32603, 'no', data);
     expect(told(passed, 'prompts/get', {}, 'handshake')).toBe(passed);
-    expect(told(new ProtocolError(-32021, 'odd'))).toMatchObject({ message: 'The client cannot be asked: odd' });
+    expect(toldBy2026(new ProtocolError(-32021, 'odd'))).toMatchObject({ message: 'The client cannot be asked: odd' });
   });
 
   it('a complaint about our own envelope or headers is not the client’s fault', () => {
     for (const code of [-32020, -32022]) {
-      expect(told(new ProtocolError(code, 'wrong header'))).toMatchObject({
+      expect(toldBy2026(new ProtocolError(code, 'wrong header'))).toMatchObject({
         code: 'UPSTREAM_INVALID',
         details: { server: 'srv', reason: 'wrong header' },
       });
+    }
+  });
+
+  it('numbers that only the stateless era gives a meaning are the server’s own in the handshake era', () => {
+    for (const code of [-32020, -32021, -32022]) {
+      const own = new ProtocolError(code, 'Mine');
+      expect(told(own, 'tools/call', {}, 'handshake')).toBe(own);
     }
   });
 

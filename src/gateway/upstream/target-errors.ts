@@ -21,7 +21,7 @@ export interface Source {
 export function toTargetError(thrown: unknown, exchange: Exchange, source: Source): unknown {
   const { name: server } = source;
   if (thrown instanceof ProtocolError) {
-    return toNotFound(thrown, exchange, source) ?? toOwn(thrown, exchange, server) ?? thrown;
+    return toNotFound(thrown, exchange, source) ?? toOwn(thrown, exchange, source) ?? thrown;
   }
   if (!(thrown instanceof GatewayError)) return thrown;
   const named = inNameOf(server, thrown);
@@ -43,19 +43,20 @@ function inNameOf(name: string, error: GatewayError): GatewayError {
 }
 
 /** What a server says of our side of the connection, and what it says of the client that we call for. */
-function toOwn(error: ProtocolError, { method, client }: Exchange, server: string): GatewayError | undefined {
+function toOwn(error: ProtocolError, { method, client }: Exchange, source: Source): GatewayError | undefined {
   const { code, message, data } = error;
-  const origin = { origin: error };
+  const origin = { origin: error, dialect: source.dialect };
   const { requiredCapabilities } = isObject(data) ? data : {};
   if (code === METHOD_NOT_FOUND) return new GatewayError('METHOD_NOT_FOUND', { method, ...origin });
   // A handshake server of ours, too, says which capability it lacked.
   const lacked = client.dialect === 'stateless' && code === INTERNAL_ERROR && isObject(requiredCapabilities);
-  if (code === MISSING_CAPABILITY || lacked) {
+  const isStateless = source.dialect === 'stateless'; // elsewhere these numbers mean what the server says
+  if ((isStateless && code === MISSING_CAPABILITY) || lacked) {
     const what = Object.keys(isObject(requiredCapabilities) ? requiredCapabilities : {}).join(', ');
     return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: what || message, requiredCapabilities, ...origin });
   }
-  if (code !== HEADER_MISMATCH && code !== UNSUPPORTED_VERSION) return undefined;
-  return new GatewayError('UPSTREAM_INVALID', { server, reason: message }, { cause: error });
+  if (!isStateless || (code !== HEADER_MISMATCH && code !== UNSUPPORTED_VERSION)) return undefined;
+  return new GatewayError('UPSTREAM_INVALID', { server: source.name, reason: message }, { cause: error });
 }
 
 function toNotFound(error: ProtocolError, { method, params }: Exchange, { dialect }: Source): GatewayError | undefined {

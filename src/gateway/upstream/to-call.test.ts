@@ -65,13 +65,14 @@ describe('a call to a handshake server', () => {
 
   it('can be another call on behalf of the exchange', () => {
     const wanted = { method: 'tasks/get', params: { taskId: 't' }, signal: undefined };
-    const { call, exchange } = called({}, 'handshake', { task: { requested: true } }, wanted);
+    const { call, exchange } = called({}, 'handshake', { task: { requested: true }, wantsProgress: true }, wanted);
     expect(call).toMatchObject({ method: 'tasks/get', params: { taskId: 't' } });
     expect([call.signal, call.task]).toEqual([undefined, undefined]);
     expect(called({}, 'handshake').call.signal).toBeInstanceOf(AbortSignal);
     call.onProgress!({ progress: 1 });
     call.onLog!({ level: 'info', data: 1 });
     call.onNotify!({ jsonrpc: '2.0', method: 'n', params: { a: 1 } });
+    expect(called({}, 'handshake').call.onProgress).toBeUndefined();
     expect(exchange.sent).toEqual([{ progress: 1 }, { level: 'info', data: 1 }, { method: 'n', params: { a: 1 } }]);
   });
 });

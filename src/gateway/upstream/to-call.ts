@@ -43,7 +43,7 @@ export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wa
     trace,
     timeoutMs,
     task: wanted.task ?? asked,
-    onProgress: (progress) => exchange.progress(progress),
+    onProgress: exchange.wantsProgress ? (progress) => exchange.progress(progress) : undefined,
     onNotify: (notification) => exchange.notify(notification.method, notification.params),
     onLog: (entry) => exchange.log(entry),
     onRelease: (retryMs) => exchange.releaseStream(retryMs),

@@ -1,22 +1,14 @@
-// Progress as a server tells it, with the request it is for. The draft dialect has a notification of its own.
+// Progress as a peer reports it, with the token of the request it is for. The draft dialect has a notification of its own.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { readProgress } from '../dialect/progress.ts';
 
-/** `progress` is undefined when it was none. */
+/** `progress` is undefined where the notification holds no valid progress. */
 export function toProgress(method: string, params: JsonObject): { token: unknown; progress: Progress | undefined } {
   if (method === 'progress') {
     const { id, percent, message } = params;
-    return { token: id, progress: checked(percent, 100, message) };
+    return { token: id, progress: readProgress({ progress: percent, total: 100, message }) };
   }
-  const { progressToken, progress, total, message } = params;
-  return { token: progressToken, progress: checked(progress, total, message) };
-}
-
-function checked(progress: unknown, total: unknown, message: unknown): Progress | undefined {
-  if (typeof progress !== 'number' || !Number.isFinite(progress)) return undefined;
-  return {
-    progress,
-    ...(typeof total === 'number' && { total }),
-    ...(typeof message === 'string' && { message }),
-  };
+  const { progressToken, ...told } = params;
+  return { token: progressToken, progress: readProgress(told) };
 }

@@ -35,6 +35,7 @@ import { ToolBook } from './tool-book.ts';
 import type { Upstream } from './upstream.ts';
 
 const WAIT_MS = 60_000;
+const ROOTS_CHANGED = 'notifications/roots/list_changed';
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 /** A client of which nothing is known yet is most likely one of this kind. */
 const ANYBODY: Opening = { dialect: 'handshake', capabilities: {} };
@@ -147,10 +148,15 @@ export class UpstreamTarget implements Target {
     if (this.viewFor(client)?.dialect === 'stateless') await this.#connections.home(client).followTask(taskId);
   }
 
-  notify(notification: NotificationMessage, client: ClientView): void {
-    const { current } = this.#connections.known(client)?.supervised ?? {};
-    if (current?.server.dialect !== 'handshake') return;
-    current.notify(notification.method, notification.params).catch(() => {}); // a server that is gone needs no notice
+  /** What the protocol does not name may matter to later calls: the server is connected for it if need be. */
+  notify({ method, params }: NotificationMessage, client: ClientView): void {
+    const { supervised } =
+      ROOTS_CHANGED === method ? (this.#connections.known(client) ?? {}) : this.#connections.home(client);
+    const upstream = supervised?.current ?? (method === ROOTS_CHANGED ? undefined : supervised?.get());
+    // A server that is gone needs no notice.
+    void Promise.resolve(upstream)
+      .then((one) => one?.notify(method, params))
+      .catch(() => {});
   }
 
   /** Other roots are configured. */

@@ -35,7 +35,11 @@ test('a call is an invocation, and is called off in the words of the dialect', a
   const { wire, speaker } = setUp(() => ({ type: 'success', value: 3 }));
   await speaker.call({ method: 'tools/call', params: { name: 'add', arguments: { a: 1 } } });
   expect(wire.calls[0]).toMatchObject({ method: 'tools/invoke', params: { name: 'add', arguments: { a: 1 } } });
-  expect(wire.calls[0]?.cancelNotice?.(9, 'late')).toEqual({ jsonrpc: '2.0', method: 'cancel', params: { id: 9 } });
+  expect(wire.calls[0]?.cancelNotice?.(9, { reason: 'late' })).toEqual({
+    jsonrpc: '2.0',
+    method: 'cancel',
+    params: { id: 9 },
+  });
 });
 
 test.each([

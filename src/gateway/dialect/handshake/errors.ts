@@ -5,7 +5,7 @@ import { isObject } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { META } from '../meta.ts';
-import { inOwnWords, plainError, toWire } from '../plain-error.ts';
+import { plainError, toWire } from '../plain-error.ts';
 import type { Features } from '../revisions.ts';
 import type { ServedExchange } from '../served-exchange.ts';
 
@@ -28,13 +28,15 @@ export function toHandshakeError(
     if (exchange.method === 'tools/call') return asResult(message, required && { [META.required]: required });
     return { error: toWire(-32603, message, required && { requiredCapabilities: required }) };
   }
-  if (features.chainCodes) {
-    const wire = chainError(error);
-    if (wire) return { error: inOwnWords(error, wire) };
-  }
+  const { origin } = details;
+  const wire = features.chainCodes ? chainError(error) : undefined;
+  if (wire && !(origin instanceof ProtocolError && origin.code === wire.code)) return { error: wire };
+  // Servers use more than one number for what is missing, and this era forbids none of them.
+  if (origin instanceof ProtocolError) return { error: plainError(origin) };
   const resource = code === 'RESOURCE_NOT_FOUND';
-  const wire = resource ? toWire(-32002, 'Resource not found', { uri: details.uri }) : plainError(error, exchange.id);
-  return { error: inOwnWords(error, wire, 'handshake') };
+  return {
+    error: resource ? toWire(-32002, 'Resource not found', { uri: details.uri }) : plainError(error, exchange.id),
+  };
 }
 
 function asResult(text: string, meta?: unknown): Spelled {

@@ -91,7 +91,9 @@ describe('a question', () => {
     };
     speaker.onRequest(request('elicitation/create', { message: 'Hi', _meta: { x: 1 } }, 'seven'));
     await settled();
-    expect(events.asks).toEqual([{ method: 'elicitation/create', params: { mode: 'form', message: 'Hi' } }]);
+    expect(events.asks).toEqual([
+      { method: 'elicitation/create', params: { mode: 'form', message: 'Hi', _meta: { x: 1 } } },
+    ]);
     expect(wire.responded).toEqual([{ jsonrpc: '2.0', id: 'seven', result: { action: 'decline' } }]);
     expect([held, wire.held]).toEqual([1, 0]);
   });
@@ -126,16 +128,13 @@ describe('a question', () => {
     expect(JSON.stringify(wire.responded)).not.toContain('hunter2');
   });
 
-  test('that we do not know is refused, and a ping answered', async () => {
+  test('of the server’s own is put like any other, and a ping answered', async () => {
     const { wire, speaker, events } = setUp();
-    speaker.onRequest(request('tools/call', {}, 1));
+    speaker.onRequest(request('acme/ask', { a: 1 }, 1));
     speaker.onRequest(request('ping', {}, 2));
     await settled();
-    expect(wire.responded.toSorted((a, b) => Number(a.id) - Number(b.id))).toMatchObject([
-      { id: 1, error: { code: -32601 } },
-      { id: 2, result: {} },
-    ]);
-    expect(events.asks).toEqual([]);
+    expect(wire.responded.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual([1, 2]);
+    expect(events.asks).toEqual([{ method: 'acme/ask', params: { a: 1 } }]);
   });
 
   test.each(['on the shared stream', 'on the stream of a call'])(
@@ -182,14 +181,20 @@ describe('what the server tells', () => {
 
   test('that makes no sense is nothing', () => {
     const { speaker, events } = setUp();
-    for (const odd of [
-      note('notifications/resources/updated', { uri: 5 }),
-      note('notifications/cancelled'),
-      note('x'),
-    ]) {
+    for (const odd of [note('notifications/resources/updated', { uri: 5 }), note('notifications/cancelled')]) {
       speaker.onNotification(odd);
     }
     expect(events.changes).toEqual([]);
+  });
+
+  test('in words of its own is passed on', () => {
+    const { speaker, events } = setUp();
+    speaker.onNotification(note('x'));
+    speaker.onNotification(note('notifications/acme/news', { a: 1 }));
+    expect(events.changes).toEqual([
+      { kind: 'notification', method: 'x' },
+      { kind: 'notification', method: 'notifications/acme/news', params: { a: 1 } },
+    ]);
   });
 
   test('of a call alone goes to that call', async () => {

@@ -2,17 +2,19 @@
 // nothing is taken away.
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
+import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
-import type { Change, TaskState } from '../../../protocol/target.ts';
+import type { Change } from '../../../protocol/target.ts';
 import { WrittenParams } from '../../../protocol/written-params.ts';
 import type { SentParams } from '../../../protocol/written-params.ts';
 import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { answerAsk } from '../answer-ask.ts';
 import { featuresOf } from '../revisions.ts';
+import { readChange } from '../read-change.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { fromTask } from './from-task.ts';
@@ -84,19 +86,27 @@ export class HandshakeSpeaker implements Speaker {
     this.#answering.set(request.id, controller);
     // What is told of an interactive session awaits no person: whoever never confirms it must not stop the clock of all others.
     const release = isInteraction(request.method) ? undefined : this.#wire.hold();
-    void answerAsk(request, ask ? { onAsk: ask } : this.#events, controller.signal).then((response) => {
+    const tell = (notification: NotificationMessage): void => void this.#wire.notify(notification).catch(() => {});
+    void answerAsk(request, ask ? { onAsk: ask } : this.#events, controller.signal, tell).then((response) => {
       release?.();
       this.#answering.delete(request.id);
       if (!controller.signal.aborted) return this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
     });
   }
 
-  onNotification({ method, params = {} }: NotificationMessage): void {
-    if (method === 'notifications/cancelled') return this.#answering.get(params.requestId)?.abort();
-    const change = toChange(method, params);
-    if (change?.kind === 'log') return this.#tellLog(change, this.#wire.sole());
-    if (change) this.#events.onChange(change);
-    else if (isInteraction(method)) this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
+  onNotification(notification: NotificationMessage): void {
+    const { method, params = {} } = notification;
+    if (method === 'notifications/cancelled') return this.#stopAnswering(params);
+    if (isInteraction(method)) return this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
+    const change = readChange(method, params);
+    const sole = change?.kind === 'log' || change?.kind === 'notification' ? this.#wire.sole() : undefined;
+    if (change?.kind === 'log') this.#tellLog(change, sole);
+    else if (sole?.onNotify) sole.onNotify(notification);
+    else if (change) this.#events.onChange(change);
+  }
+
+  #stopAnswering({ requestId, ...said }: JsonObject): void {
+    this.#answering.get(requestId)?.abort(new CancelledByPeer(said));
   }
 
   async notify(method: string, params?: JsonObject): Promise<void> {
@@ -122,10 +132,10 @@ export class HandshakeSpeaker implements Speaker {
   /** Where a POST has its own stream, all kinds of notifications come on it. */
   #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
     const { method, params = {} } = notification;
-    const change = toChange(method, params);
+    const change = isInteraction(method) ? undefined : readChange(method, params);
     if (change?.kind === 'log') this.#tellLog(change, call);
-    else if (method === 'notifications/cancelled' || isInteraction(method) || change) this.onNotification(notification);
-    else call.onNotify?.(notification);
+    else if (change?.kind === 'notification') call.onNotify?.(notification);
+    else this.onNotification(notification);
   }
 
   #tellLog(change: Extract<Change, { kind: 'log' }>, call: Pick<OutgoingCall, 'onLog'> | undefined): void {
@@ -194,27 +204,4 @@ function fromRead(method: string, result: JsonObject): JsonObject {
 function withContent(result: JsonObject): JsonObject {
   if (Array.isArray(result.content) || result.structuredContent === undefined) return result;
   return { ...result, content: [{ type: 'text', text: JSON.stringify(result.structuredContent) }] };
-}
-
-export function toChange(method: string, params: JsonObject): Change | undefined {
-  switch (method) {
-    case 'notifications/tools/list_changed':
-      return { kind: 'tools' };
-    case 'notifications/prompts/list_changed':
-      return { kind: 'prompts' };
-    case 'notifications/resources/list_changed':
-      return { kind: 'resources' };
-    case 'notifications/resources/updated':
-      return typeof params.uri === 'string' ? { kind: 'resource', uri: params.uri } : undefined;
-    case 'notifications/message':
-      return { kind: 'log', entry: params as unknown as Extract<Change, { kind: 'log' }>['entry'] };
-    case 'notifications/tasks/status':
-      return { kind: 'task', task: fromTask(params), principal: '' };
-    case 'notifications/tasks':
-      return { kind: 'task', task: params as unknown as TaskState, principal: '' };
-    case 'notifications/elicitation/complete':
-      return { kind: 'elicited', elicitationId: String(params.elicitationId) };
-    default:
-      return undefined;
-  }
 }

@@ -9,8 +9,9 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { missingCapability } from '../ask.ts';
 import type { Conversation } from '../conversation.ts';
-import { isLogLevel } from '../log-level.ts';
+import { isLogLevel, writeLog } from '../log-level.ts';
 import { META, splitMeta } from '../meta.ts';
+import { writeProgress } from '../progress.ts';
 import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';
 import type { Features } from '../revisions.ts';
 import type { ServedExchange } from '../served-exchange.ts';
@@ -111,36 +112,36 @@ export class HandshakeWording implements Wording {
   toChange(change: Change, isSubscribed: (uri: string) => boolean): NotificationMessage | undefined {
     switch (change.kind) {
       case 'resource':
-        if (!isSubscribed(change.uri)) return undefined;
-        return toNotification('notifications/resources/updated', { uri: change.uri });
+        if (!change.isDirect && !isSubscribed(change.uri)) return undefined;
+        return toNotification('notifications/resources/updated', { uri: change.uri, ...change.more });
       case 'task':
         return this.#features.icons ? toNotification('notifications/tasks/status', toTask(change.task)) : undefined;
       case 'elicited':
         if (!this.#features.icons) return undefined;
-        return toNotification('notifications/elicitation/complete', { elicitationId: change.elicitationId });
+        return toNotification('notifications/elicitation/complete', {
+          elicitationId: change.elicitationId,
+          ...change.more,
+        });
       case 'log':
         return this.toLog(change.entry);
       case 'tools':
       case 'prompts':
       case 'resources':
-        return toNotification(`notifications/${change.kind}/list_changed`);
+        return toNotification(`notifications/${change.kind}/list_changed`, change.more);
+      case 'notification':
+        return toNotification(change.method, change.params);
     }
   }
 
   toProgress(progress: Progress, exchange: ServedExchange): NotificationMessage | undefined {
     const { progressToken } = exchange;
     if (progressToken === undefined) return undefined;
-    const { total, message } = progress;
-    return toNotification('notifications/progress', {
-      progressToken,
-      progress: progress.progress,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && this.#features.progressMessage && { message }),
-    });
+    const { message: _, ...older } = progress;
+    return writeProgress(progressToken, this.#features.progressMessage ? progress : older);
   }
 
-  toLog({ level, logger, data }: LogEntry): NotificationMessage {
-    return toNotification('notifications/message', { level, ...(logger !== undefined && { logger }), data });
+  toLog(entry: LogEntry): NotificationMessage {
+    return writeLog(entry);
   }
 
   canAsk(ask: Ask): boolean {

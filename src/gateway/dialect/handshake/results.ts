@@ -2,33 +2,30 @@
 // (matrix §4.4). The newest revision gets its result untouched wherever nothing has to change, and unread where it came so.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { RawObject, fieldOf } from '../../../protocol/raw-object.ts';
+import { RawObject } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
-import { META } from '../meta.ts';
+import { withoutEnvelope } from '../meta.ts';
 import type { Features } from '../revisions.ts';
 import { toContent } from './content.ts';
 import { toListed } from './listed.ts';
 import { wrapStructured } from './structured.ts';
 
-/** Of a result, in its `_meta`. */
-const STATELESS_ONLY: readonly string[] = [META.serverInfo, META.subscriptionId, META.protocolVersion];
-
 export function toHandshakeResult(method: string, given: ResultObject, features: Features): ResultObject {
-  const result = withoutEnvelope(given);
+  const result = toForeign(given);
   if (!(result instanceof RawObject)) return toRead(method, result, features);
   if (method === 'resources/read') return result.without('ttlMs', 'cacheScope');
   return isSame(method, result, features) ? result : toRead(method, result.parse(), features);
 }
 
 /** What belongs to the other era stays there (matrix §4.0), whatever else stands beside it in `_meta`. */
-function withoutEnvelope(result: ResultObject): ResultObject {
-  const meta = fieldOf(result, '_meta');
-  if (!isObject(meta) || !STATELESS_ONLY.some((key) => key in meta)) return result;
-  const rest = Object.entries(meta).filter(([key]) => !STATELESS_ONLY.includes(key));
-  const _meta = rest.length === 0 ? undefined : Object.fromEntries(rest);
-  if (!(result instanceof RawObject)) return { ...result, _meta };
-  return _meta ? result.with({ _meta }) : result.without('_meta');
+function toForeign(result: ResultObject): ResultObject {
+  if (!(result instanceof RawObject)) return withoutEnvelope(result);
+  const meta = result.get('_meta');
+  const own = { _meta: meta };
+  const foreign = isObject(meta) ? withoutEnvelope(own) : own;
+  if (foreign === own) return result;
+  return foreign._meta ? result.with(foreign) : result.without('_meta');
 }
 
 /** Whether this revision is told the very same. */

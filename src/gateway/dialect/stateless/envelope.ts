@@ -1,6 +1,7 @@
 // The `_meta` envelope that makes a request of the stateless era stand on its own: version, client, capabilities. Nothing is
 // remembered from one request to the next.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -18,7 +19,7 @@ export interface Envelope {
 const UNNAMED: Implementation = { name: 'unknown', version: '0' };
 
 /** Throws INVALID_PARAMS for a missing or malformed part, UNSUPPORTED_VERSION for a version not spoken here. */
-export function readEnvelope(request: RequestMessage, spoken: readonly string[]): Envelope {
+export function readEnvelope(request: Pick<RequestMessage, 'params'>, spoken: readonly string[]): Envelope {
   const meta = request.params?._meta;
   if (!isObject(meta)) throw missing('_meta', '_meta with the request envelope is required');
   const revision = meta[META.protocolVersion];
@@ -27,6 +28,10 @@ export function readEnvelope(request: RequestMessage, spoken: readonly string[])
   if (!isObject(capabilities)) throw missing(META.clientCapabilities);
   if (!spoken.includes(revision) || !isStateless(revision)) throw unsupported(revision, spoken);
   return { revision, capabilities, info: toInfo(meta), logLevel: toLogLevel(meta) };
+}
+
+export function toClient({ revision, info, capabilities }: Envelope, principal: string): ClientView {
+  return { dialect: 'stateless', revision, info, capabilities, principal };
 }
 
 export function unsupported(requested: string, spoken: readonly string[]): GatewayError {

@@ -29,7 +29,10 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
   }
   const id = exchange.request.id;
   const filter = honoured(front, exchange, wanted);
-  const mark = (params: JsonObject = {}) => ({ ...params, _meta: { [META.subscriptionId]: id } });
+  const mark = (params: JsonObject = {}) => ({
+    ...params,
+    _meta: { ...(params._meta as JsonObject | undefined), [META.subscriptionId]: id },
+  });
   let isAcknowledged = false;
   const acknowledge = (): void => {
     if (exchange.ended) return;
@@ -120,19 +123,22 @@ function named(filter: Filter): JsonObject {
 function toListened(change: Change, filter: Filter, principal: string): NotificationMessage | undefined {
   switch (change.kind) {
     case 'tools':
-      return filter.toolsListChanged ? toNotification('notifications/tools/list_changed') : undefined;
+      return filter.toolsListChanged ? toNotification('notifications/tools/list_changed', change.more) : undefined;
     case 'prompts':
-      return filter.promptsListChanged ? toNotification('notifications/prompts/list_changed') : undefined;
+      return filter.promptsListChanged ? toNotification('notifications/prompts/list_changed', change.more) : undefined;
     case 'resources':
-      return filter.resourcesListChanged ? toNotification('notifications/resources/list_changed') : undefined;
+      return filter.resourcesListChanged
+        ? toNotification('notifications/resources/list_changed', change.more)
+        : undefined;
     case 'resource':
       if (!filter.resourceSubscriptions.some((whole) => isWithin(change.uri, whole))) return undefined;
-      return toNotification('notifications/resources/updated', { uri: change.uri });
+      return toNotification('notifications/resources/updated', { uri: change.uri, ...change.more });
     case 'task':
       if (change.principal !== principal || !filter.taskIds.includes(change.task.taskId)) return undefined;
       return toNotification('notifications/tasks', change.task as unknown as JsonObject);
     case 'log':
     case 'elicited':
+    case 'notification':
       return undefined;
   }
 }

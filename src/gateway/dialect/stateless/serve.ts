@@ -1,6 +1,5 @@
 // Serves one request of the stateless era: checks in the order that the spec's edge demands (headers, envelope, version,
 // standard headers, capabilities, parameter headers), then lets the target answer. Keeps no memory of the client.
-import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
@@ -12,7 +11,7 @@ import type { Front } from '../front.ts';
 import { logFailure } from '../log-failure.ts';
 import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
 import type { Outlet } from '../outlet.ts';
-import { readEnvelope } from './envelope.ts';
+import { readEnvelope, toClient } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
 import { tasksRequired, toStatelessError } from './errors.ts';
 import { toFlowError } from './flow-wording.ts';
@@ -38,7 +37,7 @@ export interface Caller {
 export interface Running {
   /** True for a stream that ends only when somebody ends it. */
   readonly endless?: boolean;
-  cancel(): void;
+  cancel(reason?: unknown): void;
 }
 
 /** Methods that this era has done away with, or never had. */
@@ -102,10 +101,6 @@ function admit(
   }
   if (headers && request.method === 'tools/call') checkParams(front, headers, exchange);
   return exchange;
-}
-
-function toClient({ revision, info, capabilities }: Envelope, principal: string): ClientView {
-  return { dialect: 'stateless', revision, info, capabilities, principal };
 }
 
 /** A client that declares the extension allows any call to become a task. */

@@ -9,13 +9,14 @@ import type { LoggingLevel } from '@modelcontextprotocol/client';
 import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
-import { isObject, toNotification } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { ASKABLE, cannotBeAsked, missingCapability } from '../ask.ts';
 import type { Front } from '../front.ts';
-import { isAtLeast } from '../log-level.ts';
+import { isAtLeast, writeLog } from '../log-level.ts';
 import { META } from '../meta.ts';
+import { writeProgress } from '../progress.ts';
 import { ServedExchange } from '../served-exchange.ts';
 import { tooMany } from './parked-calls.ts';
 import { MAY_ASK } from './retry.ts';
@@ -47,21 +48,14 @@ export class StatelessExchange extends ServedExchange {
   #minted = 0;
   #scheduled = false;
 
-  progress({ progress, total, message }: Progress): void {
+  progress(progress: Progress): void {
     const { progressToken } = this;
-    if (progressToken === undefined) return;
-    const params = {
-      progressToken,
-      progress,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message }),
-    };
-    this.tell(toNotification('notifications/progress', params));
+    if (progressToken !== undefined) this.tell(writeProgress(progressToken, progress));
   }
 
-  log({ level, logger, data }: LogEntry): void {
-    if (this.logLevel === undefined || !isAtLeast(level, this.logLevel)) return;
-    this.tell(toNotification('notifications/message', { level, ...(logger !== undefined && { logger }), data }));
+  log(entry: LogEntry): void {
+    if (this.logLevel === undefined || !isAtLeast(entry.level, this.logLevel)) return;
+    this.tell(writeLog(entry));
   }
 
   canAsk(ask: Ask): boolean {

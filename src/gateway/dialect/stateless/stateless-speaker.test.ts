@@ -263,3 +263,11 @@ test('notifications of other eras are not sent', async () => {
   await speaker.notify('interaction.event', { a: 1 });
   expect(wire.notified).toEqual([{ jsonrpc: '2.0', method: 'interaction.event', params: { a: 1 } }]);
 });
+
+test('a notification that the protocol does not name is sent in its envelope', async () => {
+  const { wire, speaker } = setUp(() => ({}));
+  await speaker.notify('notifications/acme/told', { a: 1, _meta: { b: 2 } });
+  expect(wire.notified).toMatchObject([
+    { method: 'notifications/acme/told', params: { a: 1, _meta: { b: 2, [META.protocolVersion]: '2026-07-28' } } },
+  ]);
+});

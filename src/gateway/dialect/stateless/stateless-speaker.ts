@@ -3,14 +3,17 @@
 import type { LogEntry } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { toNotification } from '../../../protocol/message.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { readChange } from '../read-change.ts';
 import { toWireCall } from '../speaker.ts';
 import type { Speaker, Wire } from '../speaker.ts';
 import { answerQuestions, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
 import { fromFlow } from './flow-wording.ts';
+import { subscriptionOf } from './listen-stream.ts';
 import { OutgoingEnvelope } from './outgoing-envelope.ts';
 import type { StatelessIdentity } from './outgoing-envelope.ts';
 import { toHeaders } from './outgoing-headers.ts';
@@ -27,6 +30,14 @@ const MAX_PAGES = 100;
 const PASSED_ON = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 const LOG_MESSAGE = 'notifications/message';
+
+/** What clients of the handshake era say that means nothing in this one. */
+const HANDSHAKE_ONLY = new Set([
+  'notifications/initialized',
+  'notifications/roots/list_changed',
+  'initialized',
+  'exit',
+]);
 
 /** A call that was answered with questions so many times. */
 interface Round {
@@ -67,15 +78,20 @@ export class StatelessSpeaker implements Speaker {
   }
 
   onNotification(notification: NotificationMessage): void {
-    const call = notification.method === LOG_MESSAGE ? this.wire.sole() : undefined;
-    if (call?.onLog) this.#onRelated(notification, call);
+    if (subscriptionOf(notification) !== undefined) return this.#watch.onNotification(notification);
+    const { method, params = {} } = notification;
+    const isOwn = method === LOG_MESSAGE || readChange(method, params)?.kind === 'notification';
+    const call = isOwn ? this.wire.sole() : undefined;
+    if (call) this.#onRelated(notification, call);
     else this.#watch.onNotification(notification);
   }
 
-  /** Only cancellation exists, and the wire does that. */
+  /** Of those that the protocol names only cancellation exists here, and the wire does that. */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    if (method.startsWith('notifications/')) return;
-    await this.wire.notify(toNotification(method, params));
+    if (HANDSHAKE_ONLY.has(method)) return;
+    if (isInteraction(method)) return this.wire.notify(toNotification(method, params));
+    const headers = this.wire.http ? toHeaders(method, params ?? {}, this.server.revision) : undefined;
+    await this.wire.notify(toNotification(method, this.envelope.around(params).toJSON()), headers);
   }
 
   watch(): void {

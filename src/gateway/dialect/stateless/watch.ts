@@ -5,7 +5,7 @@ import type { JsonObject, NotificationMessage } from '../../../protocol/message.
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { hasEnded } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toChange } from '../handshake/handshake-speaker.ts';
+import { readChange } from '../read-change.ts';
 import { ListenStream, subscriptionOf } from './listen-stream.ts';
 import type { StatelessSpeaker } from './stateless-speaker.ts';
 
@@ -70,7 +70,7 @@ export class Watch {
   }
 
   tell({ method, params = {} }: NotificationMessage): void {
-    const change = toChange(method, params);
+    const change = readChange(method, params);
     if (change?.kind === 'task' && hasEnded(change.task)) this.#taskIds.delete(change.task.taskId);
     if (change) this.#events.onChange(change);
   }

@@ -1,0 +1,28 @@
+// Progress on the wire, in either direction.
+import type { Progress } from '../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import { toNotification } from '../../protocol/message.ts';
+import { withoutEnvelope } from './meta.ts';
+
+export const PROGRESS = 'notifications/progress';
+
+/** Undefined where it is not progress. Members of the peer's own stay. */
+export function readProgress({ progress, total, message, ...rest }: JsonObject): Progress | undefined {
+  if (typeof progress !== 'number' || Number.isNaN(progress)) return undefined;
+  return {
+    progress,
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+    ...withoutEnvelope(rest),
+  };
+}
+
+export function writeProgress(progressToken: string | number, progress: Progress): NotificationMessage {
+  const { total, message, ...rest } = progress;
+  return toNotification(PROGRESS, {
+    progressToken,
+    ...rest,
+    ...(total !== undefined && { total }),
+    ...(message !== undefined && { message }),
+  });
+}

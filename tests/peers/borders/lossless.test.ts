@@ -1,0 +1,264 @@
+// What one side says reaches the other as it was said: the same probe directly and through a gateway, with an SDK client before an SDK server.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as types from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import {
+  Opened,
+  TRANSPORTS,
+  address,
+  connect2026,
+  connectV1,
+  gatewayTo,
+  toTransport,
+} from './helpers/direct-and-through.ts';
+import type { Heard } from './helpers/direct-and-through.ts';
+import { until } from '../../helpers/until.ts';
+
+const ANY = z.looseObject({});
+const CAPABILITIES = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
+const MARK = { 'acme/mark': { deep: [1, 'two'] } };
+
+/** A client that answers everything, with members of its own. */
+function answering(client: any): void {
+  // The SDK forgets who wants progress once it has the answer: the answer waits until the progress was heard.
+  const progressed = new Promise<void>((resolve) => {
+    client.fallbackNotificationHandler = async ({ params }: any) => void (params?.progressed && resolve());
+  });
+  client.setRequestHandler(types.CreateMessageRequestSchema, async (request: any, extra: any) => {
+    if (request.params.messages.length === 0) throw new types.McpError(-32042 + 7, 'Not today', { acme: true });
+    const { progressToken } = request.params._meta ?? {};
+    if (progressToken !== undefined) {
+      const params = { progressToken, progress: 3, total: 4, message: 'thinking' };
+      await extra.sendNotification({ method: 'notifications/progress', params });
+      await progressed;
+    }
+    return { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' }, _meta: MARK, acme: 'answer' };
+  });
+  client.setRequestHandler(types.ElicitRequestSchema, async () => ({
+    action: 'accept',
+    content: { n: 1 },
+    _meta: MARK,
+    acme: 'answer',
+  }));
+  const AcmeAsk = z.looseObject({ method: z.literal('acme/ask'), params: ANY.optional() });
+  client.setRequestHandler(AcmeAsk, async (request: any) => ({ asked: request.params, _meta: MARK }));
+}
+
+describe.each(TRANSPORTS)('over %s', (transport) => {
+  const opened = new Opened();
+  let direct: Heard;
+  let through: Heard;
+
+  beforeAll(async () => {
+    const at = await address(opened, 'chatty-v1', transport);
+    direct = await connectV1(opened, toTransport(at), CAPABILITIES, answering);
+    const connect = await gatewayTo(opened, { chatty: at }, transport);
+    through = await connectV1(opened, connect(), CAPABILITIES, answering);
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
+  const both = async <T>(probe: (heard: Heard) => Promise<T>): Promise<[T, T]> => [
+    await probe(direct),
+    await probe(through),
+  ];
+  const call = async ({ client }: Heard, name: string, args = {}, options = {}): Promise<any> => {
+    const result: any = await client.callTool({ name, arguments: args }, undefined, options);
+    return JSON.parse(result.content[0].text);
+  };
+  const notification = async (heard: Heard, tool: string, method: string, options = {}): Promise<any> => {
+    const before = heard.messages.length;
+    await call(heard, tool, {}, options);
+    const found = await heard.find(
+      method,
+      (message) => message.method === method && heard.messages.indexOf(message) >= before,
+    );
+    return found.params;
+  };
+
+  test('progress keeps its `_meta` and members of its own', async () => {
+    const probe = async (heard: Heard) => {
+      const { progressToken, ...rest } = await notification(heard, 'progress', 'notifications/progress', {
+        onprogress: () => {},
+      });
+      return rest;
+    };
+    const [one, other] = await both(probe);
+    expect(one).toEqual({ progress: 1, total: 2, message: 'half', _meta: MARK, acme: true });
+    expect(other).toEqual(one);
+  });
+
+  test.each([
+    ['log messages', 'log', 'notifications/message'],
+    ['updates, of resources that nobody subscribed to as well', 'updated', 'notifications/resources/updated'],
+    ['changed lists', 'listChanged', 'notifications/tools/list_changed'],
+    ['notifications that the protocol does not know', 'news', 'notifications/acme/news'],
+  ])('%s keep their `_meta` and members of their own', async (_, tool, method) => {
+    const [one, other] = await both((heard) => notification(heard, tool, method));
+    expect(one).toMatchObject({ _meta: MARK });
+    expect(other).toEqual(one);
+  });
+
+  test('a notification of the server that belongs to no call arrives', async () => {
+    const probe = async (heard: Heard) => {
+      await call(heard, 'lateNews');
+      return (await heard.find('the late news', ({ params }) => params?.n === 2)).params;
+    };
+    const [one, other] = await both(probe);
+    expect(other).toEqual(one);
+  });
+
+  test('a sample is asked for and given with all that stands in it, and the progress of the client is told', async () => {
+    const probe = async (heard: Heard) => {
+      const told = await call(heard, 'sample');
+      const { params } = heard.messages.findLast(({ method }) => method === 'sampling/createMessage');
+      const { progressToken, ..._meta } = params._meta;
+      return { told, asked: { ...params, _meta } };
+    };
+    const [one, other] = await both(probe);
+    expect(one.told).toMatchObject({ answer: { _meta: MARK, acme: 'answer' }, progress: [{ progress: 3, total: 4 }] });
+    expect(one.asked).toMatchObject({ _meta: MARK, acme: true });
+    expect(other).toEqual(one);
+  });
+
+  test('an elicitation is asked and answered with all that stands in it', async () => {
+    const probe = async (heard: Heard) => {
+      const told = await call(heard, 'elicit');
+      return { told, asked: heard.messages.findLast(({ method }) => method === 'elicitation/create').params };
+    };
+    const [one, other] = await both(probe);
+    expect(one).toMatchObject({ told: { _meta: MARK, acme: 'answer' }, asked: { _meta: MARK, acme: true } });
+    expect(other).toEqual(one);
+  });
+
+  test('what a client refuses is refused in its own words', async () => {
+    const [one, other] = await both((heard) => call(heard, 'refused'));
+    expect(one).toMatchObject({ code: -32035, data: { acme: true } });
+    expect(other).toEqual(one);
+  });
+
+  test('a request of the server that the protocol does not know is answered by the client', async () => {
+    const [one, other] = await both((heard) => call(heard, 'ask'));
+    expect(one).toMatchObject({ asked: { n: 1, _meta: MARK }, _meta: MARK });
+    expect(other).toEqual(one);
+    const [refused, also] = await both((heard) => call(heard, 'unknown'));
+    expect(refused).toMatchObject({ code: -32601 });
+    expect(also).toEqual(refused);
+  });
+
+  test('requests and notifications of the client that the protocol does not know arrive', async () => {
+    const probe = async (heard: Heard) => {
+      const params = { n: 1, _meta: MARK };
+      const echo = await heard.client.request({ method: 'acme/echo', params }, ANY);
+      await heard.client.notification({ method: 'notifications/acme/told', params: { n: 1, _meta: MARK } });
+      const told = await until('the notification to be heard', async () => {
+        const all: any[] = await call(heard, 'heard');
+        return all.find((one) => one.told);
+      });
+      return { echo, told };
+    };
+    const [one, other] = await both(probe);
+    expect(one.told).toEqual({ told: { n: 1, _meta: MARK } });
+    expect(other).toEqual(one);
+  });
+
+  test('the reason of a cancel arrives', async () => {
+    const probe = async (heard: Heard) => {
+      const controller = new AbortController();
+      const before = heard.messages.length;
+      const hanging = call(heard, 'hang', {}, { signal: controller.signal }).catch(() => {});
+      await heard.find(
+        'the call to hang',
+        (message) => message.params?.hanging && heard.messages.indexOf(message) >= before,
+      );
+      controller.abort('I changed my mind');
+      await hanging;
+      return until('the cancel to be heard', async () => {
+        const all: any[] = await call(heard, 'heard');
+        return all.find((one) => one.cancelled);
+      });
+    };
+    const [one, other] = await both(probe);
+    expect(one.cancelled).toContain('I changed my mind');
+    expect(other).toEqual(one);
+  });
+
+  test('a server is asked for progress only where the client asked for it', async () => {
+    const [one, other] = await both((heard) => call(heard, 'meta'));
+    expect(one).toBe('none');
+    expect(other).toEqual(one);
+    const wanted = await call(through, 'meta', {}, { onprogress: () => {} });
+    expect(wanted).toHaveProperty('progressToken');
+  });
+
+  test.each([
+    ['a resource', (client: any) => client.readResource({ uri: 'acme://x' })],
+    ['a prompt', (client: any) => client.getPrompt({ name: 'p' })],
+    [
+      'a tool',
+      (client: any) =>
+        client.callTool({ name: 'fails', arguments: { code: -32602, message: 'Unknown tool: x', data: [1] } }),
+    ],
+    [
+      'a tool with a code of its own',
+      (client: any) => client.callTool({ name: 'fails', arguments: { code: -32020, message: 'Mine', data: 1 } }),
+    ],
+    [
+      'a tool with the code of another era',
+      (client: any) => client.callTool({ name: 'fails', arguments: { code: -32021, message: 'Mine', data: 1 } }),
+    ],
+    ['a method that is unknown', (client: any) => client.request({ method: 'acme/none' }, ANY)],
+  ])('errors of the server keep code, words and data: %s', async (_, ask) => {
+    const [one, other] = await both(async ({ client }) => {
+      const { code, message, data } = await ask(client).catch((error: unknown) => error);
+      return { code, message, data };
+    });
+    expect(one.code).toBeTypeOf('number');
+    expect(other).toEqual(one);
+  });
+});
+
+describe.each(TRANSPORTS)('a client of 2026-07-28 before a server of 2025-11-25, over %s', (transport) => {
+  const opened = new Opened();
+  let client: any;
+  let heard: Heard<any>;
+
+  beforeAll(async () => {
+    const at = await address(opened, 'chatty-v1', transport);
+    const connect = await gatewayTo(opened, { chatty: at }, transport);
+    heard = await connect2026(opened, connect(true));
+    ({ client } = heard);
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
+  const call = async (name: string, args = {}, options = {}): Promise<any> => {
+    const result: any = await client.callTool({ name, arguments: args }, options);
+    return JSON.parse(result.content[0].text);
+  };
+
+  test('a notification that the protocol does not know reaches the server', async () => {
+    await client.notification({ method: 'notifications/acme/told', params: { n: 1, _meta: MARK } });
+    const told = await until('the notification to be heard', async () => {
+      const all: any[] = await call('heard');
+      return all.find((one) => one.told);
+    });
+    expect(told).toEqual({ told: { n: 1, _meta: MARK } });
+  });
+
+  test('a request that the protocol does not know reaches the server', async () => {
+    const echo = await client.request({ method: 'acme/echo', params: { n: 1, _meta: MARK } }, ANY);
+    expect(echo).toMatchObject({ echo: { n: 1, _meta: MARK }, meta: MARK });
+  });
+
+  test('progress keeps its `_meta`, and is asked for only where the client did', async () => {
+    await call('progress', {}, { onprogress: () => {} });
+    const { params } = await heard.find('progress', ({ method }) => method === 'notifications/progress');
+    expect(params).toMatchObject({ progress: 1, total: 2, message: 'half', acme: true, _meta: MARK });
+    expect(await call('meta')).toBe('none');
+  });
+
+  test('an error keeps its words and data; its number is the one of the era', async () => {
+    const error = await client.readResource({ uri: 'acme://x' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: -32602, data: { uri: 'acme://x', acme: true } });
+    expect(error.message).toContain('Resource not found: acme://x');
+  });
+});

@@ -27,10 +27,6 @@ export class DelegatedExchange implements Exchange {
     this.inner.params = params;
   }
 
-  get sentText(): string | undefined {
-    return this.inner.sentText;
-  }
-
   get client(): ClientView {
     return this.inner.client;
   }

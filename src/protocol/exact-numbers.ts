@@ -1,29 +1,49 @@
-// Numbers as they were sent. A request is read and written anew on its way; a number that JavaScript cannot hold (an id of 64 bits),
-// or that it writes in another way (`1.0`), would arrive as another one. So what is written is laid beside what came.
-// 1. Nothing but numbers ever changes, and each only into one that JavaScript reads as the same: what somebody has changed on the
-//    way, and what any rule has seen, is what is sent. A key that stands there twice stays one.
-// 2. Whatever is not certain stays as it was written.
-import type { JsonObject } from './message.ts';
-import { isObject } from './message.ts';
+// Numbers as they were sent. JavaScript cannot hold every JSON number (`12345678901234567890`, `1e400`), and writes others in another
+// way (`1.0`). An object that was read from such a text carries the text of those numbers under a symbol, and is written with it.
+// 1. A number is written as it was sent only while its value is still the one that was read. What a step changed is what is sent.
+// 2. The symbol is enumerable, so copies made with `{ ...object }` carry it too. `JSON.stringify`, `Object.keys` and `for in` do not see it.
+// 3. Until a peer sends such a number, writing costs nothing more than `JSON.stringify`.
+import { randomId } from '../shared/ids.ts';
 
-const KEY = '"arguments":';
+const EXACT = Symbol('numbers as they were sent');
+
+type Texts = Map<string, string>;
+type Container = { [EXACT]?: Texts; [key: string]: unknown };
+
+/** Finding the numbers takes several times as long as parsing. In a longer text they stay as JavaScript reads them. */
+const MAX_CHARS = 8 * 1024 * 1024;
+/** Deeper than any message may be. What is deeper still is a circle, and for `JSON.stringify` to refuse. */
+const MAX_DEPTH = 2000;
+
+/** A number that may not be written as it was sent: 16 digits or more, an exponent, a fraction that ends in 0, or -0. */
+const MAY_DIFFER = /[:,[]\s*(?:-?(?:[\d.]{16}|\d+(?:\.\d+)?[eE]|\d+\.\d*0[\s,}\]])|-0[\s,}\]])/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const SPACE = /[ \t\r\n]*/y;
-/** Laying two texts side by side takes several times as long as reading one. What is longer stays as it is written. */
-export const MAX_CHARS = 256 * 1024;
 
-/** The members of a call's params as JSON, without the braces; `sent` is the text in which they came, or one that holds it. */
-export function writeExactly(params: JsonObject, sent: string): string {
-  if (!isPlainCall(params)) return withNumbersOf(sent, JSON.stringify(params).slice(1, -1));
-  const args = JSON.stringify(params.arguments);
-  const name = JSON.stringify(params.name);
-  return `"name":${name},"arguments":${standsIn(sent, args) ? args : mergedAt(sent, args)}`;
+/** Stands for a number until the text is complete. Nobody outside the process ever sees it, so nobody can forge it. */
+let mark: { readonly text: string; readonly pattern: RegExp } | undefined;
+
+/** JSON, with its numbers as they are written there. Throws like `JSON.parse`. */
+export function parseExactly(text: string): unknown {
+  return keepNumbers(JSON.parse(text), text);
 }
 
-/** The arguments of a call as they are sent, for whoever shows them or tells some from others; empty where there are none. */
-export function exactArguments(args: unknown, sent: string | undefined): string {
-  const written = JSON.stringify(args) ?? '';
-  return sent === undefined || written === '' ? written : mergedAt(sent, written);
+/** `value` was read from `text`. */
+export function keepNumbers<T>(value: T, text: string): T {
+  if (text.length <= MAX_CHARS && MAY_DIFFER.test(text) && typeof value === 'object') note(value as Container, text);
+  return value;
+}
+
+/** For a copy that was made member by member. */
+export function copyNumbers<T extends object>(from: object, to: T): T {
+  const texts = (from as Container)[EXACT];
+  if (texts) (to as Container)[EXACT] = texts;
+  return to;
+}
+
+/** Like `JSON.stringify`, with numbers as they were sent. */
+export function writeExactly(value: unknown): string {
+  if (!mark || !hasTexts(value, 0)) return JSON.stringify(value);
+  return JSON.stringify(value, withMarks).replace(mark.pattern, '$1');
 }
 
 /** The values of its members, of an object as `JSON.stringify` writes it. */
@@ -31,91 +51,118 @@ export function membersOf(object: string): string[] {
   const members: string[] = [];
   let depth = 0;
   for (let at = 0, from = 0, end = 0; at < object.length; at = end) {
-    const token = tokenAt(object, at)!;
-    end = at + token.length;
-    if (depth === 1 && token === ':') from = end;
-    if (depth === 1 && from > 0 && (token === ',' || token === '}')) members.push(object.slice(from, at));
+    const token = object[at]!;
+    end = token === '"' ? stringEnd(object, at) : at + 1;
+    if (depth === 1 && token === ':' && from === 0) from = end;
+    if (depth === 1 && from > 0 && (token === ',' || token === '}')) {
+      members.push(object.slice(from, at));
+      from = 0;
+    }
     if (token === '{' || token === '[') depth++;
     else if (token === '}' || token === ']') depth--;
   }
   return members;
 }
 
-/** As nearly always, and mostly at the end. Where it stands elsewhere, a number may be written in another way. */
-function standsIn(sent: string, args: string): boolean {
-  return sent.slice(-args.length - 1, -1) === args || sent.includes(args);
+function withMarks(this: Container, key: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  const text = this[EXACT]?.get(key);
+  return text !== undefined && Number(text) === value ? mark!.text + text : value;
 }
 
-/** The way to ask for a tool: a name, then arguments, and nothing else. Half of the time then goes into them alone. */
-function isPlainCall(params: JsonObject): boolean {
-  let count = 0;
-  for (const key in params) {
-    const isExpected = count === 0 ? key === 'name' : key === 'arguments';
-    if (isExpected) count++;
-    else if (params[key] !== undefined) return false;
+function hasTexts(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
+  const container = value as Container;
+  if (container[EXACT] || typeof container.toJSON === 'function') return true; // what it will be is not known yet
+  if (Array.isArray(value)) return value.some((one) => hasTexts(one, depth + 1));
+  for (const key in container) if (hasTexts(container[key], depth + 1)) return true;
+  return false;
+}
+
+/** An object or array whose text is being walked through. */
+interface Frame {
+  /** Undefined where the text holds something that was not read: a key that stands there twice. */
+  container: Container | undefined;
+  isArray: boolean;
+  key: string;
+  index: number;
+  isKeyNext: boolean;
+}
+
+/** Walks through the text and the value side by side. The text is known to be valid. */
+function note(root: Container, text: string): void {
+  const open: Frame[] = [];
+  let frame: Frame | undefined;
+  for (let at = 0; at < text.length;) {
+    const character = text[at]!;
+    switch (character) {
+      case '{':
+      case '[': {
+        const container = frame ? memberOf(frame) : root;
+        frame = { container, isArray: character === '[', key: '', index: 0, isKeyNext: character === '{' };
+        open.push(frame);
+        at++;
+        break;
+      }
+      case '}':
+      case ']':
+        open.pop();
+        frame = open.at(-1);
+        at++;
+        break;
+      case ',':
+        if (frame) {
+          frame.index++;
+          frame.isKeyNext = !frame.isArray;
+        }
+        at++;
+        break;
+      case '"': {
+        const end = stringEnd(text, at);
+        if (frame?.isKeyNext) {
+          frame.key = JSON.parse(text.slice(at, end)) as string;
+          frame.isKeyNext = false;
+        }
+        at = end;
+        break;
+      }
+      default:
+        NUMBER.lastIndex = at;
+        at += noteNumber(frame, NUMBER.exec(text)?.[0]);
+    }
   }
-  return count === 2 && typeof params.name === 'string' && isObject(params.arguments);
 }
 
-function withNumbersOf(sent: string, written: string): string {
-  const at = written.indexOf(KEY);
-  if (at === -1) return written;
-  const to = at + KEY.length;
-  return written.slice(0, to) + mergedAt(sent, written.slice(to));
-}
-
-function mergedAt(sent: string, rest: string): string {
-  const at = sent.indexOf(KEY);
-  const merged = at === -1 || rest.length > MAX_CHARS ? undefined : merge(sent, at + KEY.length, rest);
-  return merged ?? rest;
-}
-
-/** `rest` with the numbers of `sent`; undefined where they are not the same but for these. */
-function merge(sent: string, from: number, rest: string): string | undefined {
-  let merged = '';
-  let at = from;
-  let depth = 0;
-  for (let end = 0, start = 0; start < rest.length; start = end) {
-    at += matchAt(SPACE, sent, at)!.length;
-    const token = tokenAt(rest, start)!;
-    const theirs = tokenAt(sent, at);
-    if (theirs === undefined || !meansTheSame(token, theirs)) return undefined;
-    merged += isNumber(token) ? theirs : token;
-    at += theirs.length;
-    end = start + token.length;
-    if (token === '{' || token === '[') depth++;
-    else if (token === '}' || token === ']') depth--;
-    if (depth === 0) return merged + rest.slice(end);
+/** Returns how long it is; 1 where it is not a number. */
+function noteNumber(frame: Frame | undefined, text: string | undefined): number {
+  if (text === undefined) return 1;
+  if (frame?.container && String(Number(text)) !== text) {
+    mark ??= createMark();
+    (frame.container[EXACT] ??= new Map()).set(keyOf(frame), text);
   }
-  return undefined;
+  return text.length;
 }
 
-function meansTheSame(token: string, theirs: string): boolean {
-  if (token === theirs) return true;
-  if (isNumber(token)) return isNumber(theirs) && Number(token) === Number(theirs);
-  return token.length > 1 && theirs.startsWith('"') && JSON.parse(theirs) === JSON.parse(token);
+function memberOf(frame: Frame): Container | undefined {
+  const value = frame.container?.[keyOf(frame)];
+  return typeof value === 'object' && value !== null ? (value as Container) : undefined;
 }
 
-function isNumber(token: string): boolean {
-  const first = token.charCodeAt(0);
-  return first === 0x2d || (first >= 0x30 && first <= 0x39);
+function keyOf({ isArray, index, key }: Frame): string {
+  return isArray ? String(index) : key;
 }
 
-/** A number, a word with its quotes, or one character. */
-function tokenAt(text: string, at: number): string | undefined {
-  return text[at] === '"' ? wordAt(text, at) : (matchAt(NUMBER, text, at) ?? text[at]);
+function createMark() {
+  const text = `exact-${randomId()}:`;
+  return { text, pattern: new RegExp(`"${text}([^"]*)"`, 'g') };
 }
 
-function wordAt(text: string, start: number): string | undefined {
+/** Behind the quote that ends the string that begins here. */
+function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end;
     while (text[before - 1] === '\\') before--;
-    if ((end - before) % 2 === 0) return text.slice(start, end + 1);
+    if ((end - before) % 2 === 0) return end + 1;
   }
-  return undefined;
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0];
+  return text.length;
 }

@@ -81,8 +81,6 @@ export interface Exchange {
   readonly method: string;
   /** Params without anything that belongs to an era, replaceable by whoever sees the exchange; foreign `_meta` keys are kept in `params._meta`. */
   params: JsonObject;
-  /** The text in which the params came, where it is known: numbers may stand there that JavaScript cannot hold. */
-  readonly sentText?: string | undefined;
   readonly client: ClientView;
   /** The client does not wait for an answer: what becomes of it is told to nobody. */
   readonly isNotification?: boolean | undefined;

@@ -1,6 +1,7 @@
 // A large object that nobody has read: the bytes in which it came, and where its members stand in them.
 // 1. Its bytes are whole, valid JSON without a line end, in valid UTF-8: whoever makes one has checked them.
 // 2. No two members have the same key.
+import { parseExactly, writeExactly } from './exact-numbers.ts';
 import type { JsonObject } from './message.ts';
 import { RawObject } from './raw-object.ts';
 import type { RawType } from './raw-object.ts';
@@ -33,7 +34,7 @@ export class RawBytes extends RawObject {
   /** Reads this one member. */
   get(key: string): unknown {
     const member = this.#members.get(key);
-    return member && JSON.parse(member.bytes.toString('utf8', member.valueAt));
+    return member && parseExactly(member.bytes.toString('utf8', member.valueAt));
   }
 
   /** What a member is, without reading it. */
@@ -69,7 +70,7 @@ export class RawBytes extends RawObject {
 
   /** Reads all of it. */
   parse(): JsonObject {
-    return JSON.parse(Buffer.concat(this.chunks()).toString()) as JsonObject;
+    return parseExactly(Buffer.concat(this.chunks()).toString()) as JsonObject;
   }
 
   /** Its bytes as they are to be written, one piece after the other. */
@@ -91,5 +92,5 @@ const CLOSE = Buffer.from('}');
 
 function toMember(key: string, value: unknown): RawMember {
   const start = `${JSON.stringify(key)}:`;
-  return { bytes: Buffer.from(start + JSON.stringify(value)), valueAt: Buffer.byteLength(start) };
+  return { bytes: Buffer.from(start + writeExactly(value)), valueAt: Buffer.byteLength(start) };
 }

@@ -1,5 +1,6 @@
 // A small object that was read, with the text in which it came: whoever only passes it on does not write it anew. The members of a
 // protocol are taken out of the text itself, and put on at its end; all else is made only if somebody wants to have it.
+import { keepNumbers, writeExactly } from './exact-numbers.ts';
 import type { JsonObject } from './message.ts';
 import { isObject } from './message.ts';
 import { RawObject } from './raw-object.ts';
@@ -22,6 +23,7 @@ export class RawText extends RawObject {
   readonly #read: JsonObject;
   readonly #change: Change | undefined;
   #text: string | undefined;
+  #hasNumbers = false;
 
   /** `text` is the value, changed, and nothing else, no space at its ends; without it, it is written when it is first asked for. */
   constructor(read: JsonObject, text?: string, change?: Change) {
@@ -32,7 +34,7 @@ export class RawText extends RawObject {
   }
 
   get text(): string {
-    return (this.#text ??= this.#textLeft() ?? JSON.stringify(this.parse()));
+    return (this.#text ??= this.#textLeft() ?? writeExactly(this.parse()));
   }
 
   has(key: string): boolean {
@@ -44,7 +46,9 @@ export class RawText extends RawObject {
     if (change?.off === key) return undefined;
     if (change?.on && Object.hasOwn(change.on, key)) return change.on[key];
     if (change) return change.of.get(key);
-    return ownValue(this.#read[key]);
+    const value = ownValue(this.#read[key]);
+    if (typeof value === 'object') this.#keepNumbers();
+    return value;
   }
 
   typeOf(key: string): RawType | undefined {
@@ -82,7 +86,7 @@ export class RawText extends RawObject {
 
   parse(): JsonObject {
     const change = this.#change;
-    if (!change) return this.#read;
+    if (!change) return this.#keepNumbers();
     const value: JsonObject = { ...change.of.parse(), ...change.on };
     if (change.off !== undefined) delete value[change.off];
     return value;
@@ -96,6 +100,13 @@ export class RawText extends RawObject {
     return Buffer.byteLength(this.text);
   }
 
+  /** Looked for when somebody reads what may hold numbers: most results are only passed on. */
+  #keepNumbers(): JsonObject {
+    if (!this.#hasNumbers && this.#text !== undefined) keepNumbers(this.#read, this.#text);
+    this.#hasNumbers = true;
+    return this.#read;
+  }
+
   #textLeft(): string | undefined {
     const change = this.#change;
     return change?.off === undefined ? undefined : change.of.#textWithout(change.off);
@@ -106,7 +117,7 @@ export class RawText extends RawObject {
     const { text } = this;
     const name = JSON.stringify(key);
     const at = this.#placeOf(name);
-    const member = `${name}:${JSON.stringify(this.get(key))}`;
+    const member = `${name}:${writeExactly(this.get(key))}`;
     if (at === undefined || !text.startsWith(member, at)) return undefined;
     const end = at + member.length;
     const [before, after] = [text[at - 1], text[end]];

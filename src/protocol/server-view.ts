@@ -39,8 +39,6 @@ export interface CallOptions {
 export interface OutgoingCall extends CallOptions {
   method: string;
   params?: JsonObject | undefined;
-  /** The text in which the params came (exact-numbers.ts). */
-  sentText?: string | undefined;
   /** For whom the call is made, where a server is told that with each call; default: as the connection was opened. */
   capabilities?: ClientCapabilities | undefined;
   info?: Implementation | undefined;

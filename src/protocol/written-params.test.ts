@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseExactly, writeExactly } from './exact-numbers.ts';
 import type { JsonObject, Message } from './message.ts';
 import { WrittenParams, toPlainMessage } from './written-params.ts';
 
@@ -18,10 +19,10 @@ test('what a peer calls __proto__ stays a key like any other', () => {
 });
 
 test('numbers are those that were sent', () => {
-  const sent = '{"params":{"name":"b","arguments":{"n":1.0}}}';
-  expect(new WrittenParams({ name: 'a', arguments: { n: 1 } }, '{}', sent).text).toBe(
-    '{"name":"a","arguments":{"n":1.0},"_meta":{}}',
-  );
+  const sent = parseExactly('{"name":"b","arguments":{"n":1.0}}') as JsonObject;
+  const params = new WrittenParams({ ...sent, name: 'a' }, '{"m":1e400}');
+  expect(params.text).toBe('{"name":"a","arguments":{"n":1.0},"_meta":{"m":1e400}}');
+  expect(writeExactly(params.toJSON())).toBe(params.text);
 });
 
 test('whoever takes messages as objects gets them so', () => {

@@ -117,13 +117,13 @@ export class Connection {
   #take(incoming: Incoming): void {
     if (this.#closed) return;
     if (!this.#isHeard) this.#awaitTarget(incoming);
-    const { message, sent } = incoming.kind === 'message' ? incoming : NONE;
+    const message = incoming.kind === 'message' ? incoming.message : undefined;
     if (this.#early) {
       if (this.#early.length < this.#front.limits.maxInFlight) return void this.#early.push(incoming);
       if (message && isRequest(message)) return this.#refuse(message, tooManyInFlight());
       return this.#front.log.warn({ limit: 'maxInFlight' }, 'message.dropped');
     }
-    if (message && this.#isStateless(message)) return this.#stateless(message, sent);
+    if (message && this.#isStateless(message)) return this.#stateless(message);
     if (message && isRequest(message) && this.#running.has(message.id))
       return this.#refuse(message, inFlight(message.id));
     receiveIn(this.#conversation, incoming, this.#outlet);
@@ -140,8 +140,8 @@ export class Connection {
     return this.#front.stateless && isStatelessMessage(message, { session: this.#conversation.wording !== undefined });
   }
 
-  #stateless(message: Message, sent: string | undefined): void {
-    if (isRequest(message)) return this.#serve(message, sent);
+  #stateless(message: Message): void {
+    if (isRequest(message)) return this.#serve(message);
     if (!isNotification(message)) return;
     if (message.method !== 'notifications/cancelled') {
       return hearStateless(this.#front, message, this.#channel.principals.stateless);
@@ -151,11 +151,11 @@ export class Connection {
     this.#checkIdle();
   }
 
-  #serve(request: RequestMessage, sent: string | undefined): void {
+  #serve(request: RequestMessage): void {
     const refusal = this.#refusal(request.id);
     if (refusal) return this.#refuse(request, refusal);
     const outlet = new StatelessOutlet(this.#outlet, this.#running, request.id);
-    const caller = { principal: this.#channel.principals.stateless, sent };
+    const caller = { principal: this.#channel.principals.stateless };
     const running = serveStateless(this.#front, request, outlet, caller);
     if (!running || outlet.ended) return;
     outlet.running = running;
@@ -184,9 +184,6 @@ export class Connection {
     if (this.#onIdle && !this.isBusy) this.#onIdle();
   }
 }
-
-/** Of what is no single message. */
-const NONE: { message?: undefined; sent?: undefined } = {};
 
 function inFlight(id: RequestId): GatewayError {
   return new GatewayError('INVALID_REQUEST', { data: `Request id ${JSON.stringify(id)} is already in flight` });

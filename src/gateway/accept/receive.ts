@@ -10,7 +10,7 @@ import { plainError } from '../dialect/plain-error.ts';
 import { splitOutlet } from './batch-outlet.ts';
 
 export function receiveIn(conversation: Conversation, incoming: Incoming, outlet: Outlet): void {
-  if (incoming.kind === 'message') return conversation.receive(incoming.message, outlet, incoming.sent);
+  if (incoming.kind === 'message') return conversation.receive(incoming.message, outlet);
   if (incoming.kind === 'refused') return refuse(incoming, outlet);
   const reason = batchRefusal(conversation, incoming.items);
   if (reason !== undefined) {

@@ -130,11 +130,7 @@ export class StreamableHttp {
     else this.#inSession(visit, incoming, accepted, sessionId);
   }
 
-  #stateless(
-    { request, response, principal = 'local' }: Visit,
-    { message, sent }: OneMessage,
-    accepted: Accepted,
-  ): void {
+  #stateless({ request, response, principal = 'local' }: Visit, { message }: OneMessage, accepted: Accepted): void {
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
     const outlet = new PostOutlet(this.#front, response, accepted);
@@ -143,7 +139,7 @@ export class StreamableHttp {
       return outlet.end();
     }
     const headers = (name: string) => request.headers[name] as string | undefined;
-    const running = serveStateless(this.#front, message, outlet, { principal, headers, sent });
+    const running = serveStateless(this.#front, message, outlet, { principal, headers });
     // Closing the stream is how this era calls off a request.
     if (!running || outlet.ended) return;
     response.on('close', () => outlet.ended || running.cancel());

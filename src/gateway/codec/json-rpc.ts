@@ -3,6 +3,7 @@
 // 1. The parsed object itself is the message, unknown keys included; only an error without an id is copied (see below).
 // 2. Ids keep their type: 1 and "1" are two requests.
 // 3. Nothing recurses over what a peer sent, so nesting cannot overflow the stack.
+import { parseExactly, writeExactly } from '../../protocol/exact-numbers.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { WrittenParams } from '../../protocol/written-params.ts';
@@ -10,11 +11,7 @@ import type { SentParams } from '../../protocol/written-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
-/** `sent` is the text of the message, or of its params, where it is known. */
-export type Incoming =
-  | { kind: 'message'; message: Message; sent?: string | undefined }
-  | { kind: 'batch'; items: Incoming[] }
-  | Refused;
+export type Incoming = { kind: 'message'; message: Message } | { kind: 'batch'; items: Incoming[] } | Refused;
 
 export interface ReadLimits {
   maxDepth: number;
@@ -28,7 +25,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 export function readMessage(text: string, limits: ReadLimits): Incoming {
   let value: unknown;
   try {
-    value = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+    value = parseExactly(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch (cause) {
     return { kind: 'refused', id: null, error: new GatewayError('PARSE_ERROR', {}, { cause }) };
   }
@@ -42,7 +39,7 @@ export function toIncoming(value: unknown, limits: ReadLimits): Incoming {
 
 export function writeMessage(message: Message | Message[]): string {
   try {
-    return message instanceof Call ? writeCall(message) : JSON.stringify(message);
+    return message instanceof Call ? writeCall(message) : writeExactly(message);
   } catch (cause) {
     throw new GatewayError('INTERNAL', {}, { cause });
   }
@@ -73,7 +70,7 @@ function writeCall({ id, method, params }: Call): string {
 }
 
 function textOf(params: unknown): string {
-  return params instanceof WrittenParams ? params.text : JSON.stringify(params);
+  return params instanceof WrittenParams ? params.text : writeExactly(params);
 }
 
 function toIncomingWithin(value: unknown, maxDepth: number): Incoming {

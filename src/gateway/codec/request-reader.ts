@@ -3,7 +3,7 @@
 // certain, is for `readMessage`.
 // 1. The message is the one that `readMessage` would have read.
 // 2. What is the same for many requests cannot be changed by any of them.
-import { MAX_CHARS } from '../../protocol/exact-numbers.ts';
+import { keepNumbers } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { isDeeperThan, readMessage } from './json-rpc.ts';
@@ -22,12 +22,6 @@ interface Tail {
   /** From the comma before `_meta` to the end of the params. */
   readonly text: string;
   readonly meta: JsonObject;
-}
-
-interface Read {
-  params: JsonObject;
-  /** In which they came, but for what recurs. */
-  sent: string;
 }
 
 /** Of clients that share one address; each costs those of the others a comparison. */
@@ -50,38 +44,27 @@ export class RequestReader {
 
   read(text: string): Incoming {
     const span = findSpan(text, this.#form);
-    const read = span && this.#params(text.slice(span.from, span.to));
-    if (!read) return this.#readWhole(text);
-    const { method } = this.#recurring;
-    const message = { jsonrpc: '2.0' as const, id: span.id, method, params: read.params };
-    return { kind: 'message', message, sent: toKept(read.sent) };
+    const params = span && this.#params(text.slice(span.from, span.to));
+    if (!params) return readMessage(text, this.#limits);
+    return { kind: 'message', message: { jsonrpc: '2.0', id: span.id, method: this.#recurring.method, params } };
   }
 
-  #readWhole(text: string): Incoming {
-    const incoming = readMessage(text, this.#limits);
-    return incoming.kind === 'message' ? { ...incoming, sent: toKept(text) } : incoming;
-  }
-
-  #params(text: string): Read | undefined {
+  #params(text: string): JsonObject | undefined {
     const { maxDepth } = this.#limits;
-    const read = this.#parse(text);
+    const params = this.#parse(text);
     // A level takes two characters, so a short text needs no walk.
-    return read && text.length > 2 * maxDepth && isDeeperThan(read.params, maxDepth - 1) ? undefined : read;
+    return params && text.length > 2 * maxDepth && isDeeperThan(params, maxDepth - 1) ? undefined : params;
   }
 
-  #parse(text: string): Read | undefined {
+  #parse(text: string): JsonObject | undefined {
     const tail = this.#tailOf(text);
-    if (!tail) {
-      const params = this.#learn(text, parseObject(text));
-      return params && { params, sent: text };
-    }
+    if (!tail) return this.#learn(text, readParams(text));
     // With a brace in its place the rest is an object by itself: so the tail is the end of that object, and not of one within it
     // or of a word. If that object is empty, the comma of the tail was one too many.
-    const sent = `${text.slice(0, -tail.text.length)}}`;
-    const params = parseObject(sent);
+    const params = readParams(`${text.slice(0, -tail.text.length)}}`);
     if (!params || isEmpty(params)) return undefined;
     params._meta = tail.meta;
-    return { params, sent };
+    return params;
   }
 
   #tailOf(text: string): Tail | undefined {
@@ -100,9 +83,8 @@ export class RequestReader {
   }
 }
 
-/** It stays for as long as its call does, a task for an hour: what nobody would look at is not kept. */
-function toKept(sent: string): string | undefined {
-  return sent.length > MAX_CHARS ? undefined : sent;
+function readParams(text: string): JsonObject | undefined {
+  return keepNumbers(parseObject(text), text);
 }
 
 function isEmpty(object: JsonObject): boolean {

@@ -27,6 +27,9 @@ const operation = fc.oneof(
   fc.record({ drop: fc.array(fc.constantFrom('resultType', '_meta', 'ab', 'é', 'new', 'none')) }),
 );
 
+/** Without the text of its numbers, which a clone does not carry. */
+const plain = (value: unknown): unknown => structuredClone(value);
+
 describe('an object that nobody has read', () => {
   it('changed and written is what is read, changed and written', () => {
     fc.assert(
@@ -44,10 +47,10 @@ describe('an object that nobody has read', () => {
         expect(toText(written)).not.toMatch(/[\r\n]/);
         for (const key of [...Object.keys(read), 'none']) {
           expect(unread.has(key)).toBe(Object.hasOwn(read, key));
-          expect(unread.get(key)).toEqual(read[key]);
+          expect(plain(unread.get(key))).toEqual(read[key]);
           expect(unread.typeOf(key)).toBe(typeOf(read[key]));
         }
-        expect(unread.parse()).toEqual(read);
+        expect(plain(unread.parse())).toEqual(read);
         expect(JSON.parse(JSON.stringify([unread]))).toEqual(JSON.parse(JSON.stringify([read])));
       }),
     );
@@ -89,7 +92,7 @@ describe('an object that nobody has read', () => {
 
   it('in a batch is written like anything else', () => {
     const answers: ResultMessage[] = [{ jsonrpc: '2.0', id: 1, result: raw('{"a": 1e0}') }];
-    expect(write(answers)).toBe('[{"jsonrpc":"2.0","id":1,"result":{"a":1}}]');
+    expect(write(answers)).toBe('[{"jsonrpc":"2.0","id":1,"result":{"a":1e0}}]');
   });
 });
 

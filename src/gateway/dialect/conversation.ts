@@ -85,11 +85,11 @@ export class Conversation {
     this.#events = events;
   }
 
-  receive(message: Message, outlet: Outlet, sent?: string): void {
+  receive(message: Message, outlet: Outlet): void {
     if (this.#closed) return;
     // What one message carries, such as the opening, holds for all of them.
-    if (this.#via && arrivedVia().length === 0) return runVia(this.#via, () => this.receive(message, outlet, sent));
-    if (isRequest(message)) this.#request(message, outlet, sent);
+    if (this.#via && arrivedVia().length === 0) return runVia(this.#via, () => this.receive(message, outlet));
+    if (isRequest(message)) this.#request(message, outlet);
     else {
       if (isNotification(message)) this.#notification(message);
       else if (!this.#asks.take(message)) this.front.log.warn({ id: message.id }, 'answer.unexpected');
@@ -163,13 +163,13 @@ export class Conversation {
     return this.#inFlight.size;
   }
 
-  #request(request: RequestMessage, outlet: Outlet, sent: string | undefined): void {
+  #request(request: RequestMessage, outlet: Outlet): void {
     const refusal = this.#refuse(request);
     if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);
     if (request.method === 'ping') return outlet.end(toResult(request.id, {}));
     if (request.method === 'initialize') return this.#initialize(request, outlet);
     if (this.wording?.client.dialect === 'draft' && this.#draftRequest(request, outlet)) return;
-    this.#serve(request, outlet, sent);
+    this.#serve(request, outlet);
   }
 
   /** Requests of the draft dialect that concern the connection itself. */
@@ -217,7 +217,7 @@ export class Conversation {
     this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
   }
 
-  #serve(request: RequestMessage, outlet: Outlet, sent: string | undefined): void {
+  #serve(request: RequestMessage, outlet: Outlet): void {
     const wording = this.wording ?? HandshakeWording.preliminary(this);
     const neutral = wording.toNeutral(request);
     if (!neutral) {
@@ -226,7 +226,6 @@ export class Conversation {
     }
     const exchange = new ConversationExchange(neutral.request, neutral.split, wording.client, outlet);
     exchange.conversation = this;
-    exchange.sentText = sent;
     exchange.task = neutral.task;
     this.#inFlight.set(request.id, exchange);
     try {

@@ -20,7 +20,6 @@ export abstract class ServedExchange implements Exchange {
   client: ClientView;
   server: string | undefined;
   task: Exchange['task'];
-  sentText: string | undefined;
   outlet: Outlet;
   #id: string | undefined;
   readonly cancellation = new Cancellation();

@@ -5,7 +5,7 @@
 // 3. The form is never empty, and nothing in it is filled in beforehand: a client that agrees to all that it is asked has
 //    not said yes.
 import type { Ask } from '../../protocol/exchange.ts';
-import { exactArguments, membersOf } from '../../protocol/exact-numbers.ts';
+import { membersOf, writeExactly } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { randomId } from '../../shared/ids.ts';
@@ -24,8 +24,6 @@ export interface Calling {
   tool: string;
   server: string | undefined;
   arguments: unknown;
-  /** The text in which they came, where it is known. */
-  sentText?: string | undefined;
 }
 
 export function toQuestion(calling: Calling, message: string, note: string): Ask {
@@ -52,9 +50,9 @@ export function refusalIn({ action, content }: JsonObject): string | undefined {
   return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
 }
 
-function toLines({ arguments: given, sentText }: Calling): string {
+function toLines({ arguments: given }: Calling): string {
   if (given === undefined || (isObject(given) && Object.keys(given).length === 0)) return 'It has no arguments.';
-  const exact = exactArguments(given, sentText);
+  const exact = writeExactly(given);
   if (!isObject(given)) return toLine(exact, MAX_VALUE);
   const entries = Object.entries(secrets.value(given));
   const members = membersOf(exact);

@@ -1,6 +1,6 @@
 // Puts the question of approve.ts, and remembers answers: of one call for as long as it may be tried again, and a yes for as
 // long as the configuration says, for the same principal alone. Every decision leaves a line in the log that says how it was given.
-import { exactArguments } from '../../protocol/exact-numbers.ts';
+import { writeExactly } from '../../protocol/exact-numbers.ts';
 import type { AnswerWay, Ask } from '../../protocol/exchange.ts';
 import type { StepExchange } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -83,8 +83,8 @@ export class Approvals {
     onAnswered: NonNullable<Ask['onAnswered']>,
   ): Promise<string | undefined> {
     const { message } = this.#options;
-    const { owner: server, signal, sentText } = exchange;
-    const calling = { tool, server, arguments: exchange.params.arguments, sentText };
+    const { owner: server, signal } = exchange;
+    const calling = { tool, server, arguments: exchange.params.arguments };
     const question = { ...toQuestion(calling, message, this.#note), onAnswered };
     const deadline = new Deadline(this.#limit, signal);
     try {
@@ -128,6 +128,7 @@ function readRemember(remember: Remember): Required<Remember> {
 }
 
 /** Of the arguments as they are sent: two ids that JavaScript reads as the same number are not the same arguments. */
-function digestOf({ params, sentText }: StepExchange): string {
-  return lateCrypto().createHash('sha256').update(exactArguments(params.arguments, sentText)).digest('base64url');
+function digestOf({ params }: StepExchange): string {
+  const written = params.arguments === undefined ? '' : writeExactly(params.arguments);
+  return lateCrypto().createHash('sha256').update(written).digest('base64url');
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../protocol/exchange.ts';
+import { parseExactly } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -284,8 +285,7 @@ describe('approve: how often', () => {
     const { call } = gateway({ remember: { ms: 60_000 } });
     const put = async (id: string) => {
       const given = `{"id":${id},"password":"p","in":{"n":1.0}}`;
-      const exchange = new Call({ name: 'delete', arguments: JSON.parse(given) as JsonObject }, YES);
-      Object.assign(exchange, { sentText: `{"params":{"name":"delete","arguments":${given}}}` });
+      const exchange = new Call({ name: 'delete', arguments: parseExactly(given) as JsonObject }, YES);
       await call(exchange);
       return exchange.asked.map(({ params }) => String(params!.message));
     };

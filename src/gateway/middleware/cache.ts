@@ -1,5 +1,6 @@
 // Answers lists and reads from memory for as long as their server allows: `ttlMs` says how long, `cacheScope` for whom. What
 // is private, or does not say, is kept for the principal alone. A change that is told of ends what it concerns.
+import { writeExactly } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { fieldOf } from '../../protocol/raw-object.ts';
 import type { Step, StepExchange } from '../../protocol/step.ts';
@@ -56,7 +57,7 @@ export function cache(options: CacheOptions = {}): Step {
 /** Servers may answer differently to clients of different revisions. */
 function keyOf({ scope, method, params, client }: StepExchange, principal: string | undefined): string {
   const { _meta, ...asked } = params;
-  return JSON.stringify([scope, method, asked, client.dialect, client.revision, principal]);
+  return writeExactly([scope, method, asked, client.dialect, client.revision, principal]);
 }
 
 /** Whoever asks later may rely on it for less long. */

@@ -38,7 +38,6 @@ export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wa
   return {
     method: wanted.method ?? method,
     params: wanted.params ?? paramsOf(exchange),
-    sentText: wanted.params ? undefined : exchange.sentText,
     signal: 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal),
     trace,
     timeoutMs,

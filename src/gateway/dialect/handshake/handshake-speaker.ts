@@ -3,6 +3,7 @@
 import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
 import { isObject, toNotification } from '../../../protocol/message.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
+import { writeExactly } from '../../../protocol/exact-numbers.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
@@ -163,14 +164,14 @@ function unknownMethod(method: string): ProtocolError {
 /** With what belongs into `_meta`; as they are where nothing does. */
 function toSent(
   params: JsonObject | undefined,
-  { trace, sentText }: OutgoingCall,
+  { trace }: OutgoingCall,
   progressToken: number | undefined,
 ): SentParams | undefined {
   if (!trace && progressToken === undefined) return params;
   const own = params?._meta;
-  if (!trace && own === undefined) return new WrittenParams(params, `{"progressToken":${progressToken}}`, sentText);
+  if (!trace && own === undefined) return new WrittenParams(params, `{"progressToken":${progressToken}}`);
   const meta = { ...(isObject(own) ? own : undefined), ...trace, progressToken };
-  return new WrittenParams({ ...params, _meta: undefined }, JSON.stringify(meta), sentText);
+  return new WrittenParams({ ...params, _meta: undefined }, writeExactly(meta));
 }
 
 /** What was chosen before came into completion with 2025-06-18. */

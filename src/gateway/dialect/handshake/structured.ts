@@ -1,5 +1,6 @@
 // Structured output before the stateless era: unknown to 2024-11-05 and 2025-03-26, an object from 2025-06-18 on. A value
 // or schema that is no object is wrapped as `result`, as the official SDK does, so that clients see one shape (matrix §4.6).
+import { copyNumbers } from '../../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
@@ -46,7 +47,7 @@ function reroot(schema: unknown): unknown {
     else if (MAP_KEYWORDS.has(key) && isObject(value)) moved[key] = rerootAll(value);
     else moved[key] = DATA_KEYWORDS.has(key) ? value : reroot(value);
   }
-  return moved;
+  return copyNumbers(schema, moved);
 }
 
 /** Schemas by name: a property may well be called `default` or `$ref`. */

@@ -1,6 +1,7 @@
 // The envelope of our requests to a server of the stateless era: whom it is for, said with each of them. It is the same for all
 // calls of a client, so it is written once for each.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import { writeExactly } from '../../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { OutgoingCall } from '../../../protocol/server-view.ts';
@@ -14,7 +15,7 @@ export interface StatelessIdentity {
   logLevel?: string | undefined;
 }
 
-type Enveloped = Partial<Pick<OutgoingCall, 'trace' | 'sentText' | keyof StatelessIdentity>>;
+type Enveloped = Partial<Pick<OutgoingCall, 'trace' | keyof StatelessIdentity>>;
 
 export class OutgoingEnvelope {
   readonly #revision: string;
@@ -35,11 +36,11 @@ export class OutgoingEnvelope {
   around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): WrittenParams {
     if (!call.trace && params?._meta === undefined) {
       const token = progressToken === undefined ? '' : `,"progressToken":${progressToken}`;
-      return new WrittenParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`, call.sentText);
+      return new WrittenParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`);
     }
     const own = isObject(params?._meta) ? params._meta : undefined;
     const meta = { ...own, ...toEnvelope(this.#revision, this.#identityOf(call)), ...call.trace, progressToken };
-    return new WrittenParams({ ...params, _meta: undefined }, JSON.stringify(meta), call.sentText);
+    return new WrittenParams({ ...params, _meta: undefined }, writeExactly(meta));
   }
 
   #identityOf({ info, capabilities, logLevel }: Enveloped): StatelessIdentity {

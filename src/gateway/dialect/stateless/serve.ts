@@ -29,8 +29,6 @@ export interface Caller {
   principal: string;
   /** Present where the transport is HTTP: then the body must agree with them. */
   headers?: Headers | undefined;
-  /** The text of the request, where it is known. */
-  sent?: string | undefined;
 }
 
 /** What a connection keeps of a request in flight. */
@@ -81,7 +79,7 @@ function admit(
   front: Front,
   request: RequestMessage,
   outlet: Outlet,
-  { principal, headers, sent }: Caller,
+  { principal, headers }: Caller,
 ): StatelessExchange {
   if (headers) checkVersionHeader(headers, request);
   const envelope = readEnvelope(request, front.revisions);
@@ -90,7 +88,6 @@ function admit(
   const answers = readAnswers(request);
   const split = withoutRetry(request.method, splitMeta(request.params));
   const exchange = new StatelessExchange(request, split, toClient(envelope, principal), outlet);
-  exchange.sentText = sent;
   exchange.answers = answers;
   // A client may bring answers to questions that it foresees.
   if (answers) exchange.resumed = { state: undefined, answers, server: undefined };

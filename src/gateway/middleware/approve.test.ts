@@ -285,7 +285,7 @@ describe('approve: how often', () => {
     const { call } = gateway({ remember: { ms: 60_000 } });
     const put = async (id: string) => {
       const given = `{"id":${id},"password":"p","in":{"n":1.0}}`;
-      const exchange = new Call({ name: 'delete', arguments: parseExactly(given) as JsonObject }, YES);
+      const exchange = new Call({ name: 'delete', arguments: parseExactly(given) }, YES);
       await call(exchange);
       return exchange.asked.map(({ params }) => String(params!.message));
     };

@@ -54,7 +54,7 @@ describe('a result that nobody has read', () => {
     const outcome = passOn(unread());
     expect(isOutcome(outcome)).toBe(true);
     const { result } = outcome;
-    expect(result).toEqual(JSON.parse(RESULT));
+    expect(structuredClone(result)).toEqual(JSON.parse(RESULT));
     expect(JSON.parse(JSON.stringify(passOn(unread())))).toEqual({ result: JSON.parse(RESULT) });
     expect(isOutcome({ ...outcome, result })).toBe(true);
   });
@@ -86,7 +86,7 @@ describe('a result that nobody has read', () => {
       },
     };
     await chainOf([step], () => unread())('tools/call');
-    expect(found).toEqual(JSON.parse(RESULT));
+    expect(structuredClone(found)).toEqual(JSON.parse(RESULT));
   });
 });
 

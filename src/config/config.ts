@@ -1,6 +1,7 @@
 // The normal form of a configuration: defaults filled in, short forms written out, paths absolute. Plain frozen data; a
 // configuration in this form is itself a valid input, and stays as it is.
 import type { Era } from '../gateway/dialect/revisions.ts';
+import type { ToolRules } from '../gateway/middleware/server-rules.ts';
 import type { Naming } from '../gateway/router/names.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { LogLevel } from './schema.ts';
@@ -69,6 +70,7 @@ interface ServerCommon {
   readonly revision?: string;
   readonly timeoutMs?: number;
   readonly idleMs?: number;
+  readonly tools?: ToolRules;
   readonly disabled: boolean;
 }
 

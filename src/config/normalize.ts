@@ -41,7 +41,8 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
 function toServer(server: ServerInput, folder: string): ServerConfig {
   const { description, share = 'auto', start = 'lazy', era, revision, idleMs, disabled = false } = server;
   const timeoutMs = server.timeoutMs ?? ((server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined);
-  const settings = { description, share, start, era, revision, timeoutMs, idleMs, disabled };
+  const tools = server.tools && defined({ ...server.tools });
+  const settings = { description, share, start, era, revision, timeoutMs, idleMs, tools, disabled };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
   if (server.command === undefined && url !== undefined) {
     return defined({ url, headers: { ...server.headers }, transport: transportOf(server, url), ...settings });

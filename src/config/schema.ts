@@ -22,6 +22,18 @@ const transportWords = Object.keys(TRANSPORTS) as TransportWord[];
 
 const LATER = 'Parley does not sign in for you yet: give a token in "headers".';
 
+const TOOL_RULES = object(
+  {
+    allow: list(text('A name or glob.'), 'Only these tools are there.'),
+    deny: list(text('A name or glob.'), 'These tools are not there; wins over "allow".'),
+    approve: either(
+      [text('`destructive`, `always`, or a glob.'), list(text('A name or glob.'), 'These tools.')],
+      'These tools need the approval of a person: `destructive`, `always`, or globs.',
+    ),
+  },
+  'Rules for the tools of this server, by the names it gives them.',
+);
+
 const SERVER = object(
   {
     description: text('What it is for; shown by `parley ls`.'),
@@ -46,6 +58,7 @@ const SERVER = object(
     timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
     timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),
     idleMs: integer('A connection nobody has used for this long is closed.', { min: 1, max: MAX_MS }),
+    tools: TOOL_RULES,
     disabled: flag('true: as if it were not in the file.'),
     alwaysAllow: foreign('Cline and Windsurf.'),
     autoApprove: foreign('Cline.'),
@@ -53,7 +66,7 @@ const SERVER = object(
     gallery: foreign('VS Code.'),
     version: foreign('VS Code.'),
     dev: foreign('VS Code.'),
-    disabledTools: foreign('Windsurf.', 'Use the step "filter" to keep tools from clients.'),
+    disabledTools: foreign('Windsurf.', 'Use "tools": { "deny": […] } to keep tools from clients.'),
     headersHelper: foreign('Claude Code.', 'Give the headers in "headers".'),
     oauth: foreign('VS Code and Claude Code.', LATER),
     auth: foreign('Cursor.', LATER),

@@ -2,6 +2,7 @@
 import { conform } from './conform.ts';
 import type { Conforming } from './conform.ts';
 import { checkAsk } from './check-ask.ts';
+import { checkRules } from './check-rules.ts';
 import { checkServer } from './check-server.ts';
 import { checkSteps } from './check-steps.ts';
 import { toId } from './places.ts';
@@ -30,6 +31,7 @@ export function validate(value: Record<string, unknown>, context: Conforming): C
   checkNames([...servers.map(({ path }) => path), ...groups], context.problems);
   checkGroups(config, context.problems);
   checkSteps(config, context.problems);
+  checkRules(config, servers, context.problems);
   checkListen(config, context.problems);
   checkAsk(config, context);
   checkRest(config, context);

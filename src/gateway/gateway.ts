@@ -24,6 +24,8 @@ import type { RootOption } from './ask/configured-roots.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
 import { FlowTarget } from './flow/flow-target.ts';
+import { serverRules } from './middleware/server-rules.ts';
+import type { ToolRules } from './middleware/server-rules.ts';
 import { toStep } from './middleware/to-step.ts';
 import { Observer } from './observe/observer.ts';
 import type { Observed, ObserveOptions } from './observe/observer.ts';
@@ -38,11 +40,13 @@ import type { UpstreamTargetOptions } from './upstream/target-options.ts';
 import { View } from './view.ts';
 
 /** A server to reach, with how to reach it, or one that lives in this process. */
-export type ServerEntry = Address | Target | ({ server: Address } & ServerSettings);
+export type ServerEntry = Address | Target | ({ server: Address | Target } & ServerSettings);
 
 export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 'era' | 'timeoutMs' | 'idleMs'> & {
   /** `eager`: connected at once. Default: when a client first needs it. */
   start?: 'lazy' | 'eager' | undefined;
+  /** Which of its tools are there, and which need approval. */
+  tools?: ToolRules | undefined;
 };
 
 export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOptions {
@@ -79,6 +83,8 @@ export class Gateway {
   /** Servers that were replaced and have calls to finish. */
   readonly #retiring = new Set<UpstreamTarget>();
   #steps: Step[];
+  /** Those that stand with servers, behind all others. */
+  #rules: Step[];
   #members: Member[];
   #groups: Record<string, string[]>;
 
@@ -93,6 +99,7 @@ export class Gateway {
     this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
     this.#groups = options.groups ?? {};
     this.#members = Object.entries(options.servers).map(([name, entry]) => this.#toMember(name, entry));
+    this.#rules = rulesOf(this.#members);
     this.#whole = this.#viewOf(this.#members, true);
     this.#front = this.#frontOf(this.#whole);
     this.#doors = new Doors(this.#front, { ...options, part: (name) => this.#part(name).front });
@@ -115,9 +122,11 @@ export class Gateway {
         const known = kept.get(name);
         return known?.entry === entry ? known : this.#toMember(name, entry);
       });
+      this.#rules = rulesOf(this.#members);
     }
-    this.#whole.replace(this.#seen(this.#members), this.#steps);
-    for (const [name, { view }] of this.#parts) view.replace(this.#seen(this.#membersOf(name)), this.#steps);
+    const steps = [...this.#steps, ...this.#rules];
+    this.#whole.replace(this.#seen(this.#members), steps);
+    for (const [name, { view }] of this.#parts) view.replace(this.#seen(this.#membersOf(name)), steps);
     const gone = previous.filter((member) => !this.#members.includes(member));
     for (const { target } of gone) if (target instanceof UpstreamTarget) this.#retire(target);
   }
@@ -222,14 +231,21 @@ export class Gateway {
   /** `isSet`: of whatever servers there are, or of a group. */
   #viewOf(members: Member[], isSet: boolean): View {
     const { log, clock, sealer, instructions, startMs, name } = this.#options;
-    const who = { info: this.#info, isNamed: name !== undefined, isSet, instructions };
+    const who = {
+      info: this.#info,
+      isNamed: name !== undefined,
+      isSet,
+      isWhole: members === this.#members,
+      instructions,
+    };
     const routing = { ...who, names: this.#names, ...this.#ids, log, clock, sealer, startMs };
-    return new View(this.#seen(members), this.#steps, routing);
+    return new View(this.#seen(members), [...this.#steps, ...this.#rules], routing);
   }
 
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
-    const { server, start, ...settings } = isSettings(entry) ? entry : { server: entry, start: undefined };
+    const { server, start, tools: _, ...settings } = isSettings(entry) ? entry : { server: entry };
+    if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id } = this.#options;
     const asking = { roots: this.#asking.roots?.answer, assisted: () => this.#asking.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
@@ -239,12 +255,19 @@ export class Gateway {
   }
 }
 
+function rulesOf(members: readonly Member[]): Step[] {
+  const rules = new Map<string, ToolRules>();
+  for (const { name, entry } of members) {
+    const { tools } = isSettings(entry as ServerEntry) ? (entry as ServerSettings) : {};
+    if (tools) rules.set(name, tools);
+  }
+  return serverRules(rules);
+}
+
 function isTarget(entry: ServerEntry): entry is Target {
   return typeof entry === 'object' && 'handle' in entry && 'watch' in entry;
 }
 
-function isSettings(
-  entry: Address | ({ server: Address } & ServerSettings),
-): entry is { server: Address } & ServerSettings {
-  return typeof entry === 'object' && 'server' in entry;
+function isSettings(entry: ServerEntry): entry is { server: Address | Target } & ServerSettings {
+  return typeof entry === 'object' && !isTarget(entry) && 'server' in entry;
 }

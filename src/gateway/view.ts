@@ -5,8 +5,9 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
-import { toNotification } from '../protocol/message.ts';
+import { isObject, toNotification } from '../protocol/message.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
+import { toPlain } from '../protocol/raw-object.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { OriginOf, Step } from '../protocol/step.ts';
 import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
@@ -17,12 +18,15 @@ import type { Last } from './middleware/chain.ts';
 import type { Member } from './router/member.ts';
 import { Router } from './router/router.ts';
 import type { RouterOptions } from './router/router.ts';
+import { reportUnmatched } from './unmatched-rules.ts';
 
 export class View implements Target {
   readonly #options: RouterOptions;
   readonly #watchers = new Map<(change: Change) => void, { watcher: Watcher | undefined; unwatch: () => void }>();
   #steps: readonly Step[] = [];
   readonly #told = new MadeOnce<Change, Change | undefined>();
+  readonly #reported = new Set<string>();
+  #hasUncheckedWords = false;
   #router!: Router;
   #chain!: Last;
   #scope = '';
@@ -44,6 +48,7 @@ export class View implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
+    if (exchange.method === 'tools/list' && this.#hasUncheckedWords) return this.#listChecked(exchange);
     const canonical = this.#router.canonicalize(exchange);
     return canonical ? canonical.then(() => this.#chain(exchange)) : this.#chain(exchange);
   }
@@ -97,6 +102,7 @@ export class View implements Target {
     const router = new Router(members, this.#options, this.#router);
     this.#router = router;
     this.#steps = steps;
+    this.#hasUncheckedWords = this.#options.isWhole === true && steps.some(({ toolWords }) => toolWords?.length);
     this.#scope = createScope();
     this.#chain = createChain(
       steps,
@@ -108,6 +114,19 @@ export class View implements Target {
         scope: this.#scope,
       },
     );
+  }
+
+  /** The first lists show whether rules name tools that nobody has. */
+  async #listChecked(exchange: Exchange): Promise<ResultObject> {
+    const router = this.#router;
+    const result = await this.#chain(exchange);
+    const names = await router.toolNames(exchange.client).catch(() => undefined); // lists that failed are told elsewhere
+    if (!names || router !== this.#router) return result;
+    this.#hasUncheckedWords = false;
+    const { tools } = toPlain(result);
+    for (const tool of Array.isArray(tools) ? tools : []) if (isObject(tool)) names.add(String(tool.name));
+    reportUnmatched(this.#steps, names, { log: this.#options.log, reported: this.#reported });
+    return result;
   }
 
   async #pass(exchange: Exchange): Promise<void> {

@@ -54,6 +54,8 @@ export interface Step {
   readonly onChange?: ((change: Change, originOf?: OriginOf) => Change | undefined) | undefined;
   /** A question of a server that belongs to no exchange: to be passed on by `next`, changed, answered, or refused. */
   readonly onAsk?: OnAsk | undefined;
+  /** Names of tools, without wildcards, in its rules. One that no server has is reported in the log. */
+  readonly toolWords?: readonly string[] | undefined;
   /** What the rest of the chain calls a tool that this step shows by another name, if that is known. */
   readonly toolBehind?: ((shown: string, scope: string) => string | undefined) | undefined;
   /** The same for prompts. */

@@ -1,6 +1,7 @@
 // Which calls need a person's approval. Deny wins over allow, and allow over ask.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Origin } from '../../protocol/step.ts';
+import { wordsIn } from './glob.ts';
 import { toNameRule, toPermission } from './name-rule.ts';
 import { badOption } from './step-options.ts';
 
@@ -30,6 +31,8 @@ export interface JudgedTool {
 export interface Judge {
   /** Whether it needs to know what servers say of their tools. */
   readonly byAnnotations: boolean;
+  /** The names in it that are not globs. */
+  readonly words: readonly string[];
   judge(tool: JudgedTool, annotations: () => Promise<JsonObject>): Promise<Judgement>;
 }
 
@@ -41,8 +44,10 @@ export function readRule(when: ApproveWhen | ApprovalRule): Judge {
   const byAnnotations = ask === 'destructive';
   const isAsked =
     ask === 'always' ? () => true : byAnnotations ? undefined : toNameRule(checkGlobs('ask', toList(ask)));
+  const asked = ask === 'always' || byAnnotations ? [] : toList(ask);
   return {
     byAnnotations,
+    words: wordsIn([...(rule.deny ?? []), ...(rule.allow ?? []), ...asked]),
     async judge({ name, origin }, annotations) {
       if (isDenied(name, origin)) return 'deny';
       if (isAllowed(name, origin)) return 'allow';

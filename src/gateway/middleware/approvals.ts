@@ -7,6 +7,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { lateCrypto } from '../../shared/late-crypto.ts';
+import type { JudgedTool } from './approval-rule.ts';
 import { refusalIn, toQuestion } from './approval-question.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Deadline } from './deadline.ts';
@@ -33,13 +34,13 @@ export interface Decision {
 }
 
 const MAX_KEPT = 10_000;
+/** Of all steps that ask, by call: the reason why not, if it is not approved. */
+const calls = new BoundedMap<string, Promise<string | undefined>>(MAX_KEPT);
 
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #remember: Required<Remember> | undefined;
   readonly #limit: DeadlineOptions;
-  /** By call: the reason why not, if it is not approved. */
-  readonly #calls = new BoundedMap<string, Promise<string | undefined>>(MAX_KEPT);
   /** Until when a yes holds. */
   readonly #given = new BoundedMap<string, number>(MAX_KEPT);
 
@@ -50,7 +51,7 @@ export class Approvals {
   }
 
   /** Why it is not approved; undefined where it is. Rejects when the call is over, or there is no way to ask. */
-  ask(tool: string, exchange: StepExchange): Promise<string | undefined> {
+  ask({ name: tool, origin }: JudgedTool, exchange: StepExchange): Promise<string | undefined> {
     const digest = digestOf(exchange);
     const lasting = JSON.stringify([
       exchange.client.principal,
@@ -62,8 +63,8 @@ export class Approvals {
       logDecision(tool, exchange, { way: 'remembered' });
       return Promise.resolve(undefined);
     }
-    const key = JSON.stringify([exchange.id, tool, digest]);
-    const known = this.#calls.get(key);
+    const key = JSON.stringify([exchange.scope, exchange.id, origin ? [origin.server, origin.name] : tool, digest]);
+    const known = calls.get(key);
     if (known) return known;
     let way: AnswerWay = 'client';
     const asked = this.#put(tool, exchange, (by) => (way = by)).then((refusal) => {
@@ -73,7 +74,7 @@ export class Approvals {
       }
       return refusal;
     });
-    this.#calls.set(key, asked);
+    calls.set(key, asked);
     return asked;
   }
 

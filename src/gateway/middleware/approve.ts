@@ -1,6 +1,6 @@
 // Asks a person before tools are called, by whichever way the client's user can be asked. Nothing reaches the server before
 // the yes. Whatever else comes back, silence included, is a no, told to the model as a result that it can read.
-// Nobody is asked twice for one call, however often a step further out tries it.
+// Nobody is asked twice for one call, however often a step further out tries it and however many rules want it asked.
 import type { JsonObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
 import type { Step, StepExchange } from '../../protocol/step.ts';
@@ -9,9 +9,9 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_MESSAGE } from './approval-question.ts';
 import { readRule } from './approval-rule.ts';
-import type { ApprovalRule, ApproveWhen } from './approval-rule.ts';
+import type { ApprovalRule, ApproveWhen, Judge } from './approval-rule.ts';
 import { Approvals, logDecision } from './approvals.ts';
-import type { Remember } from './approvals.ts';
+import type { ApprovalsOptions, Remember } from './approvals.ts';
 import { KnownTools } from './known-tools.ts';
 import { respond } from './outcome.ts';
 import { withDefaults } from './step-options.ts';
@@ -38,11 +38,15 @@ const DEFAULTS = {
 
 export function approve(options: ApproveOptions = {}): Step {
   const { when = 'destructive', ...asking } = withDefaults('approve', options, DEFAULTS);
-  const rule = readRule(when);
+  return approveBy(readRule(when), asking);
+}
+
+export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Step {
   const approvals = new Approvals(asking);
   const tools = new KnownTools();
   return {
     name: 'approve',
+    toolWords: rule.words,
     methods: ['tools/list', 'tools/call', 'interaction.start'],
     onChange: (change) => tools.hear(change),
     handle: async function approve(exchange, next, lookUp, originOf) {
@@ -60,7 +64,7 @@ export function approve(options: ApproveOptions = {}): Step {
       if (judgement === 'allow') return next();
       // Before a session is begun there is nobody to ask in it: it is played as a call, and asked about as one.
       if (!isCall) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
-      const refusal = judgement === 'deny' ? forbidden(tool, exchange) : await approvals.ask(tool, exchange);
+      const refusal = judgement === 'deny' ? forbidden(tool, exchange) : await approvals.ask(judged, exchange);
       return refusal === undefined ? next() : respond(notApproved(tool, refusal));
     },
   } satisfies Step;

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/step.ts';
+import { wordsIn } from './glob.ts';
 import { KnownTools } from './known-tools.ts';
 import { toListed } from './list-all.ts';
 import { RUNNING, editSchema, readArguments, runEdited } from './tool-arguments.ts';
@@ -13,6 +14,7 @@ export function defaults(byTool: ToolArguments): Step {
   const editing: Editing = { argumentsOf, tools, edit: (given, set) => ({ ...set, ...given }) };
   return {
     name: 'defaults',
+    toolWords: wordsIn(Object.keys(byTool)),
     methods: ['tools/list', ...Object.keys(RUNNING)],
     onChange: (change) => tools.hear(change),
     handle: async function defaults(exchange, next, lookUp, originOf) {

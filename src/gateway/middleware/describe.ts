@@ -1,5 +1,6 @@
 // Other words for tools and prompts: models choose by them. `{description}` stands for what the server says.
 import type { Step } from '../../protocol/step.ts';
+import { wordsIn } from './glob.ts';
 import { mapNames } from './map-names.ts';
 import { toNameRule } from './name-rule.ts';
 import type { MapEntry } from './name-table.ts';
@@ -13,7 +14,8 @@ export interface DescribeOptions {
 
 export function describe(options: DescribeOptions): Step {
   const { tools, prompts } = withDefaults('describe', options, { tools: {}, prompts: {} });
-  return mapNames({ name: 'describe', tools: toMap('tools', tools), prompts: toMap('prompts', prompts) });
+  const toolWords = wordsIn(Object.keys(tools));
+  return mapNames({ name: 'describe', tools: toMap('tools', tools), prompts: toMap('prompts', prompts), toolWords });
 }
 
 function toMap(area: string, given: Record<string, string>): MapEntry | undefined {

@@ -30,6 +30,7 @@ export function filterResources(named: Step, isAllowed: (uri: string) => boolean
       return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp, originOf) : next();
     },
     reword: named.reword,
+    toolWords: named.toolWords,
     toolBehind: named.toolBehind,
     promptBehind: named.promptBehind,
     onChange(change, originOf) {

@@ -2,6 +2,7 @@
 // exist, a resource is refused. Deny wins over allow; an allow list denies everything else.
 import type { Step } from '../../protocol/step.ts';
 import { filterResources } from './filter-resources.ts';
+import { wordsIn } from './glob.ts';
 import { mapNames } from './map-names.ts';
 import { toNameRule, toPermission } from './name-rule.ts';
 import type { NameRule } from './name-rule.ts';
@@ -40,6 +41,7 @@ export function filter(options: FilterOptions = {}): Step {
     tools: isTool && ((tool, origin) => (isTool(tool.name, origin) ? tool : undefined)),
     prompts: isPrompt && ((prompt, origin) => (isPrompt(prompt.name, origin) ? prompt : undefined)),
     strict: true,
+    toolWords: wordsIn([...(tools?.allow ?? []), ...(tools?.deny ?? [])]),
   });
   return isResource ? filterResources(named, isResource) : named;
 }

@@ -19,9 +19,10 @@ export interface Mapping {
   prompts?: MapEntry | undefined;
   /** Refuses what is not listed at all, though a server might answer to it: for steps that keep things from clients. */
   strict?: boolean | undefined;
+  toolWords?: readonly string[] | undefined;
 }
 
-export function mapNames({ name, tools, prompts, strict = false }: Mapping): Step {
+export function mapNames({ name, tools, prompts, strict = false, toolWords }: Mapping): Step {
   const toolNames = tools && new MappedArea(name, 'tools', tools);
   const promptNames = prompts && new MappedArea(name, 'prompts', prompts);
   const handlers: Record<string, StepFunction> = {};
@@ -38,6 +39,7 @@ export function mapNames({ name, tools, prompts, strict = false }: Mapping): Ste
   }
   return {
     name,
+    toolWords,
     methods: Object.keys(handlers),
     handle: (exchange, next, lookUp, originOf) => handlers[exchange.method]!(exchange, next, lookUp, originOf),
     reword,

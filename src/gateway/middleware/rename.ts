@@ -14,7 +14,8 @@ export interface RenameOptions {
 
 export function rename(options: RenameOptions): Step {
   const { tools, prompts } = withDefaults('rename', options, { tools: {}, prompts: {} });
-  return mapNames({ name: 'rename', tools: toMap('tools', tools), prompts: toMap('prompts', prompts) });
+  const toolWords = Object.keys(tools);
+  return mapNames({ name: 'rename', tools: toMap('tools', tools), prompts: toMap('prompts', prompts), toolWords });
 }
 
 function toMap(area: string, given: Record<string, string>): MapEntry | undefined {

@@ -65,6 +65,9 @@ function following(current: () => Step): Step {
     get name() {
       return current().name;
     },
+    get toolWords() {
+      return current().toolWords;
+    },
     get repeats() {
       return current().repeats;
     },

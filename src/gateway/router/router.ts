@@ -17,7 +17,7 @@ import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
-import { Names, posesAsAnother, QUALIFIER } from './names.ts';
+import { Names, posesAsAnother, QUALIFIER, toQualified } from './names.ts';
 import type { NamingRules } from './names.ts';
 import type { Member } from './member.ts';
 import { FlowDeclarations } from './flow-declarations.ts';
@@ -34,6 +34,8 @@ export interface RouterOptions {
   isNamed?: boolean | undefined;
   /** It stands for whatever servers there are, or for a group, and not for one server by its name. */
   isSet?: boolean | undefined;
+  /** It stands for all servers of the gateway. */
+  isWhole?: boolean | undefined;
   instructions?: string | undefined;
   names: NamingRules;
   clock: Clock;
@@ -172,6 +174,20 @@ export class Router implements Target {
     const owner = this.#isJoined ? this.#names[area].owner(name) : only && { server: only.name, name };
     if (!owner) return undefined;
     return { ...owner, isPosing: posesAsAnother(owner, this.#options.names.servers) };
+  }
+
+  /** All names that tools have here; undefined while a server has not told its own. */
+  async toolNames(client: ClientView): Promise<Set<string> | undefined> {
+    const lists = await Promise.all(this.#members.map((member) => this.#catalogs.listOf(member, 'tools', client)));
+    if (lists.some(({ isUnknown }) => isUnknown)) return undefined;
+    const names = new Set<string>();
+    for (const [index, { entries }] of lists.entries()) {
+      for (const entry of entries) {
+        const owner = { server: this.#members[index]!.name, name: String(entry.name) };
+        for (const name of [owner.name, toQualified(owner), this.#names.tools.publish(owner)]) names.add(name);
+      }
+    }
+    return names;
   }
 
   /**

@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createGateway, createLog } from '../../../src/_entries/index.ts';
 import type { GatewayOptions, Step } from '../../../src/_entries/index.ts';
@@ -257,5 +258,56 @@ describe('rules by the name of a server', () => {
     const [first, second] = await free.names();
     expect(await free.call(first)).toContain('b__c of a"');
     expect(await free.call(second)).toContain('c of a__b"');
+  });
+});
+
+describe('rules that stand with a server', () => {
+  test('hold for that server alone, by every name and at every path', async () => {
+    const servers = {
+      memory: { server: memory('five'), tools: { deny: ['delete_*'], approve: ['create_entities'] } },
+      memory2: memory('six'),
+      few: { server: memory('seven'), tools: { allow: ['read_graph'] } },
+    };
+    const url = await serve({ servers });
+    const client = await v1(url);
+    const names = await client.names();
+    expect(names.filter((name) => name.includes('delete')).every((name) => name.startsWith('memory2__'))).toBe(true);
+    expect(names.filter((name) => name.startsWith('few__'))).toEqual(['few__read_graph']);
+    expect(await client.call('memory__delete_entities', { entityNames: ['x'] })).toContain('Unknown tool');
+    expect(await client.call('memory2__delete_entities', { entityNames: ['x'] })).toContain('deleted successfully');
+    expect(await client.call('memory__create_entities', { entities: [] })).toMatch(/not approved|cannot be asked/);
+    expect(await client.call('memory2__create_entities', { entities: [] })).not.toMatch(/not approved|cannot be asked/);
+    const alone = await v2(`${url}/memory`);
+    expect(await alone.call('delete_entities', { entityNames: ['x'] })).toContain('Unknown tool');
+    expect(await alone.call('memory__delete_entities', { entityNames: ['x'] })).toContain('Unknown tool');
+    expect(await alone.call('create_entities', { entities: [] })).toMatch(/not approved|cannot be asked/);
+    expect(await (await v1(`${url}/few`)).names()).toEqual(['read_graph']);
+  });
+
+  test('a call that two rules want approved is asked about once', async () => {
+    const one = { server: named('one', ['remove']).address, tools: { approve: 'always' } };
+    const url = await serve({ servers: { one }, steps: [approve({ when: 'always' })] });
+    const client = new Client({ name: 'v1', version: '1' }, { capabilities: { elicitation: {} } });
+    let asked = 0;
+    client.setRequestHandler(ElicitRequestSchema, () => {
+      asked++;
+      return { action: 'accept', content: { approve: true } };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    open.push(() => client.close());
+    expect(JSON.stringify(await client.callTool({ name: 'remove' }))).toContain('remove of one');
+    expect(asked).toBe(1);
+  });
+
+  test('a rule that names a tool that no server has is told to the log, once', async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'warn', write: (line) => lines.push(line) });
+    const steps = [fixed({ echoo: { a: 1 }, echo: { a: 1 }, two__echo: { a: 2 }, 'x_*': {} })];
+    const servers = { one: named('one', ['echo']).address, two: named('two', ['echo']).address };
+    const url = await serve({ servers, steps, log });
+    const client = await v1(url);
+    for (let time = 0; time < 2; time++) await client.names();
+    const unmatched = lines.map((line) => JSON.parse(line) as { event: string; rule: string });
+    expect(unmatched.filter(({ event }) => event === 'rule.unmatched').map(({ rule }) => rule)).toEqual(['echoo']);
   });
 });

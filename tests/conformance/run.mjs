@@ -16,7 +16,7 @@ import { compareRuns, toRow } from './harness/compare.mjs';
 import { runClientScenarios } from './harness/client-leg.mjs';
 import { installSuite } from './harness/install.mjs';
 import { readOptions } from './harness/options.mjs';
-import { comparePage, renewPage } from './harness/page.mjs';
+import { comparePage, renewPage, scoreOf } from './harness/page.mjs';
 import { RESULTS } from './harness/paths.mjs';
 import { installPeers } from '../peers/harness/install.mjs';
 import { plansFor, strays } from './harness/plans.mjs';
@@ -72,6 +72,10 @@ async function compareSdk(options) {
   const report = printReport(direct);
   const gateways = options.sdkGateways;
   const through = await compare({ name: 'sdk', plans, direct, gateways, fixture: 'sdk', beside: SDK_DIRECT }, options);
+  for (const { revision } of plans)
+    console.log(
+      `SDK v2 server through the gateway, ${revision}: ${through.scores[revision].join(', ')} scored scenarios pass`,
+    );
   const sum = (what) => (report[what] ?? 0) + (through[what] ?? 0);
   return {
     isGood: report.unexpected === 0 && through.isGood,
@@ -95,7 +99,13 @@ async function compare({ name, ...what }, options) {
   printComparison(rows, runs, totals);
   if (options.write) renewPage(name, rows, runs);
   const isCurrent = options.write || options.isPart || comparePage(name, rows, runs);
-  return { ...totals, isGood: isCurrent && totals.failed === 0 && totals.stale.length === 0 };
+  const scores = Object.fromEntries(
+    plans.map(({ revision }) => {
+      const own = rows.filter((row) => row.revision === revision && row.scored);
+      return [revision, runs.map((_, index) => scoreOf(own.map(({ cells }) => cells[index].through)))];
+    }),
+  );
+  return { ...totals, scores, isGood: isCurrent && totals.failed === 0 && totals.stale.length === 0 };
 }
 
 function printClosingLine(...all) {

@@ -26,7 +26,9 @@ export function comparePage(name, rows, runs) {
 
 function toBlock(name, rows, runs) {
   const clients = [...new Set(rows.map(({ revision }) => revision))];
-  const tables = clients.map((client) => toTable(client, rows, runs));
+  const tables = clients.map((client) =>
+    [toTable(client, rows, runs), ...(name === 'sdk' ? [toScore(client, rows, runs)] : [])].join('\n'),
+  );
   const notes = notesOf(rows);
   const [begin, end] = markersOf(name);
   return [begin, ...tables, ...(notes ? [notes] : []), end].join('\n\n');
@@ -43,6 +45,20 @@ function toTable(client, rows, runs) {
   return [head, head.map((_, column) => (column === 0 ? '---' : ':-:')), ...lines]
     .map((line) => `| ${line.join(' | ')} |`)
     .join('\n');
+}
+
+/** A last line: how many of the scored scenarios pass. */
+function toScore(client, rows, runs) {
+  const own = rows.filter(({ revision, scored }) => revision === client && scored);
+  const scores = [
+    scoreOf(own.map(({ direct }) => direct)),
+    ...runs.map((_, index) => scoreOf(own.map(({ cells }) => cells[index].through))),
+  ];
+  return `| **scored scenarios that pass** | ${scores.join(' | ')} |`;
+}
+
+export function scoreOf(results) {
+  return `${results.filter((one) => one?.result === 'passed').length}/${results.length}`;
 }
 
 function nameOf({ scenario, scored }) {

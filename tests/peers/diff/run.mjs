@@ -15,6 +15,7 @@ const { BEHAVIOURS } = await import('./behaviours/all.mjs');
 const { CELLS, nameOf } = await import('./cells.mjs');
 const { EXPECTED } = await import('./expected.mjs');
 const { judge } = await import('./judge.mjs');
+const { inLanes } = await import('./lanes.mjs');
 const { playDirectly, playThrough } = await import('./play.mjs');
 const { describeOpen, printResults } = await import('./report.mjs');
 const { toTable } = await import('./table.mjs');
@@ -52,7 +53,7 @@ async function compareBehaviours() {
   const behaviours = BEHAVIOURS.filter(({ name }) => !options.behaviour || name.includes(options.behaviour));
   const open = JSON.parse(readFileSync(OPEN_FILE, 'utf8'));
   const direct = await playReferences(cells, behaviours);
-  const results = await inLanes(cells, async (cell) => compareCell(cell, { behaviours, direct, open }));
+  const results = await inLanes(JOBS, cells, async (cell) => compareCell(cell, { behaviours, direct, open }));
   const outcomes = results.flat();
   const stale = isPart ? [] : staleEntries(outcomes, open);
   count(outcomes, stale);
@@ -71,7 +72,7 @@ async function compareBehaviours() {
 /** Each pair that several cells are compared with is played once. */
 async function playReferences(cells, behaviours) {
   const references = new Map(cells.map(({ reference }) => [nameOf(reference), reference]));
-  const played = await inLanes([...references.values()], async (reference) => {
+  const played = await inLanes(JOBS, [...references.values()], async (reference) => {
     const wanted = behaviours.filter(({ only }) => only(reference));
     return [nameOf(reference), await playDirectly(reference, wanted)];
   });
@@ -149,17 +150,4 @@ function renewOpen(outcomes, before) {
   });
   writeFileSync(OPEN_FILE, `${JSON.stringify(open, null, 2)}\n`);
   writeFileSync(options.open, describeOpen(differing));
-}
-
-async function inLanes(items, work) {
-  const results = [];
-  let next = 0;
-  const lane = async () => {
-    while (next < items.length) {
-      const index = next++;
-      results[index] = await work(items[index]);
-    }
-  };
-  await Promise.all(Array.from({ length: JOBS }, lane));
-  return results;
 }

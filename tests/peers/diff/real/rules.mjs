@@ -6,9 +6,20 @@ const LISTS = {
   'resources/templates/list': 'resourceTemplates',
 };
 
-/** Joined with others, a server is not asked for what nobody has, and lists are those of all. */
-export function joinedCalls(calls) {
-  return calls.filter(({ alone }) => !alone);
+/** Areas whose entries have a name that the gateway puts the name of the server before. */
+const NAMED = new Set(['tools', 'prompts']);
+const qualify = (server, name) => `${server.name}__${name}`;
+
+/** Joined with others, a server is not asked for what nobody has, and its tools and prompts are called by their qualified names. */
+export function joinedCalls(server, calls) {
+  return calls.filter(({ alone }) => !alone).map((call) => ({ ...call, params: qualified(server, call) }));
+}
+
+function qualified(server, { method, params }) {
+  if (method === 'tools/call' || method === 'prompts/get') return { ...params, name: qualify(server, params.name) };
+  if (params.ref?.type === 'ref/prompt')
+    return { ...params, ref: { ...params.ref, name: qualify(server, params.ref.name) } };
+  return params;
 }
 
 /** What is expected of the joined servers: each list is all the lists in order, as they are at the start for the others. */
@@ -20,9 +31,10 @@ export function joinedLists(calls, server, direct) {
     answers: kept.map(({ call: { method }, answer }) => {
       const area = LISTS[method];
       if (!area) return answer;
-      const entries = [...direct].flatMap(([one, { answers: said }]) =>
-        one === server ? answer.result[area] : firstList(one, said, method, area),
-      );
+      const entries = [...direct].flatMap(([one, { answers: said }]) => {
+        const own = one === server ? answer.result[area] : firstList(one, said, method, area);
+        return NAMED.has(area) ? own.map((entry) => ({ ...entry, name: qualify(one, entry.name) })) : own;
+      });
       return { result: { [area]: entries } };
     }),
   };

@@ -10,14 +10,15 @@ import { pathToFileURL } from 'node:url';
 import { CLIENTS, interview } from './clients.mjs';
 import { prepareFolder, SERVERS } from './servers.mjs';
 import { differences, plain } from '../compare.mjs';
+import { inLanes } from '../lanes.mjs';
 import { assisted, bridged, joinedCalls, joinedLists, worded } from './rules.mjs';
 import { createLog, dist } from '../../harness/parley.mjs';
 
 const { createGateway } = await import(pathToFileURL(join(dist, '_entries/index.js')).href);
 const { answerTool } = await import(pathToFileURL(join(dist, 'gateway/ask/answer-tool.js')).href);
 
+const JOBS = 2;
 let only = '';
-const folder = join(mkdtempSync(join(tmpdir(), 'parley-diff-')), 'files');
 /** Without ways of its own to ask, the gateway adds nothing. */
 const EXACT = { ask: { channels: [] } };
 const count = { passed: 0, failed: 0 };
@@ -26,30 +27,42 @@ const count = { passed: 0, failed: 0 };
 export async function compareRealServers(text = '') {
   only = text;
   console.log(`\n${'answers of published servers'.padEnd(46)} ${'alone'.padStart(9)} part joined default`);
-  for (const client of CLIENTS) {
-    const direct = new Map();
-    for (const server of SERVERS) direct.set(server, await ask(client, server, server.start(folder)));
-    for (const server of SERVERS) await compareRow(client, server, direct);
-  }
-  rmSync(join(folder, '..'), { recursive: true, force: true });
+  await inLanes(JOBS, CLIENTS, compareClient);
   return count;
 }
 
-async function compareRow(client, server, direct) {
+/** Each client has a folder of its own: answers name it. */
+async function compareClient(client) {
+  const folder = join(mkdtempSync(join(tmpdir(), 'parley-diff-')), 'files');
+  const direct = new Map();
+  for (const server of SERVERS) direct.set(server, await ask(client, server, { way: server.start(folder), folder }));
+  for (const server of SERVERS) await compareRow(client, server, { direct, folder });
+  rmSync(join(folder, '..'), { recursive: true, force: true });
+}
+
+async function compareRow(client, server, { direct, folder }) {
   const row = `${client.name} → ${server.name}`;
   if (!row.includes(only)) return;
   const wanted = direct.get(server);
-  const alone = await through({ [server.name]: server.start(folder) }, EXACT, (url) => ask(client, server, { url }));
+  const alone = await through({ [server.name]: server.start(folder) }, EXACT, (url) =>
+    ask(client, server, { way: { url }, folder }),
+  );
   const all = Object.fromEntries(SERVERS.map((one) => [one.name, one.start(folder)]));
-  const part = await through(all, EXACT, (url) => ask(client, server, { url: `${url}/${server.name}` }));
-  const calls = joinedCalls(server.calls(folder));
-  const joined = await through(all, EXACT, (url) => ask(client, { ...server, calls: () => calls }, { url }));
-  const byDefault = await through({ [server.name]: server.start(folder) }, {}, (url) => ask(client, server, { url }));
+  const part = await through(all, EXACT, (url) =>
+    ask(client, server, { way: { url: `${url}/${server.name}` }, folder }),
+  );
+  const calls = joinedCalls(server, server.calls(folder));
+  const joined = await through(all, EXACT, (url) =>
+    ask(client, { ...server, calls: () => calls }, { way: { url }, folder }),
+  );
+  const byDefault = await through({ [server.name]: server.start(folder) }, {}, (url) =>
+    ask(client, server, { way: { url }, folder }),
+  );
   const found = [
     judge(client, wanted, alone),
     judge(client, { ...wanted, hello: undefined }, { ...part, hello: undefined }),
     judge(client, joinedLists(server.calls(folder), server, direct), { ...joined, hello: undefined }),
-    judge(client, await wantedByDefault(client, server, wanted), byDefault),
+    judge(client, await wantedByDefault(client, server, { wanted, folder }), byDefault),
   ];
   const cells = found.map((list) => (list.length === 0 ? '✓' : `✗ ${list.length}`));
   const asked = String(wanted.answers.length).padStart(3);
@@ -62,14 +75,14 @@ async function compareRow(client, server, direct) {
 }
 
 /** The tool is as it is listed: what it is, is tested elsewhere. That it is there, and nothing else, is tested here. */
-async function wantedByDefault({ openAskable }, server, wanted) {
+async function wantedByDefault({ openAskable }, server, { wanted, folder }) {
   if (!openAskable) return wanted;
-  const said = await ask({ open: openAskable }, server, server.start(folder));
+  const said = await ask({ open: openAskable }, server, { way: server.start(folder), folder });
   return assisted(said, server.calls(folder), answerTool);
 }
 
 /** Starts from the same files each time. */
-function ask({ open }, server, way) {
+function ask({ open }, server, { way, folder }) {
   prepareFolder(folder);
   return interview(open, way, server.calls(folder));
 }

@@ -11,18 +11,27 @@ export type { SamplerOptions } from '../gateway/ask/sample.ts';
 export type { StandIn, StandInFor, StandIns } from '../gateway/ask/stand-in.ts';
 export { ExternalMCPServer, FrontMCPServer, MiddlewareMCPServer } from '../gateway/mcp-chain.ts';
 export type { Behind } from '../gateway/mcp-chain.ts';
-export type { EndpointOptions, HttpEndpoint, Identify } from '../gateway/accept/http-endpoint.ts';
+export type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http-endpoint.ts';
+export type { Identify, IdentifyRequest, Identity } from '../gateway/accept/identify.ts';
 export type { Fetch } from '../gateway/accept/web/to-fetch.ts';
 export type { ObserveOptions } from '../gateway/observe/observer.ts';
 export { respond } from '../gateway/middleware/outcome.ts';
-export type { Hooks, Next, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';
+export type { Greeting, Hooks, Next, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';
 export { connect } from '../client/connect.ts';
 export type { Client } from '../client/client.ts';
 export type { Approval, AskContext, CallToolOptions, ConnectOptions } from '../client/types.ts';
 export type { ClientCallOptions } from '../client/call-options.ts';
 export type { Address, CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
 export type { ServerView } from '../protocol/server-view.ts';
-export type { ClientView, Exchange, Ask, Progress, LogEntry, TraceContext } from '../protocol/exchange.ts';
+export type {
+  ClientConnection,
+  ClientView,
+  Exchange,
+  Ask,
+  Progress,
+  LogEntry,
+  TraceContext,
+} from '../protocol/exchange.ts';
 export type { Change, Target, TaskState } from '../protocol/target.ts';
 export type { EventStore, StoredEvent } from '../protocol/event-store.ts';
 export type { JsonObject, Message, RequestId } from '../protocol/message.ts';

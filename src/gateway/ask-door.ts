@@ -2,13 +2,14 @@
 // only this machine by other means, on a port of its own. Loaded and opened when the first question needs it.
 // A link is given only where a browser of the user can be expected to reach it.
 import { isLoopback } from './accept/guard.ts';
-import type { Identify } from './accept/http-endpoint.ts';
+import { identified } from './accept/identify.ts';
+import type { Identify } from './accept/identify.ts';
 import type { PagePort } from './accept/page-port.ts';
 import type { AskPage } from './ask/page/ask-page.ts';
 import type { Round } from './ask/round.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
-import type { HttpHandler } from '../shared/http.ts';
+import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/seal.ts';
 
@@ -88,11 +89,15 @@ export class AskDoor {
     this.#page ??= import('./ask/page/ask-page.ts').then(({ createAskPage }) =>
       createAskPage({
         ...rest,
-        identify,
+        identify: identify && ((request) => principalOf(identify, request)),
         maxRequestBytes,
         baseUrl: () => publicUrl ?? this.#origin ?? this.#portUrl(),
       }),
     );
     return this.#page;
   }
+}
+
+async function principalOf(identify: Identify, request: HttpRequest): Promise<string | undefined> {
+  return (await identified(identify, request, 'http')).principal;
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/seal.ts';
-import type { Identify } from './accept/http-endpoint.ts';
+import type { Identify } from './accept/identify.ts';
 import { AskDoor } from './ask-door.ts';
 import { AskTarget } from './ask/ask-target.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';

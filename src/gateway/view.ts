@@ -9,7 +9,7 @@ import { isObject, toNotification } from '../protocol/message.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
 import { toPlain } from '../protocol/raw-object.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
-import type { OriginOf, Step } from '../protocol/step.ts';
+import type { Greeting, OriginOf, Step } from '../protocol/step.ts';
 import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
 import { MadeOnce } from '../shared/made-once.ts';
 import { nameBehind, originBehind, passAsk, passChange } from './middleware/beside-requests.ts';
@@ -24,6 +24,8 @@ export class View implements Target {
   readonly #options: RouterOptions;
   readonly #watchers = new Map<(change: Change) => void, { watcher: Watcher | undefined; unwatch: () => void }>();
   #steps: readonly Step[] = [];
+  /** Innermost first. */
+  #greetings: readonly Greeting[] = [];
   readonly #told = new MadeOnce<Change, Change | undefined>();
   readonly #reported = new Set<string>();
   #hasUncheckedWords = false;
@@ -54,11 +56,12 @@ export class View implements Target {
   }
 
   get info(): Implementation {
-    return this.#router.info;
+    return this.#greetings.reduce((found, greeting) => greeting.info?.(found) ?? found, this.#router.info);
   }
 
   get instructions(): string | undefined {
-    return this.#router.instructions;
+    const { instructions } = this.#router;
+    return this.#greetings.reduce((found, one) => (one.instructions ? one.instructions(found) : found), instructions);
   }
 
   /** Other servers may take the place of those that were waited for. */
@@ -68,7 +71,8 @@ export class View implements Target {
   }
 
   capabilities(client: ClientView): ServerCapabilities {
-    return this.#router.capabilities(client);
+    const offered = this.#router.capabilities(client);
+    return this.#greetings.reduce((found, greeting) => greeting.capabilities?.(found, client) ?? found, offered);
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
@@ -103,6 +107,7 @@ export class View implements Target {
     this.#router = router;
     this.#steps = steps;
     this.#hasUncheckedWords = this.#options.isWhole === true && steps.some(({ toolWords }) => toolWords?.length);
+    this.#greetings = steps.flatMap(({ greeting }) => greeting ?? []).toReversed();
     this.#scope = createScope();
     this.#chain = createChain(
       steps,

@@ -5,6 +5,17 @@ import type { Abortable } from '../shared/cancellation.ts';
 import type { JsonObject } from './message.ts';
 import type { Resumed } from './suspended.ts';
 
+/** How a client came in. Headers hold credentials: they are for decisions, not for logs. */
+export interface ClientConnection {
+  readonly transport: 'stdio' | 'http' | 'sse' | 'websocket' | 'sdk';
+  /** Names the session of the handshake era over HTTP; not the id that the client sends. */
+  readonly session?: string | undefined;
+  /** Of the HTTP request; of a session, those of its latest; of a WebSocket, those that opened it. Names are in lower case. */
+  headers?: Readonly<Record<string, string | string[] | undefined>> | undefined;
+  /** What `identify` told of the caller, beside the principal. */
+  claims?: JsonObject | undefined;
+}
+
 /** Who calls, as far as this request tells. */
 export interface ClientView {
   /** The wording the client speaks. */
@@ -15,6 +26,8 @@ export interface ClientView {
   readonly capabilities: ClientCapabilities;
   /** Owner of sessions, parked calls, caches and counters. Never taken from what the client says of itself. */
   readonly principal: string;
+  /** Absent where the call is the gateway's own. */
+  readonly connection?: ClientConnection | undefined;
   /** What is answered in the client's place though it has not declared it: by a page, by the model's words, from the configuration. */
   assisted?: ClientCapabilities | undefined;
 }

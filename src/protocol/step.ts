@@ -1,5 +1,6 @@
 // What an author of a step writes. A step sees every exchange on its way to a target and the outcome on its way back; it may
 // read, change, answer, refuse, or ask. The brand of an outcome makes a forgotten `return next()` a type error.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { Log } from '../shared/log.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
@@ -56,10 +57,19 @@ export interface Step {
   readonly onAsk?: OnAsk | undefined;
   /** Names of tools, without wildcards, in its rules. One that no server has is reported in the log. */
   readonly toolWords?: readonly string[] | undefined;
+  /** What clients are told of the server when they connect, by initialize or server/discover. */
+  readonly greeting?: Greeting | undefined;
   /** What the rest of the chain calls a tool that this step shows by another name, if that is known. */
   readonly toolBehind?: ((shown: string, scope: string) => string | undefined) | undefined;
   /** The same for prompts. */
   readonly promptBehind?: ((shown: string, scope: string) => string | undefined) | undefined;
+}
+
+/** Each part may be rewritten; what is left out stays as it is. */
+export interface Greeting {
+  info?(info: Implementation): Implementation;
+  instructions?(instructions: string | undefined): string | undefined;
+  capabilities?(capabilities: ServerCapabilities, client: ClientView): ServerCapabilities;
 }
 
 export type OnAsk = (

@@ -23,6 +23,7 @@ import type { ClientView, TraceContext } from '../protocol/exchange.ts';
 import type { EventStore } from '../protocol/event-store.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Clock } from '../shared/clock.ts';
+import type { Identify } from '../gateway/accept/identify.ts';
 import type { AskOptions } from '../gateway/ask/means.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
@@ -167,10 +168,7 @@ export interface ServerOptions extends Implementation {
   /** Keys that seal state given to clients, newest first (base64, 32 bytes each). Default: random per process. */
   keys?: string[];
   /** Who calls, from the HTTP request; default: the session or connection, `local` on the stateless era. */
-  identify?: (request: {
-    headers: Record<string, string | string[] | undefined>;
-    transport: string;
-  }) => string | undefined;
+  identify?: Identify;
   limits?: Partial<Limits>;
   /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
   events?: () => EventStore;

@@ -55,6 +55,7 @@ describe('the public surface', () => {
   it('exports these types from "."', () => {
     expect(typesOf('src/_entries/index.ts')).toMatchInlineSnapshot(`
       [
+        "",
         "* from ../server/types.ts",
         "Address",
         "Approval",
@@ -67,6 +68,7 @@ describe('the public surface', () => {
         "Channel",
         "Client",
         "ClientCallOptions",
+        "ClientConnection",
         "ClientView",
         "CommandAddress",
         "ConnectOptions",
@@ -80,9 +82,12 @@ describe('the public surface', () => {
         "Gateway",
         "GatewayCallOptions",
         "GatewayOptions",
+        "Greeting",
         "Hooks",
         "HttpEndpoint",
         "Identify",
+        "IdentifyRequest",
+        "Identity",
         "JsonObject",
         "Limits",
         "Log",

@@ -18,7 +18,7 @@ function connect(handle?: Handle, options?: FrontOptions) {
     out.push(JSON.parse(JSON.stringify(message)) as Answered);
   };
   const principals = { handshake: 'me', stateless: 'local' };
-  const connection = new Connection(front, { principals, send, exit: () => {} });
+  const connection = new Connection(front, { from: { transport: 'stdio' }, principals, send, exit: () => {} });
   const put = (message: unknown) => connection.receive(JSON.stringify(message));
   return { target, front, out, connection, put };
 }

@@ -1,5 +1,6 @@
 // One client on a transport where both sides share one channel: stdio, WebSocket, an official Transport. Both eras may be
 // spoken on it; each message is judged by itself until `initialize` settles the matter.
+import type { ClientConnection } from '../../protocol/exchange.ts';
 import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -23,6 +24,8 @@ import { writeAnswer } from './write-answer.ts';
 export interface Channel {
   /** Owner of what the connection makes in the handshake era, and in the stateless one. */
   principals: { handshake: string; stateless: string };
+  /** How the client came in. */
+  from: ClientConnection;
   send(message: Message | Message[]): void;
   /** The client asked for the end; `status` is for a process. */
   exit(status: number): void;
@@ -57,6 +60,7 @@ export class Connection {
     };
     this.#conversation = new Conversation(front, channel.principals.handshake, this.#outlet, {
       onExit: (status) => channel.exit(status),
+      from: channel.from,
     });
   }
 
@@ -155,7 +159,7 @@ export class Connection {
     const refusal = this.#refusal(request.id);
     if (refusal) return this.#refuse(request, refusal);
     const outlet = new StatelessOutlet(this.#outlet, this.#running, request.id);
-    const caller = { principal: this.#channel.principals.stateless };
+    const caller = { principal: this.#channel.principals.stateless, from: this.#channel.from };
     const running = serveStateless(this.#front, request, outlet, caller);
     if (!running || outlet.ended) return;
     outlet.running = running;

@@ -12,6 +12,8 @@ import { enterRequest } from './enter.ts';
 import { createGuard } from './guard.ts';
 import type { GuardOptions } from './guard.ts';
 import { LegacySse } from './legacy-sse.ts';
+import { identified } from './identify.ts';
+import type { Identify, Identity } from './identify.ts';
 import { readMount } from './mount.ts';
 import type { Mount } from './mount.ts';
 import { StreamableHttp } from './streamable-http.ts';
@@ -20,11 +22,6 @@ import { acceptWebSocketsLate } from './late-websockets.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 import { toFetch } from './web/to-fetch.ts';
 import type { Fetch } from './web/to-fetch.ts';
-
-export type Identify = (request: {
-  headers: Record<string, string | string[] | undefined>;
-  transport: string;
-}) => string | undefined;
 
 export interface EndpointOptions extends GuardOptions {
   /** The address listened on: decides which Host names are trusted by default. */
@@ -55,8 +52,6 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const routes = createRoutes(front, options, mount);
   const sockets = acceptWebSocketsLate(front, (socket, thrown) => failUpgrade(front, socket, thrown));
-  const identify = (request: HttpRequest, transport: string) =>
-    options.identify?.({ headers: request.headers, transport });
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.toLocal(pathOf(request));
@@ -65,7 +60,11 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       guard.check(request);
       allowOrigin(request, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
-      enterRequest(front, request, () => routes.go(path, { request, response, principal: identify(request, 'http') }));
+      const go = ({ principal, claims }: Partial<Identity>): void =>
+        enterRequest(front, request, () => routes.go(path, { request, response, principal, claims }));
+      const caller = identified(options.identify, request, 'http');
+      if (caller instanceof Promise) caller.then(go).catch((thrown) => refuse(front, response, thrown, path));
+      else go(caller);
     } catch (thrown) {
       refuse(front, response, thrown, path);
     }
@@ -79,7 +78,11 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       try {
         guard.check(request);
         if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
-        enterRequest(front, request, () => sockets.upgrade(request, socket, head, identify(request, 'websocket')));
+        const go = (caller: Partial<Identity>): void =>
+          enterRequest(front, request, () => sockets.upgrade(request, socket, head, caller));
+        const caller = identified(options.identify, request, 'websocket');
+        if (caller instanceof Promise) caller.then(go).catch((thrown) => failUpgrade(front, socket, thrown));
+        else go(caller);
       } catch (thrown) {
         failUpgrade(front, socket, thrown);
       }

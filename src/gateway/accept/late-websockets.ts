@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Front } from '../dialect/front.ts';
+import type { Identity } from './identify.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 import type { WebSocketAcceptor } from './websocket.ts';
 
@@ -12,19 +13,19 @@ export function acceptWebSocketsLate(
   let loading: Promise<WebSocketAcceptor> | undefined;
   let isClosed = false;
 
-  async function hand(request: IncomingMessage, socket: Duplex, head: Buffer, principal: string | undefined) {
+  async function hand(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Partial<Identity>) {
     loading ??= import('./websocket.ts').then(({ acceptWebSockets }) => acceptWebSockets(front));
     try {
       const sockets = await loading;
       if (isClosed) return refuseUpgrade(socket, '503 Service Unavailable');
-      sockets.upgrade(request, socket, head, principal);
+      sockets.upgrade(request, socket, head, caller);
     } catch (thrown) {
       onFailure(socket, thrown);
     }
   }
 
   return {
-    upgrade: (request, socket, head, principal) => void hand(request, socket, head, principal),
+    upgrade: (request, socket, head, caller) => void hand(request, socket, head, caller),
     close() {
       isClosed = true;
       void loading?.then((sockets) => sockets.close()).catch(() => {}); // told to whoever came by it

@@ -84,7 +84,7 @@ export class LegacySse {
   }
 
   #add(visit: Visit): SseSession {
-    const session = new SseSession(this.#front, visit.principal, (ended) => this.#sessions.remove(ended));
+    const session = new SseSession(this.#front, visit, (ended) => this.#sessions.remove(ended));
     this.#sessions.add(session, callerOf(visit));
     return session;
   }
@@ -106,7 +106,7 @@ class SseSession {
   #stream: SseResponse | undefined;
   readonly #waiting: Waiting;
 
-  constructor(front: Front, owner: string | undefined, onExit: (session: SseSession) => void) {
+  constructor(front: Front, { principal: owner, claims, request }: Visit, onExit: (session: SseSession) => void) {
     this.#front = front;
     this.owner = owner;
     this.lastSeen = front.clock.now();
@@ -117,7 +117,10 @@ class SseSession {
       release: () => {},
     };
     const principal = owner ?? anonymous('session', this.id);
-    this.conversation = new Conversation(front, principal, this.outlet, { onExit: () => onExit(this) });
+    this.conversation = new Conversation(front, principal, this.outlet, {
+      onExit: () => onExit(this),
+      from: { transport: 'sse', session: this.id, headers: request.headers, claims },
+    });
   }
 
   get isBusy(): boolean {

@@ -13,6 +13,7 @@ import type { SettingChange } from '../dialect/conversation.ts';
 import type { Front } from '../dialect/front.ts';
 import { plainError } from '../dialect/plain-error.ts';
 import { createMemoryEvents } from './event-store.ts';
+import type { ClientConnection } from '../../protocol/exchange.ts';
 import type { EventStore } from '../../protocol/event-store.ts';
 import type { SessionName } from './kept/session-keeper.ts';
 import { LOST, SessionStream, fromEventId, requestIn, toEventId, toPostName } from './session-stream.ts';
@@ -22,6 +23,7 @@ import { Waiting } from './waiting.ts';
 export interface SessionOptions {
   /** Who opened it, where callers are identified: nobody else may use it. */
   owner?: string | undefined;
+  from?: ClientConnection | undefined;
   /** Default: a random one. */
   name?: SessionName | undefined;
   /** The client asked for its end. */
@@ -39,6 +41,8 @@ export class Session {
   /** What it is known by here, also in later processes. */
   readonly key: string;
   readonly conversation: Conversation;
+  /** How the client came in, with its latest request. */
+  readonly from: ClientConnection;
   readonly owner: string | undefined;
   lastSeen: number;
   readonly #front: Front;
@@ -61,11 +65,13 @@ export class Session {
     this.id = name.id;
     this.key = name.key;
     this.owner = owner;
+    this.from = { ...(options.from ?? { transport: 'http' }), session: this.key };
     this.lastSeen = front.clock.now();
     this.#store = front.events?.() ?? createMemoryEvents(front.limits);
     this.#waiting = new Waiting(front);
     this.conversation = new Conversation(front, owner ?? anonymous('session', this.key), this, {
       onExit: () => options.onExit(this),
+      from: this.from,
       onSetting: (change) => options.onSetting?.(change, this),
     });
   }

@@ -54,7 +54,7 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   const resume = (): void => void input.resume();
   const onError = (): void => end(0);
   const principals = { handshake: anonymous('stdio'), stateless: 'local' };
-  const connection = new Connection(front, { principals, send, exit: end });
+  const connection = new Connection(front, { principals, from: { transport: 'stdio' }, send, exit: end });
   const lines = new LineReader({
     maxBytes: maxRequestBytes,
     onLine: (line) => connection.receive(line),

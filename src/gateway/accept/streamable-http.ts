@@ -1,6 +1,6 @@
 // Streamable HTTP at /mcp, for both eras: POST, and for sessions of the handshake era GET (event stream or long poll) and
 // DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
-import type { Message, RequestId } from '../../protocol/message.ts';
+import type { JsonObject, Message, RequestId } from '../../protocol/message.ts';
 import { isNotification, isRequest } from '../../protocol/message.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -34,6 +34,7 @@ export interface Visit {
   response: HttpResponse;
   /** From the `identify` hook. */
   principal: string | undefined;
+  claims?: JsonObject | undefined;
 }
 
 type OneMessage = Extract<Incoming, { kind: 'message' }>;
@@ -130,7 +131,11 @@ export class StreamableHttp {
     else this.#inSession(visit, incoming, accepted, sessionId);
   }
 
-  #stateless({ request, response, principal = 'local' }: Visit, { message }: OneMessage, accepted: Accepted): void {
+  #stateless(
+    { request, response, principal = 'local', claims }: Visit,
+    { message }: OneMessage,
+    accepted: Accepted,
+  ): void {
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
     const outlet = new PostOutlet(this.#front, response, accepted);
@@ -139,7 +144,8 @@ export class StreamableHttp {
       return outlet.end();
     }
     const headers = (name: string) => request.headers[name] as string | undefined;
-    const running = serveStateless(this.#front, message, outlet, { principal, headers });
+    const from = { transport: 'http', headers: request.headers, claims } as const;
+    const running = serveStateless(this.#front, message, outlet, { principal, from, headers });
     // Closing the stream is how this era calls off a request.
     if (!running || outlet.ended) return;
     response.on('close', () => outlet.ended || running.cancel());
@@ -166,6 +172,8 @@ export class StreamableHttp {
   #inSession(visit: Visit, incoming: Incoming, accepted: Accepted, sessionId: string): void {
     const session = this.#sessions.get(sessionId, visit.principal);
     checkSessionVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
+    session.from.headers = visit.request.headers;
+    session.from.claims = visit.claims;
     const outlet = this.#outlet(visit, accepted, session);
     outlet.request = idOf(incoming);
     receiveIn(session.conversation, incoming, outlet);
@@ -224,9 +232,10 @@ export class StreamableHttp {
     return true;
   }
 
-  #create({ principal: owner }: Visit, name: SessionName | undefined): Session {
+  #create({ principal: owner, claims, request }: Visit, name: SessionName | undefined): Session {
     return new Session(this.#front, {
       owner,
+      from: { transport: 'http', headers: request.headers, claims },
       name,
       onExit: (session) => this.#sessions.remove(session),
       onEnd: ({ key }) => this.#keeper?.end(key),

@@ -21,6 +21,7 @@ export async function acceptTransport(
   const failed = (error: unknown): void => front.log.debug({ error }, 'transport.error');
   const connection = new Connection(front, {
     principals,
+    from: { transport: 'sdk' },
     send: (message) => {
       for (const one of Array.isArray(message) ? message : [message]) send(transport, toValue(one)).catch(failed);
     },

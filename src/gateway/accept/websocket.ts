@@ -1,6 +1,6 @@
 // A WebSocket at /ws: one message per text frame, both sides at any time. A client that does not read is first not read
 // from, then cut off: its answers must not pile up here. One that is gone without a word is found out by its silence.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
@@ -12,13 +12,14 @@ import { keepAlive } from '../codec/heartbeat.ts';
 import { write } from '../codec/written.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
+import type { Identity } from './identify.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 
 /** Above this many waiting bytes a client is not read from. */
 const PAUSE_BYTES = 1024 * 1024;
 
 export interface WebSocketAcceptor {
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, principal: string | undefined): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Partial<Identity>): void;
   close(): void;
 }
 
@@ -31,11 +32,13 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
     handleProtocols: (offered) => (offered.has('mcp') ? 'mcp' : false),
   });
   return {
-    upgrade(request, socket, head, principal) {
+    upgrade(request, socket, head, caller) {
       if (server.clients.size >= maxConnections) {
         return refuseUpgrade(socket, '503 Service Unavailable');
       }
-      server.handleUpgrade(request, socket, head, (client) => accept(front, client, principal));
+      server.handleUpgrade(request, socket, head, (client) =>
+        accept(front, client, { ...caller, headers: request.headers }),
+      );
     },
     close() {
       for (const client of server.clients) client.terminate();
@@ -44,7 +47,11 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
   };
 }
 
-function accept(front: Front, client: WebSocket, principal: string | undefined): void {
+function accept(
+  front: Front,
+  client: WebSocket,
+  { principal, claims, headers }: Partial<Identity> & { headers: IncomingHttpHeaders },
+): void {
   const principals = { handshake: principal ?? anonymous('ws'), stateless: principal ?? 'local' };
   const sent = (): void => {
     if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
@@ -60,7 +67,12 @@ function accept(front: Front, client: WebSocket, principal: string | undefined):
     else client.send(Buffer.concat(written), { binary: false }, sent);
     if (client.bufferedAmount > PAUSE_BYTES) client.pause();
   };
-  const connection = new Connection(front, { principals, send, exit: () => client.close(1000) });
+  const connection = new Connection(front, {
+    principals,
+    from: { transport: 'websocket', headers, claims },
+    send,
+    exit: () => client.close(1000),
+  });
   const take = (data: Buffer, isBinary: boolean): void => {
     if (isBinary) connection.refuse(new GatewayError('PARSE_ERROR', { data: 'Send text frames, not binary ones' }));
     else connection.receive(data.toString('utf8'));

@@ -4,7 +4,7 @@
 // 2. Before initialize only ping, capabilities and initialize are served; a second initialize is refused.
 // 3. Nothing is sent to the client after close().
 import type { LoggingLevel } from '@modelcontextprotocol/client';
-import type { Ask } from '../../protocol/exchange.ts';
+import type { Ask, ClientConnection } from '../../protocol/exchange.ts';
 import type {
   JsonObject,
   Message,
@@ -45,6 +45,8 @@ export interface BackChannel extends Pick<Outlet, 'send'> {
 export interface ConversationEvents {
   /** The client asked for the end of the connection, with an exit status for a process. */
   onExit(status: number): void;
+  /** How the client came in. */
+  readonly from?: ClientConnection | undefined;
   /** The client has set something that a later process needs to go on with it. */
   onSetting?(change: SettingChange): void;
 }
@@ -62,6 +64,7 @@ export interface EarlierClient {
 export class Conversation {
   readonly front: Front;
   readonly principal: string;
+  readonly from: ClientConnection | undefined;
   wording: Wording | undefined;
   /** What the client set; until then everything from info up is sent. */
   chosenLevel: LoggingLevel | undefined;
@@ -82,6 +85,7 @@ export class Conversation {
     this.front = front;
     this.principal = principal;
     this.#back = back;
+    this.from = events.from;
     this.#events = events;
   }
 

@@ -41,6 +41,7 @@ function handshakeWording(params: JsonObject, conversation: Conversation): Hands
     info: toInfo(params.clientInfo),
     capabilities: optionalObject(params.capabilities, 'capabilities'),
     principal: conversation.principal,
+    connection: conversation.from,
   });
 }
 

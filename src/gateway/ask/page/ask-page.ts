@@ -25,7 +25,7 @@ export interface AskPageOptions {
   /** Where browsers reach this gateway, e.g. https://gateway.example.com. */
   baseUrl: () => string | Promise<string>;
   /** Who opens the page, where that can be told from a browser's request; it must be whose call it is. */
-  identify?: ((request: { headers: HttpRequest['headers']; transport: string }) => string | undefined) | undefined;
+  identify?: ((request: HttpRequest) => string | undefined | Promise<string | undefined>) | undefined;
   /** Largest form with its files, in bytes. */
   maxRequestBytes?: number | undefined;
 }
@@ -68,13 +68,13 @@ async function receive(
   const handle = openLink(site.sealer, site.clock, token);
   if (handle === undefined) return reply.gone();
   const round = options.round(handle);
-  if (round && !isTheirs(options, round, request)) return reply.notYours();
+  if (round && !(await isTheirs(options, round, request))) return reply.notYours();
   const browser = site.openers.browserOf(handle, request.headers.cookie);
   const base = new URL(await options.baseUrl());
   const visit: Visit = { ...site, request, reply, words, token, handle, round, browser, base };
   return request.method === 'POST' ? receiveForm(visit) : showRound(visit);
 }
 
-function isTheirs({ identify }: AskPageOptions, { principal }: Round, { headers }: HttpRequest): boolean {
-  return !identify || identify({ headers, transport: 'http' }) === principal;
+async function isTheirs({ identify }: AskPageOptions, { principal }: Round, request: HttpRequest): Promise<boolean> {
+  return !identify || (await identify(request)) === principal;
 }

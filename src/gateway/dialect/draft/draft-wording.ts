@@ -34,8 +34,15 @@ export class DraftWording implements Wording {
   readonly #conversation: Conversation;
 
   constructor(conversation: Conversation, declared: DraftClient) {
-    const { principal } = conversation;
-    this.client = { dialect: 'draft', revision: DRAFT_VERSION, info: declared.info, capabilities: {}, principal };
+    const { principal, from: connection } = conversation;
+    this.client = {
+      dialect: 'draft',
+      revision: DRAFT_VERSION,
+      info: declared.info,
+      capabilities: {},
+      principal,
+      connection,
+    };
     this.#declared = declared;
     this.#conversation = conversation;
   }

@@ -1,7 +1,7 @@
 // The `_meta` envelope that makes a request of the stateless era stand on its own: version, client, capabilities. Nothing is
 // remembered from one request to the next.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
-import type { ClientView } from '../../../protocol/exchange.ts';
+import type { ClientConnection, ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -30,8 +30,12 @@ export function readEnvelope(request: Pick<RequestMessage, 'params'>, spoken: re
   return { revision, capabilities, info: toInfo(meta), logLevel: toLogLevel(meta) };
 }
 
-export function toClient({ revision, info, capabilities }: Envelope, principal: string): ClientView {
-  return { dialect: 'stateless', revision, info, capabilities, principal };
+export function toClient(
+  { revision, info, capabilities }: Envelope,
+  principal: string,
+  connection?: ClientConnection,
+): ClientView {
+  return { dialect: 'stateless', revision, info, capabilities, principal, connection };
 }
 
 export function unsupported(requested: string, spoken: readonly string[]): GatewayError {

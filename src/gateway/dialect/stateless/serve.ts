@@ -1,5 +1,6 @@
 // Serves one request of the stateless era: checks in the order that the spec's edge demands (headers, envelope, version,
 // standard headers, capabilities, parameter headers), then lets the target answer. Keeps no memory of the client.
+import type { ClientConnection } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
@@ -27,6 +28,7 @@ import { StatelessExchange } from './stateless-exchange.ts';
 
 export interface Caller {
   principal: string;
+  from?: ClientConnection | undefined;
   /** Present where the transport is HTTP: then the body must agree with them. */
   headers?: Headers | undefined;
 }
@@ -79,7 +81,7 @@ function admit(
   front: Front,
   request: RequestMessage,
   outlet: Outlet,
-  { principal, headers }: Caller,
+  { principal, from, headers }: Caller,
 ): StatelessExchange {
   if (headers) checkVersionHeader(headers, request);
   const envelope = readEnvelope(request, front.revisions);
@@ -87,7 +89,7 @@ function admit(
   if (REMOVED.has(request.method)) throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
   const answers = readAnswers(request);
   const split = withoutRetry(request.method, splitMeta(request.params));
-  const exchange = new StatelessExchange(request, split, toClient(envelope, principal), outlet);
+  const exchange = new StatelessExchange(request, split, toClient(envelope, principal, from), outlet);
   exchange.answers = answers;
   // A client may bring answers to questions that it foresees.
   if (answers) exchange.resumed = { state: undefined, answers, server: undefined };

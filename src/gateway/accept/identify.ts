@@ -1,0 +1,52 @@
+// Who calls, as the embedding program tells it from the request. Nothing that a client says of itself counts.
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { HttpRequest } from '../../shared/http.ts';
+
+/** What is known of a request before it is read. */
+export interface IdentifyRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly transport: 'http' | 'websocket';
+  readonly method?: string | undefined;
+  /** The path with its query. */
+  readonly url?: string | undefined;
+  readonly remoteAddress?: string | undefined;
+}
+
+export interface Identity {
+  /** Owns sessions, parked calls, caches and counters. */
+  readonly principal: string;
+  /** Whatever steps and tools should know of the caller, such as the claims of a token. */
+  readonly claims?: JsonObject | undefined;
+}
+
+type Answer = string | Identity | undefined;
+
+/** A name, or a name with claims; undefined for somebody unknown. May take its time. */
+export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
+
+/** At once, unless `identify` takes its time. Throws what it throws. */
+export function identified(
+  identify: Identify | undefined,
+  request: HttpRequest,
+  transport: 'http' | 'websocket',
+): Partial<Identity> | Promise<Partial<Identity>> {
+  if (!identify) return NOBODY;
+  const { headers, method, url } = request;
+  const found = identify({ headers, transport, method, url, remoteAddress: request.socket?.remoteAddress });
+  return found instanceof Promise ? found.then(toIdentity) : toIdentity(found);
+}
+
+const NOBODY: Partial<Identity> = {};
+
+function toIdentity(found: Answer): Partial<Identity> {
+  if (found === undefined) return NOBODY;
+  if (typeof found === 'string') return { principal: found };
+  if (isObject(found) && typeof found.principal === 'string') return found;
+  throw new GatewayError('BAD_OPTION', {
+    option: 'identify',
+    reason: 'it must return a string, { principal, claims } or undefined',
+  });
+}

@@ -36,6 +36,7 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     groups: toGroups(config),
     names,
     limits,
+    ...(config.startMs !== undefined && { startMs: config.startMs }),
     ...(observe && { observe }),
     ...(config.roots && { roots: config.roots }),
     ...(config.ask && { ask: config.ask }),

@@ -12,6 +12,7 @@ export interface ParleyConfig {
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly listen: ListenConfig;
   readonly names: Naming;
+  readonly startMs?: number;
   /** Each with one key: the name of a built-in one, or the path of a file; its value are the options. */
   readonly steps: readonly StepForm[];
   /** Those that were given; for the others see shared/limits.ts. */

@@ -23,6 +23,7 @@ const AT_START = [
   'keys',
   'ask',
   'publicUrl',
+  'startMs',
   'observe',
   'log',
 ] as const satisfies (keyof ParleyConfig)[];

@@ -18,13 +18,17 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
   const { listen = {}, names = 'always', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
   const forms = steps.map((step) => toStepForm(step, folder));
   const level = typeof log === 'string' ? log : log.level;
-  const servers = serversOf(input).map(({ name, server }): [string, ServerConfig] => [name, toServer(server, folder)]);
+  const servers = serversOf(input).map(({ name, server }): [string, ServerConfig] => [
+    name,
+    toServer(server, folder, input.share),
+  ]);
   return freeze(
     defined({
       servers: Object.fromEntries(servers),
       groups: Object.fromEntries(Object.entries(groups).map(([name, of]) => [toName(name), unique(of.map(toName))])),
       listen: toListen(typeof listen === 'number' ? { port: listen } : listen, folder),
       names,
+      startMs: input.startMs,
       steps: forms,
       limits: { ...limits },
       keys: typeof keys === 'string' ? [keys] : [...keys],
@@ -38,8 +42,8 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
   );
 }
 
-function toServer(server: ServerInput, folder: string): ServerConfig {
-  const { description, share = 'auto', start = 'lazy', era, revision, idleMs, disabled = false } = server;
+function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {
+  const { description, share = shared, start = 'lazy', era, revision, idleMs, disabled = false } = server;
   const timeoutMs = server.timeoutMs ?? ((server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined);
   const tools = server.tools && defined({ ...server.tools });
   const settings = { description, share, start, era, revision, timeoutMs, idleMs, tools, disabled };

@@ -34,6 +34,10 @@ const TOOL_RULES = object(
   'Rules for the tools of this server, by the names it gives them.',
 );
 
+const SHARING = ['auto', 'session', 'all'] as const;
+const SHARED =
+  'auto: clients share a process, or connection, for lists, and those that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
+
 const SERVER = object(
   {
     description: text('What it is for; shown by `parley ls`.'),
@@ -48,16 +52,16 @@ const SERVER = object(
     headers: record(plain('Its value.'), 'HTTP headers sent with every request.'),
     type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
     transport: choice(transportWords, 'The same as "type".'),
-    share: choice(
-      ['auto', 'session', 'all'],
-      'session: every client has a connection, or process, of its own; all: they share one, and the server cannot ask them.',
-    ),
+    share: choice(SHARING, `${SHARED} Default: the one for all servers.`),
     start: choice(['lazy', 'eager'], 'eager: connected at once. Default: when a client first needs it.'),
-    era: choice(ERAS, 'The only era to speak with it. Default: found out.'),
+    era: choice(ERAS, 'The only era to speak with it. Default: the era of each client, where the server has it.'),
     revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: found out.'),
     timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),
     timeout: integer('The same as "timeoutMs", as Claude Code writes it.', { max: MAX_MS }),
-    idleMs: integer('A connection nobody has used for this long is closed.', { min: 1, max: MAX_MS }),
+    idleMs: integer(
+      'A connection nobody has used for this long is closed, unless a client is subscribed to a resource.',
+      { min: 1, max: MAX_MS },
+    ),
     tools: TOOL_RULES,
     disabled: flag('true: as if it were not in the file.'),
     alwaysAllow: foreign('Cline and Windsurf.'),
@@ -123,6 +127,11 @@ export const CONFIG = object(
     names: choice(
       ['always', 'on-collision'],
       'When the names of several servers get their server in front, as `server__name`. Default: always.',
+    ),
+    share: choice(SHARING, `For all servers: ${SHARED} Default: auto.`),
+    startMs: integer(
+      'How long a client may wait for servers that start, or are slow to list what they offer. Default: 10000.',
+      { min: 1, max: MAX_MS },
     ),
     groups: record(list(text('Name of a server.'), 'Servers.'), 'Servers that are served together at `/mcp/<group>`.'),
     steps: list(

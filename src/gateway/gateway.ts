@@ -61,7 +61,10 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOpt
   groups?: Record<string, string[]> | undefined;
   /** Of tools and prompts, where there are several servers. Default: `always`, every name has its server in front. */
   names?: Naming | undefined;
+  /** How long a client may wait for servers that start, or are slow to list what they offer; default 10 s. */
   startMs?: number | undefined;
+  /** How clients share connections, where a server's own settings do not say it. */
+  share?: ServerSettings['share'];
   /** Counters and spans; the pages /healthz and /readyz are always there. */
   observe?: ObserveOptions | undefined;
 }
@@ -244,12 +247,13 @@ export class Gateway {
 
   #toMember(name: string, entry: ServerEntry): Member {
     if (isTarget(entry)) return { name, entry, target: entry };
-    const { server, start, tools: _, ...settings } = isSettings(entry) ? entry : { server: entry };
+    const { server, start, tools: _, ...settings }: Configured = isSettings(entry) ? entry : { server: entry };
     if (isTarget(server)) return { name, entry, target: server };
     const { log, clock, limits, id } = this.#options;
+    const share = settings.share ?? this.#options.share;
     const asking = { roots: this.#asking.roots?.answer, assisted: () => this.#asking.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
-    const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings });
+    const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings, share });
     if (start === 'eager') void target.ready();
     return { name, entry, target };
   }
@@ -268,6 +272,8 @@ function isTarget(entry: ServerEntry): entry is Target {
   return typeof entry === 'object' && 'handle' in entry && 'watch' in entry;
 }
 
-function isSettings(entry: ServerEntry): entry is { server: Address | Target } & ServerSettings {
+type Configured = { server: Address | Target } & ServerSettings;
+
+function isSettings(entry: ServerEntry): entry is Configured {
   return typeof entry === 'object' && !isTarget(entry) && 'server' in entry;
 }

@@ -52,8 +52,8 @@ export const ERRORS = {
   CANCELLED: row(-32603, 200, 'client', ['Request cancelled', 'Nothing to do: the client gave up on it.']),
   TOO_MANY: row(-32000, 429, 'client', ['Too many {what}', 'Wait for some to finish, or raise limits.{limit}.']),
   TOO_MANY_PROCESSES: row(-32000, 429, 'upstream', [
-    'The server {server} already has {count} processes, and each serves a client that is there',
-    "Wait until a client has left, raise limits.maxProcesses, or set share: 'all' to let clients share one process.",
+    'The server {server} already has {count} processes, as many as limits.maxProcesses allows',
+    "Wait until a client has left, raise limits.maxProcesses, or set share to 'all', so that clients share one process.",
   ]),
   MESSAGE_TOO_LARGE: row(-32600, 413, 'client', [
     'Message larger than {limit} bytes',

@@ -1,0 +1,215 @@
+// What clients that can be asked for everything cost: processes, and the time of others. Real clients and servers.
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe, expect, test } from 'vitest';
+import { createGateway, createLog } from '../../../src/_entries/index.ts';
+import type { GatewayOptions, ServerEntry } from '../../../src/_entries/index.ts';
+import { systemClock } from '../../../src/shared/clock.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
+import { Home } from '../../helpers/parley.ts';
+import { until } from '../../helpers/until.ts';
+import { connectAskable } from './helpers/askable-clients.ts';
+import { connectSdk } from './helpers/sdk-clients.ts';
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const ASKS = path('servers/asks-v1.mjs');
+const BOTH = path('servers/both-eras-v2.mjs');
+const npm = (name: string) => path(`../node_modules/@modelcontextprotocol/${name}/dist/index.js`);
+const node = (...args: string[]) => ({ command: process.execPath, args });
+/** Long enough that no test depends on it. */
+const NEVER = 3_600_000;
+
+async function start(servers: Record<string, ServerEntry>, options: Partial<GatewayOptions> = {}) {
+  const gateway = createGateway({ servers, log: createLog({ level: 'silent' }), startMs: 60_000, ...options });
+  const { url } = await gateway.listen({ port: 0 });
+  return { url, gateway, [Symbol.asyncDispose]: () => gateway.close() };
+}
+
+/** The processes that the gateway has started; those of vitest run no `.mjs` or `index.js` of a server. */
+function children(): number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+  const servers = stdout.split('\n').filter((line) => /borders\/servers|modelcontextprotocol\/server-/.test(line));
+  return servers.map((line) => Number(line.trim().split(' ')[0]));
+}
+
+describe('five clients in a row that can be asked, and seven servers', () => {
+  test('leave at most nine processes behind', async () => {
+    const servers = {
+      everything: node(npm('server-everything'), 'stdio'),
+      files: node(npm('server-filesystem'), path('servers')),
+      memory: node(npm('server-memory')),
+      thinking: node(npm('server-sequential-thinking')),
+      asks: node(ASKS),
+      early: node(ASKS, '--asks-at-start'),
+      both: node(BOTH),
+    };
+    await using gateway = await start(servers, { limits: { ownIdleMs: 2000 } });
+    let most = 0;
+    for (let visit = 0; visit < 5; visit++) {
+      const client = await connectAskable('SDK v1', gateway.url);
+      expect((await client.list()).length).toBeGreaterThan(30);
+      expect(await client.call('asks__elicit')).toBe('Oslo');
+      most = Math.max(most, children().length);
+      await client.client.close(); // without a word to the gateway
+    }
+    expect(most).toBeLessThanOrEqual(7 + 2 * 5);
+    await until('the own processes to end', () => children().length <= 9);
+    await using late = await connectAskable('SDK v1', gateway.url);
+    const before = children().length;
+    expect((await late.list()).length).toBeGreaterThan(30);
+    expect(children().length).toBeLessThanOrEqual(before + 1);
+  });
+});
+
+describe('clients that can be asked', () => {
+  test('list from one process, and have one of their own from their first call on', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { ownIdleMs: NEVER } });
+    await using first = await connectAskable('SDK v1', gateway.url);
+    await first.list();
+    await using second = await connectAskable('SDK v1', gateway.url);
+    await using third = await connectAskable('SDK v2, handshake', gateway.url);
+    for (const client of [second, third]) expect(await client.list()).toContain('elicit');
+    expect(children()).toHaveLength(1);
+    const pids = [await second.call('pid'), await third.call('pid'), await first.call('pid')];
+    expect(new Set(pids).size).toBe(3);
+    expect(await second.call('pid')).toBe(pids[0]);
+    expect(await second.call('elicit')).toBe('Oslo');
+  });
+
+  test('hear of changed lists from their own process', async () => {
+    await using gateway = await start({ asks: node(ASKS) });
+    await using first = await connectAskable('SDK v1', gateway.url);
+    await using second = await connectAskable('SDK v1', gateway.url);
+    await Promise.all([first.list(), second.list()]);
+    expect(await second.call('grow')).toBe('grown');
+    await until('word of the change', () => second.heard.includes('notifications/tools/list_changed'));
+    expect(await second.list()).toContain('grown-5');
+    expect(await first.list()).not.toContain('grown-5');
+  });
+
+  test('one alone needs one process, also for a server that asks at once', async () => {
+    await using gateway = await start({ early: node(ASKS, '--asks-at-start') });
+    await using client = await connectAskable('SDK v1', gateway.url);
+    await client.list();
+    await until('the roots', async () => (await client.call('roots_at_start')) === 'file:///here');
+    expect(children()).toHaveLength(1);
+  });
+
+  test('a server that asks at once gets the roots of each', async () => {
+    await using gateway = await start({ early: node(ASKS, '--asks-at-start') });
+    for (const kind of ['SDK v1', 'SDK v2, handshake', 'SDK v1'] as const) {
+      await using client = await connectAskable(kind, gateway.url);
+      await client.list();
+      await until('the roots', async () => (await client.call('roots_at_start')) === 'file:///here');
+    }
+  });
+
+  test('lose their own process a while after they are gone, and have a new one when they come back', async () => {
+    await using gateway = await start({ asks: node(ASKS), other: node(ASKS) }, { limits: { ownIdleMs: 500 } });
+    await using stays = await connectAskable('SDK v1', gateway.url);
+    await stays.list();
+    const pid = await stays.call('asks__pid');
+    const leaves = await connectAskable('SDK v1', gateway.url);
+    const gone = await leaves.call('asks__pid');
+    const { sessionId } = leaves.client.transport!;
+    await leaves.client.close();
+    await until('its process to end', () => !children().includes(Number(gone)));
+    expect(await stays.call('asks__pid')).toBe(pid); // its stream is open
+    const again = new Client({ name: 'borders', version: '1.0.0' });
+    await again.connect(new StreamableHTTPClientTransport(new URL(gateway.url), { sessionId: sessionId! }));
+    const { content } = await again.callTool({ name: 'asks__pid', arguments: {} });
+    expect(content).toMatchObject([{ text: expect.stringMatching(/^\d+$/) }]);
+    expect(content).not.toMatchObject([{ text: gone }]);
+    await again.close();
+  });
+
+  test('share one process for everything where that is configured for all servers', async () => {
+    await using gateway = await start({ asks: node(ASKS), other: node(ASKS) }, { share: 'all' });
+    await using first = await connectAskable('SDK v1', gateway.url);
+    await using second = await connectAskable('SDK v1', gateway.url);
+    expect(await first.call('asks__pid')).toBe(await second.call('asks__pid'));
+    expect(children()).toHaveLength(2);
+  });
+});
+
+describe('more processes of a server than are allowed', () => {
+  test('are refused with what to do, and only while the others are in use', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 2, ownIdleMs: 500 } });
+    await using first = await connectAskable('SDK v1', gateway.url);
+    await using second = await connectAskable('SDK v1', gateway.url);
+    await Promise.all([first.list(), second.list()]);
+    await first.call('pid');
+    const refused = /asks already has 2 processes.*limits.maxProcesses/;
+    await expect(second.call('pid')).rejects.toThrow(refused);
+    await first.client.close();
+    await until('room', () => second.call('pid').then(Boolean, () => false));
+  });
+});
+
+describe('a server that does not list', () => {
+  /** The real time, but what takes as long as `startMs` is over when the test says so. */
+  function handClock() {
+    let skew = 0;
+    const held = new Set<() => void>();
+    const clock: Clock = {
+      now: () => systemClock.now() + skew,
+      after(ms, callback) {
+        if (ms < START_MS / 2) return systemClock.after(ms, callback);
+        held.add(callback);
+        return () => void held.delete(callback);
+      },
+    };
+    const pass = () => {
+      skew += START_MS;
+      for (const callback of [...held]) callback();
+    };
+    return { clock, pass };
+  }
+  const START_MS = 1_000_000;
+  const NEXT = ['SDK v1', 'SDK v2, handshake', 'SDK v1'] as const;
+
+  test('makes one client wait, and no other', async () => {
+    using home = new Home();
+    const { clock, pass } = handClock();
+    const never = node(ASKS, '--list-waits', join(home.path, 'never'));
+    await using gateway = await start({ never, quick: node(ASKS) }, { startMs: START_MS, clock });
+    await using first = await connectSdk('SDK v1', gateway.url);
+    const listed = first.client.listTools();
+    await until('the list to be given up', () => {
+      pass();
+      return Promise.race([listed.then(() => true), new Promise((resolve) => setTimeout(resolve, 50, false))]);
+    });
+    for (const kind of NEXT) {
+      await using client = await connectSdk(kind, gateway.url);
+      const names = (await client.client.listTools()).tools.map(({ name }) => name);
+      expect(names).toContain('quick__pid');
+      expect(names).not.toContain('never__pid');
+    }
+  });
+
+  test('or is slow to: others see the last list at once, and hear of a newer one', async () => {
+    using home = new Home();
+    const { clock, pass } = handClock();
+    const file = join(home.path, 'now');
+    const slow = node(ASKS, '--list-waits', file);
+    await using gateway = await start({ slow, quick: node(ASKS) }, { startMs: START_MS, clock });
+    await using first = await connectAskable('SDK v1', gateway.url);
+    const listed = first.list();
+    await until('the list to be given up', () => {
+      pass();
+      return Promise.race([listed.then(() => true), new Promise((resolve) => setTimeout(resolve, 50, false))]);
+    });
+    writeFileSync(file, '');
+    await until('word of the list', () => first.heard.includes('notifications/tools/list_changed'));
+    rmSync(file);
+    expect(await first.list()).toContain('slow__pid');
+    for (const kind of NEXT) {
+      await using client = await connectSdk(kind, gateway.url);
+      expect((await client.client.listTools()).tools.map(({ name }) => name)).toContain('slow__pid');
+    }
+  });
+});

@@ -6,7 +6,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 const flag = (name) => process.argv.includes(name);
-const awaited = flag('--list-waits') ? process.argv[process.argv.indexOf('--list-waits') + 1] : undefined;
+const mayList = () => !flag('--list-waits') || existsSync(process.argv[process.argv.indexOf('--list-waits') + 1]);
 const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 
 const mcp = new McpServer(
@@ -20,11 +20,11 @@ let atStart = 'none';
 for (const { name } of tools) mcp.registerTool(name, {}, () => call(name));
 mcp.registerResource('note', 'note://one', {}, (uri) => ({ contents: [{ uri: uri.href, text: 'one' }] }));
 server.setRequestHandler(ListToolsRequestSchema, async () => {
-  while (awaited && !existsSync(awaited)) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!mayList()) await new Promise((resolve) => setTimeout(resolve, 20));
   return { tools: tools.map(({ name }) => ({ name, inputSchema: { type: 'object' } })) };
 });
-server.oninitialized = async () => {
-  if (flag('--asks-at-start')) atStart = await rootsOf().catch(() => 'refused');
+server.oninitialized = () => {
+  if (flag('--asks-at-start')) void rootsOf().then((roots) => (atStart = roots));
 };
 
 async function rootsOf() {
@@ -37,7 +37,7 @@ async function call(name) {
   if (name === 'roots_at_start') return text(atStart);
   if (name === 'grow') {
     tools.push({ name: `grown-${tools.length}` });
-    server.sendToolListChanged();
+    await server.sendToolListChanged();
     return text('grown');
   }
   const requestedSchema = { type: 'object', properties: { city: { type: 'string' } } };

@@ -21,18 +21,18 @@ export type Next = () => Promise<Outcome>;
 /** A request of the step's own to the rest of the chain, such as a list. The client is told nothing of it. */
 export type LookUp = (method: string, params?: JsonObject) => Promise<JsonObject>;
 
-/** Where a tool or prompt comes from. */
+/** Where a tool, a prompt, or a resource whose URI names its server comes from. */
 export interface Origin {
   /** The configured name of its server. */
   server: string;
-  /** What the server itself calls it. */
+  /** What the server itself calls it; of a resource, its URI. */
   name: string;
   /** The server calls it like something of another server, as in `github__search`. */
   isPosing?: boolean | undefined;
 }
 
 /** Where something comes from that the rest of the chain calls so, as far as that is known. Whatever was listed is known. */
-export type OriginOf = (area: 'tools' | 'prompts', name: string) => Origin | undefined;
+export type OriginOf = (area: 'tools' | 'prompts' | 'resources', name: string) => Origin | undefined;
 
 export type StepFunction = (
   exchange: StepExchange,

@@ -14,6 +14,8 @@ const REVISIONS = ['2025-06-18', '2026-07-28'];
 const shelf = (name: string) => fixture('shelf', [name], { source: true });
 const three = (): Record<string, ServerEntry> => ({ one: shelf('one'), two: shelf('two'), three: shelf('three') });
 const START = { startMs: 60_000 };
+/** The public form of a URI that an earlier server has, too. */
+const sameOf = (server: string) => `parley://${server}/${encodeURIComponent('note://same')}`;
 
 async function textAt(client: Client, uri: string): Promise<unknown> {
   const { contents } = await within(`the resource ${uri}`, client.readResource(uri));
@@ -26,7 +28,7 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     const client = await gateway.client({ revision });
     expect((await client.listResources()).map(({ uri }) => uri)).toEqual([
       ...['note://one', 'note://same'],
-      ...['note://two', 'note://three'],
+      ...['note://two', sameOf('two'), 'note://three', sameOf('three')],
     ]);
     expect((await client.listResourceTemplates()).map(({ uriTemplate }) => uriTemplate)).toEqual([
       ...['item://one/{id}', 'item://two/{id}', 'item://three/{id}'],
@@ -34,6 +36,7 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     expect((await client.listPrompts()).map(({ name }) => name)).toEqual(['one__greet', 'two__greet', 'three__greet']);
     expect(await textAt(client, 'note://three')).toBe('note of three');
     expect(await textAt(client, 'note://same')).toBe('same of one');
+    expect(await textAt(client, sameOf('two'))).toBe('same of two');
     expect(await textAt(client, 'item://two/7')).toBe('item 7 of two');
     await expect(client.readResource('item://four/7')).rejects.toThrow(/not found/i);
     expect((await client.getPrompt('two__greet')).messages).toMatchObject([{ content: { text: 'two' } }]);
@@ -67,7 +70,10 @@ describe.each(REVISIONS)('three servers, for a client of %s', (revision) => {
     const some = await gateway.client({ revision, part: 'some' });
     expect(await toolNames(some)).toEqual(all.filter((name) => !name.startsWith('two__')));
     expect(await textOf(some, 'three__pid')).toBe(await textOf(whole, 'three__pid'));
-    expect((await some.listResources()).map(({ uri }) => uri)).toEqual(['note://one', 'note://same', 'note://three']);
+    expect((await some.listResources()).map(({ uri }) => uri)).toEqual([
+      ...['note://one', 'note://same'],
+      ...['note://three', sameOf('three')],
+    ]);
     await expect(some.callTool('two__pid')).rejects.toThrow('Unknown tool');
     gateway.gateway.update({ groups: { some: ['two', 'three'] } });
     await until('the other group', async () => (await toolNames(some)).includes('two__pid'));
@@ -97,7 +103,7 @@ describe('a server that others stand behind', () => {
     await using gateway = await serving({ servers: three(), startMs: 5000 });
     const client = await gateway.client({ revision });
     await until('all to be there', async () => (await client.listResourceTemplates()).length === 3);
-    await until('all to be there', async () => (await client.listResources()).length === 4);
+    await until('all to be there', async () => (await client.listResources()).length === 6);
     const pid = Number(await textOf(client, 'one__pid'));
     process.kill(pid, 'SIGSTOP');
     try {

@@ -43,7 +43,13 @@ export function passAsk(
 }
 
 /** What the servers call something that clients know by this name, as far as the steps have learnt it from lists. */
-export function nameBehind(steps: readonly Step[], area: 'tools' | 'prompts', name: string, scope: string): string {
+export function nameBehind(
+  steps: readonly Step[],
+  area: 'tools' | 'prompts' | 'resources',
+  name: string,
+  scope: string,
+): string {
+  if (area === 'resources') return name; // steps do not rename these
   const hook = area === 'tools' ? 'toolBehind' : 'promptBehind';
   return steps.reduce((known, step) => step[hook]?.(known, scope) ?? known, name);
 }

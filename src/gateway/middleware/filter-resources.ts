@@ -1,8 +1,9 @@
 // The part of `filter` that is about resources: lists, reading, subscriptions, completion, and what clients are told of them.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Next, Outcome, Step, StepExchange } from '../../protocol/step.ts';
+import type { Next, OriginOf, Outcome, Step, StepExchange } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { NameRule } from './name-rule.ts';
 import { uriForms } from './uri-forms.ts';
 
 interface List {
@@ -17,16 +18,21 @@ const LISTS: Record<string, List> = {
 const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 'completion/complete'];
 
 /** `named` handles tools and prompts. */
-export function filterResources(named: Step, isAllowed: (uri: string) => boolean): Step {
-  const passes = (uri: unknown): boolean => typeof uri !== 'string' || uriForms(uri).every((form) => isAllowed(form));
+export function filterResources(named: Step, isAllowed: NameRule): Step {
+  const passes = (uri: unknown, originOf?: OriginOf): boolean => {
+    if (typeof uri !== 'string') return true;
+    const origin = originOf?.('resources', uri);
+    if (!origin) return uriForms(uri).every((form) => isAllowed(form));
+    return uriForms(origin.name).every((form) => isAllowed(uri, { ...origin, name: form }));
+  };
   return {
     name: named.name,
     methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
     handle: function filter(exchange, next, lookUp, originOf) {
       const uri = uriOf(exchange);
-      if (!passes(uri)) throw new GatewayError('ACCESS_DENIED', { uri });
+      if (!passes(uri, originOf)) throw new GatewayError('ACCESS_DENIED', { uri });
       const list = LISTS[exchange.method];
-      if (list) return filtered(next, list, passes);
+      if (list) return filtered(next, list, (one) => passes(one, originOf));
       return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp, originOf) : next();
     },
     reword: named.reword,
@@ -34,7 +40,7 @@ export function filterResources(named: Step, isAllowed: (uri: string) => boolean
     toolBehind: named.toolBehind,
     promptBehind: named.promptBehind,
     onChange(change, originOf) {
-      if (change.kind === 'resource' && !passes(change.uri)) return undefined;
+      if (change.kind === 'resource' && !passes(change.uri, originOf)) return undefined;
       return named.onChange!(change, originOf);
     },
   } satisfies Step;

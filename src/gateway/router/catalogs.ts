@@ -10,6 +10,7 @@ import { Catalog } from './catalog.ts';
 import type { Area, Listed } from './catalog.ts';
 import type { Member } from './member.ts';
 import type { Names, Owner } from './names.ts';
+import { PublicUris, pagesOf } from './public-uris.ts';
 
 /** The public names of each area that has names. */
 export interface AreaNames {
@@ -31,6 +32,7 @@ const MAX_SCHEMAS = 10_000;
 
 export class Catalogs {
   readonly members: readonly Member[];
+  readonly uris: PublicUris;
   readonly #catalogs = new Map<string, Catalog>();
   readonly #names: AreaNames;
   readonly #schemas = new BoundedMap<string, JsonObject>(MAX_SCHEMAS);
@@ -39,6 +41,7 @@ export class Catalogs {
   /** What was known of a server that stays is not forgotten with the catalogues it was known in. */
   constructor(members: readonly Member[], options: CatalogsOptions, previous?: Catalogs) {
     this.members = members;
+    this.uris = new PublicUris(members.map(({ name }) => name));
     this.#names = options.names;
     const { clock, log, startMs = START_MS } = options;
     for (const member of members) {
@@ -71,7 +74,7 @@ export class Catalogs {
   async list(area: Area, client: ClientView): Promise<Listed> {
     const lists = await Promise.all(this.members.map((member) => this.#catalogs.get(member.name)!.list(area, client)));
     return {
-      entries: area === 'tools' || area === 'prompts' ? this.#named(area, lists) : joined(area, lists),
+      entries: area === 'tools' || area === 'prompts' ? this.#named(area, lists) : this.#joined(area, lists),
       ttlMs: Math.min(...lists.map(({ ttlMs }) => ttlMs)),
       isPrivate: lists.some(({ isPrivate }) => isPrivate),
     };
@@ -102,6 +105,7 @@ export class Catalogs {
     if (change.kind === 'tools' || change.kind === 'prompts' || change.kind === 'resources') {
       this.#catalogs.get(member.name)?.forget(change.kind);
     }
+    if (change.kind === 'resource') return { ...change, uri: this.uris.publish(member.name, change.uri) };
     if (change.kind !== 'tools') return change;
     const rename = (name: string): string => this.#names.tools.publish({ server: member.name, name });
     return {
@@ -123,6 +127,7 @@ export class Catalogs {
       const names = entries.map(({ name }) => String(name));
       if (!isUnknown) this.#names[area].learn(this.members[index]!.name, names);
     }
+    if (area === 'tools') this.uris.learn(lists.map(({ entries }) => pagesOf(entries)));
     return this.members.flatMap((member, index) =>
       lists[index]!.entries.map((entry) => this.#publish(area, member, entry)),
     );
@@ -132,13 +137,24 @@ export class Catalogs {
     const name = String(entry.name);
     const publicName = this.#names[area].publish({ server: member.name, name });
     if (area === 'tools' && isObject(entry.inputSchema)) this.#schemas.set(publicName, entry.inputSchema);
-    return publicName === name ? entry : { ...entry, name: publicName };
+    const shown = publicName === name ? entry : { ...entry, name: publicName };
+    return area === 'tools' ? this.uris.publishTool(member.name, shown) : shown;
   }
-}
 
-/** URIs are not renamed: the first server in order owns one that several have. */
-function joined(area: 'resources' | 'resourceTemplates', lists: Listed[]): JsonObject[] {
-  const key = area === 'resources' ? 'uri' : 'uriTemplate';
-  const seen = new Set<unknown>();
-  return lists.flatMap(({ entries }) => entries).filter((entry) => !seen.has(entry[key]) && seen.add(entry[key]));
+  /** Of templates that several servers have, the first server in order shows its own. */
+  #joined(area: 'resources' | 'resourceTemplates', lists: Listed[]): JsonObject[] {
+    const key = area === 'resources' ? 'uri' : 'uriTemplate';
+    if (area === 'resources') this.uris.learn(lists.map(({ entries }) => entries.map(({ uri }) => uri)));
+    const entries = lists.flatMap(({ entries }, index) =>
+      entries.map((entry) => this.#publishUri(key, this.members[index]!, entry)),
+    );
+    const seen = new Set<unknown>();
+    return entries.filter((entry) => !seen.has(entry[key]) && seen.add(entry[key]));
+  }
+
+  #publishUri(key: 'uri' | 'uriTemplate', { name }: Member, entry: JsonObject): JsonObject {
+    const own = entry[key];
+    const shown = typeof own === 'string' ? this.uris.publish(name, own) : own;
+    return shown === own ? entry : { ...entry, [key]: shown };
+  }
 }

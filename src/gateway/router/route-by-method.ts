@@ -61,7 +61,7 @@ async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'p
   const member = owner && catalogs.member(owner.server);
   if (!member) throw new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
   if (owner.name !== name) exchange.params = { ...exchange.params, name: owner.name };
-  return { member, result: await handTo(member, exchange) };
+  return { member, result: catalogs.uris.publishResult(member.name, await handTo(member, exchange)) };
 }
 
 async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultObject> {
@@ -72,6 +72,12 @@ async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultO
     if (!member) return { completion: { values: [], total: 0, hasMore: false } };
     exchange.params = { ...exchange.params, ref: { ...ref, name: owner.name } };
     return handTo(member, exchange);
+  }
+  const owner = isObject(ref) && typeof ref.uri === 'string' ? catalogs.uris.owner(ref.uri) : undefined;
+  const asked = owner && catalogs.member(owner.server);
+  if (asked) {
+    exchange.params = { ...exchange.params, ref: { ...(ref as JsonObject), uri: owner.uri } };
+    return handTo(asked, exchange);
   }
   for (const member of catalogs.members) {
     const { entries } = await catalogs.listOf(member, 'resourceTemplates', exchange.client);

@@ -13,13 +13,31 @@ export async function routeResource(exchange: Exchange, catalogs: Catalogs): Pro
   if (typeof uri !== 'string') {
     throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });
   }
+  const owner = catalogs.uris.owner(uri);
+  const member = owner && catalogs.member(owner.server);
+  if (member) return read(member, { ...exchange.params, uri: owner.uri }, exchange, catalogs);
   const has = (area: 'resources' | 'resourceTemplates', fits: (entry: Record<string, unknown>) => boolean) =>
     whoHas(area, fits, exchange, catalogs);
   const [lister] = await has('resources', (entry) => entry.uri === uri);
-  if (lister) return handTo(lister, exchange);
+  if (lister) return read(lister, exchange.params, exchange, catalogs);
   const likely = await has('resourceTemplates', (entry) => fitsTemplate(uri, entry.uriTemplate));
   const others = catalogs.members.filter((member) => !likely.includes(member));
   return tryEach([...likely, ...others], uri, exchange);
+}
+
+async function read(
+  member: Member,
+  params: Exchange['params'],
+  exchange: Exchange,
+  { uris }: Catalogs,
+): Promise<ResultObject> {
+  const asked = exchange.params;
+  exchange.params = params;
+  try {
+    return uris.publishResult(member.name, await handTo(member, exchange));
+  } finally {
+    exchange.params = asked; // a subscription is kept by the URI that the client knows
+  }
 }
 
 async function tryEach(members: readonly Member[], uri: string, exchange: Exchange): Promise<ResultObject> {

@@ -137,6 +137,7 @@ export class Router implements Target {
 
   #publish(member: Member, change: Change): Change | undefined {
     if (change.kind === 'task') return publishChange(change, member, this.#taskIds);
+    if (change.kind === 'resource' && !this.#isJoined) return change;
     return this.#catalogs.onChange(member, change);
   }
 
@@ -169,11 +170,17 @@ export class Router implements Target {
   }
 
   /** Where something comes from that the router shows by this name, as far as that is known. */
-  originOf(area: keyof AreaNames, name: string): Origin | undefined {
+  originOf(area: keyof AreaNames | 'resources', name: string): Origin | undefined {
+    if (area === 'resources') return this.#originOfUri(name);
     const [only] = this.#members;
     const owner = this.#isJoined ? this.#names[area].owner(name) : only && { server: only.name, name };
     if (!owner) return undefined;
     return { ...owner, isPosing: posesAsAnother(owner, this.#options.names.servers) };
+  }
+
+  #originOfUri(uri: string): Origin | undefined {
+    const owner = this.#isJoined ? this.#catalogs.uris.owner(uri) : undefined;
+    return owner && { server: owner.server, name: owner.uri };
   }
 
   /** All names that tools have here; undefined while a server has not told its own. */

@@ -24,6 +24,7 @@ import type { RootOption } from './ask/configured-roots.ts';
 import { createFront } from './dialect/front.ts';
 import type { Front, FrontOptions } from './dialect/front.ts';
 import { FlowTarget } from './flow/flow-target.ts';
+import { StepLives } from './middleware/life/step-lives.ts';
 import { serverRules } from './middleware/server-rules.ts';
 import type { ToolRules } from './middleware/server-rules.ts';
 import { toStep } from './middleware/to-step.ts';
@@ -85,6 +86,7 @@ export class Gateway {
   readonly #parts = new Map<string, { view: View; front: Front }>();
   /** Servers that were replaced and have calls to finish. */
   readonly #retiring = new Set<UpstreamTarget>();
+  readonly #lives: StepLives;
   #steps: Step[];
   /** Those that stand with servers, behind all others. */
   #rules: Step[];
@@ -97,7 +99,8 @@ export class Gateway {
     this.#options = { ...options, log, clock, sealer, id };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
     this.#asking = new Asking(options, { log, clock, sealer });
-    this.#steps = (options.steps ?? []).map(toStep);
+    this.#lives = new StepLives({ log, clock });
+    this.#steps = this.#live(options.steps ?? []);
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
     this.#groups = options.groups ?? {};
@@ -113,10 +116,10 @@ export class Gateway {
    * stays as it is; others are started or, once their calls have ended, stopped. Clients are told that lists have changed.
    */
   update(next: Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots'>>): void {
+    if (next.steps) this.#steps = this.#live(next.steps); // first: one that cannot be started changes nothing
     if (next.roots) this.#setRoots(next.roots);
     const previous = this.#members;
     const kept = new Map(previous.map((member) => [member.name, member]));
-    if (next.steps) this.#steps = next.steps.map(toStep);
     if (next.groups) this.#groups = next.groups;
     if (next.names) this.#names.naming = next.names;
     if (next.servers) {
@@ -149,6 +152,7 @@ export class Gateway {
   listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
   listen(options: HttpListenOptions): Promise<HttpListening>;
   async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+    await this.#lives.started;
     if ('stdio' in options) return this.#doors.listen(options);
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
     const listening = await this.#doors.listen({ ...options, pages: this.#pages(options, isLoopback(host)) });
@@ -156,7 +160,8 @@ export class Gateway {
     return listening;
   }
 
-  connect(transport: Transport): Promise<{ close(): Promise<void> }> {
+  async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
+    await this.#lives.started;
     return this.#doors.connect(transport);
   }
 
@@ -170,12 +175,19 @@ export class Gateway {
     await this.#asking.close();
     const targets = [...this.#members.map(({ target }) => target), ...this.#retiring];
     await Promise.all(targets.map(async (target) => target instanceof UpstreamTarget && target.close()));
+    await this.#lives.close();
   }
 
   /** Calls that it was chosen for still come to it. */
   #retire(target: UpstreamTarget): void {
     this.#retiring.add(target);
     void target.retire().then(() => this.#retiring.delete(target));
+  }
+
+  #live(given: (Step | StepFunction)[]): Step[] {
+    const steps = given.map(toStep);
+    this.#lives.replace(steps);
+    return steps;
   }
 
   #setRoots(roots: readonly RootOption[]): void {

@@ -17,6 +17,7 @@ import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
 import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { createFront } from './dialect/front.ts';
 import type { FrontOptions } from './dialect/front.ts';
+import { StepLives } from './middleware/life/step-lives.ts';
 import { toStep } from './middleware/to-step.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
@@ -60,6 +61,7 @@ export class FrontMCPServer {
 /** Steps before one server; they may change requests, answers and what is listed. Several can stand behind each other. */
 export class MiddlewareMCPServer extends View {
   readonly #behind: Behind;
+  readonly #lives: StepLives;
 
   /** `steps`: outermost first. */
   constructor(
@@ -69,17 +71,21 @@ export class MiddlewareMCPServer extends View {
   ) {
     const { log = createLog(), clock = systemClock, keys } = options;
     const member = { name: behind.name ?? behind.info.name, entry: behind, target: behind };
-    super([member], steps.map(toStep), {
+    const made = steps.map(toStep);
+    super([member], made, {
       info: behind.info,
       names: { naming: 'always', servers: [member.name] },
       sealer: createSealer(keys),
       ...{ log, clock },
     });
     this.#behind = behind;
+    this.#lives = new StepLives({ log, clock });
+    this.#lives.replace(made);
   }
 
   async close(): Promise<void> {
     await this.#behind.close?.();
+    await this.#lives.close();
   }
 }
 

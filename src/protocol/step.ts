@@ -59,6 +59,15 @@ export interface Step {
   readonly toolWords?: readonly string[] | undefined;
   /** What clients are told of the server when they connect, by initialize or server/discover. */
   readonly greeting?: Greeting | undefined;
+  /**
+   * Called once before the first exchange, with what `keep` of the step returned whose place this one takes: another version of its
+   * file, or a step of the same name. Undefined at first. `listen` waits for a promise.
+   */
+  readonly start?: ((kept: unknown) => void | Promise<void>) | undefined;
+  /** What the step that takes this one's place is to have of it. */
+  readonly keep?: (() => unknown) | undefined;
+  /** Called once when it is not used any more: replaced, reloaded, or its gateway is closed. To end timers and connections. */
+  readonly close?: (() => void | Promise<void>) | undefined;
   /** What the rest of the chain calls a tool that this step shows by another name, if that is known. */
   readonly toolBehind?: ((shown: string, scope: string) => string | undefined) | undefined;
   /** The same for prompts. */

@@ -40,7 +40,8 @@ function pickExport(module: unknown): [string, unknown] {
 function toStep(path: string, exportName: string, value: unknown): Step {
   if (isStep(value)) return value;
   if (typeof value !== 'function') throw new Error('exports no step: a function (exchange, next), or { name, handle }');
-  const ownName = [value.name, exportName].find((name) => name !== '' && name !== 'default');
+  // The loader calls a function without a name `_default`.
+  const ownName = [value.name, exportName].find((name) => !['', 'default', '_default'].includes(name));
   return { name: ownName ?? basename(path, extname(path)), handle: value as StepFunction };
 }
 

@@ -1,12 +1,13 @@
-// A step from a file that is loaded anew when the file changes, or one beside it. A new version that cannot be loaded leaves the
-// old one in place, and the log says why. Calls under way end with the version they began with.
+// A step from a file that is loaded again when the file changes, or one beside it. A new version that cannot be loaded or started
+// leaves the old one in place, and the log says why. Calls under way end with the version they began with, which is then closed.
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Step } from '../../protocol/step.ts';
+import type { Step, StepFunction } from '../../protocol/step.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
+import { closeStep, startStep } from './life/step-lives.ts';
 import { loadStep } from './load-step.ts';
 
 export interface WatchStepOptions {
@@ -19,8 +20,9 @@ export interface WatchStepOptions {
 }
 
 export interface WatchedStep {
-  /** Stays the same; does what the newest version does. */
+  /** Stays the same and does what the newest version does. Its gateway starts and closes it. */
   readonly step: Step;
+  /** Stops following the file. */
   close(): void;
 }
 
@@ -30,60 +32,134 @@ const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
 
 export async function watchStep(path: string, options: WatchStepOptions): Promise<WatchedStep> {
   const { log, onReload, clock = systemClock } = options;
-  let current = await loadStep(path, options.options);
+  const versions = new Versions(await loadStep(path, options.options), log);
   let closed = false;
+  let reloading: Promise<void> = Promise.resolve(); // one after the other
   let stop = (): void => {};
   const reload = async (): Promise<void> => {
     try {
       const loaded = await loadStep(path, options.options);
       if (closed) return;
-      current = loaded;
-      log.info({ step: current.name, path }, 'step.reloaded');
+      await versions.replace(loaded);
+      log.info({ step: loaded.name, path }, 'step.reloaded');
       onReload?.();
     } catch (error) {
-      log.warn({ step: current.name, path, error }, 'step.kept');
+      log.warn({ step: versions.step.name, path, error }, 'step.kept');
     }
   };
   // The folder, not the file: editors put a new file in its place.
   const watcher = watch(dirname(path), { persistent: false }, (_event, file) => {
     if (file !== null && !SOURCE.test(file)) return;
     stop();
-    stop = clock.after(SETTLE_MS, () => void reload());
+    stop = clock.after(SETTLE_MS, () => void (reloading = reloading.then(reload)));
   });
-  watcher.on('error', (error) => log.warn({ step: current.name, path, error }, 'step.unwatched'));
+  watcher.on('error', (error) => log.warn({ step: versions.step.name, path, error }, 'step.unwatched'));
   const close = (): void => {
     closed = true;
     stop();
     watcher.close();
   };
-  return { step: following(() => current), close };
+  return { step: versions.step, close };
 }
 
-/** A chain reads which methods a step is for only once: so it is for all, and looks each time. */
-function following(current: () => Step): Step {
-  return {
-    get name() {
-      return current().name;
-    },
-    get toolWords() {
-      return current().toolWords;
-    },
-    get repeats() {
-      return current().repeats;
-    },
-    handle(exchange, next, lookUp, originOf) {
-      const { handle, methods } = current();
-      return handle && (!methods || methods.includes(exchange.method))
-        ? handle(exchange, next, lookUp, originOf)
-        : next();
-    },
-    onAsk: (ask, next, client) => current().onAsk?.(ask, next, client) ?? next(ask),
-    reword: (...told) => current().reword?.(...told),
-    toolBehind: (shown, scope) => current().toolBehind?.(shown, scope),
-    promptBehind: (shown, scope) => current().promptBehind?.(shown, scope),
-    onChange: (change, originOf) => {
-      const { onChange } = current();
-      return onChange ? onChange(change, originOf) : change;
-    },
+/** The newest version, as one step that stays. Others are closed once the calls that began with them have ended. */
+class Versions {
+  readonly #log: Log;
+  #current: Version;
+  #isStarted = false;
+
+  constructor(first: Step, log: Log) {
+    this.#log = log;
+    this.#current = new Version(first, log);
+  }
+
+  /** Rejects, and changes nothing, when it cannot be started. */
+  async replace(next: Step): Promise<void> {
+    if (this.#isStarted) await startStep(next, this.#current.step);
+    const former = this.#current;
+    this.#current = new Version(next, this.#log);
+    // The gateway may have closed while this one was starting.
+    if (this.#isStarted) void former.retire();
+    else if (former.isRetired) void this.#current.retire();
+  }
+
+  /** A chain reads which methods a step is for only once: so it is for all, and looks each time. */
+  readonly step: Step = this.#following(() => this.#current);
+
+  #following(current: () => Version): Step {
+    return {
+      get name() {
+        return current().step.name;
+      },
+      get greeting() {
+        return current().step.greeting;
+      },
+      get toolWords() {
+        return current().step.toolWords;
+      },
+      get repeats() {
+        return current().step.repeats;
+      },
+      start: (kept) => {
+        this.#isStarted = true;
+        return current().step.start?.(kept);
+      },
+      keep: () => current().step.keep?.(),
+      close: () => {
+        this.#isStarted = false;
+        return current().retire();
+      },
+      handle: (exchange, next, lookUp, originOf) => current().handle(exchange, next, lookUp, originOf),
+      onAsk: (ask, next, client) => current().step.onAsk?.(ask, next, client) ?? next(ask),
+      reword: (...told) => current().step.reword?.(...told),
+      toolBehind: (shown, scope) => current().step.toolBehind?.(shown, scope),
+      promptBehind: (shown, scope) => current().step.promptBehind?.(shown, scope),
+      onChange: (change, originOf) => {
+        const { onChange } = current().step;
+        return onChange ? onChange(change, originOf) : change;
+      },
+    };
+  }
+}
+
+/** One version, and the calls that it handles. */
+class Version {
+  readonly step: Step;
+  readonly #log: Log;
+  #running = 0;
+  #closed: Promise<void> | undefined;
+  #close: (() => void) | undefined;
+
+  constructor(step: Step, log: Log) {
+    this.step = step;
+    this.#log = log;
+  }
+
+  get isRetired(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  handle(...[exchange, next, lookUp, originOf]: Parameters<StepFunction>): ReturnType<StepFunction> {
+    const { handle, methods, close } = this.step;
+    if (!handle || (methods && !methods.includes(exchange.method))) return next();
+    const outcome = handle(exchange, next, lookUp, originOf);
+    if (close && outcome instanceof Promise) {
+      this.#running++;
+      outcome.then(this.#end, this.#end);
+    }
+    return outcome;
+  }
+
+  /** Resolves when it is closed. */
+  retire(): Promise<void> {
+    this.#closed ??= new Promise<void>((resolve) => {
+      this.#close = () => void closeStep(this.step, this.#log).then(resolve);
+      if (this.#running === 0) this.#close();
+    });
+    return this.#closed;
+  }
+
+  readonly #end = (): void => {
+    if (--this.#running === 0) this.#close?.();
   };
 }

@@ -11,4 +11,5 @@ server.tool('quote', { description: 'The price of a trip', input }, async ({ cit
   return { city, price: nights * (answer.content.breakfast ? 95 : 80) };
 });
 
-await server.listen(process.argv.includes('--stdio') ? { stdio: true } : { port: 8471 });
+const listening = await server.listen(process.argv.includes('--stdio') ? { stdio: true } : { port: 8471 });
+if ('url' in listening) console.log(`Listening at ${listening.url}`);

@@ -19,6 +19,7 @@ export { respond } from '../gateway/middleware/outcome.ts';
 export type { Greeting, Hooks, Next, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';
 export { connect } from '../client/connect.ts';
 export type { Client } from '../client/client.ts';
+export type { ListenOptions, ListeningWith } from '../gateway/accept/doors.ts';
 export type { Approval, AskContext, CallToolOptions, ConnectOptions } from '../client/types.ts';
 export type { ClientCallOptions } from '../client/call-options.ts';
 export type { Address, CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';

@@ -13,11 +13,10 @@ import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
 import { keysFrom } from '../shared/state-keys.ts';
 import { Doors } from './accept/doors.ts';
-import type { ListenOptions } from './accept/doors.ts';
+import type { ListenOptions, ListeningWith } from './accept/doors.ts';
 import { isLoopback } from './accept/guard.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
-import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { Asking } from './asking.ts';
 import type { AskingOptions } from './asking.ts';
 import type { RootOption } from './ask/configured-roots.ts';
@@ -149,14 +148,15 @@ export class Gateway {
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
-  listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
-  listen(options: HttpListenOptions): Promise<HttpListening>;
-  async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+  async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
     await this.#lives.started;
-    if ('stdio' in options) return this.#doors.listen(options);
+    return ('stdio' in options ? await this.#doors.listen(options) : await this.#listen(options)) as ListeningWith<O>;
+  }
+
+  async #listen(options: HttpListenOptions): Promise<HttpListening> {
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
     const listening = await this.#doors.listen({ ...options, pages: this.#pages(options, isLoopback(host)) });
-    this.#asking.door.opened(host, (listening as HttpListening).url);
+    this.#asking.door.opened(host, listening.url);
     return listening;
   }
 

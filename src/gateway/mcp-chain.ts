@@ -11,10 +11,8 @@ import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
 import { Doors } from './accept/doors.ts';
-import type { ListenOptions } from './accept/doors.ts';
+import type { ListenOptions, ListeningWith } from './accept/doors.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
-import type { HttpListenOptions, HttpListening } from './accept/listen-http.ts';
-import type { StdioListening, StdioOptions } from './accept/stdio.ts';
 import { createFront } from './dialect/front.ts';
 import type { FrontOptions } from './dialect/front.ts';
 import { StepLives } from './middleware/life/step-lives.ts';
@@ -38,9 +36,7 @@ export class FrontMCPServer {
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
-  listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
-  listen(options: HttpListenOptions): Promise<HttpListening>;
-  listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+  listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
     return this.#doors.listen(options);
   }
 

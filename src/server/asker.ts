@@ -14,7 +14,7 @@ import { keptCheck } from '../protocol/kept-check.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/ids.ts';
 import { toFormSchema } from './form-schema.ts';
-import type { Asker } from './types.ts';
+import type { Asker, FormAnswer } from './types.ts';
 
 const KINDS: Record<Parameters<Asker['can']>[0], Ask> = {
   elicit: { method: 'elicitation/create', params: { mode: 'form' } },
@@ -35,12 +35,14 @@ export class ExchangeAsker implements Asker {
     return this.#exchange.canAsk(KINDS[kind]);
   }
 
-  async elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<ElicitResult> {
+  async elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<FormAnswer> {
     const requestedSchema = toFormSchema(form.schema);
     const params = { mode: 'form', message: form.message, requestedSchema };
     const answer = (await this.#ask('elicitation/create', params, form.key)) as ElicitResult;
-    if (answer.action === 'accept') checkAnswer(answer.content ?? {}, requestedSchema);
-    return answer;
+    if (answer.action !== 'accept') return answer as FormAnswer;
+    const { content = {} } = answer;
+    checkAnswer(content, requestedSchema);
+    return { ...answer, action: 'accept', content };
   }
 
   async elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult> {

@@ -1,10 +1,9 @@
 // A server with its doors.
 import type { Transport } from '@modelcontextprotocol/client';
 import { Doors } from '../gateway/accept/doors.ts';
-import type { ListenOptions } from '../gateway/accept/doors.ts';
+import type { ListenOptions, ListeningWith } from '../gateway/accept/doors.ts';
 import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/listen-http.ts';
-import type { StdioListening, StdioOptions } from '../gateway/accept/stdio.ts';
 import { Asking } from '../gateway/asking.ts';
 import { createFront } from '../gateway/dialect/front.ts';
 import type { Front } from '../gateway/dialect/front.ts';
@@ -30,14 +29,16 @@ export class ParleyServer extends Server {
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
-  listen(options: { stdio: true } & StdioOptions): Promise<StdioListening>;
-  listen(options: HttpListenOptions): Promise<HttpListening>;
-  async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+  async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
+    return ('stdio' in options ? await this.#doors.listen(options) : await this.#listen(options)) as ListeningWith<O>;
+  }
+
+  async #listen(options: HttpListenOptions): Promise<HttpListening> {
     const doors = this.#doors;
     const asking = this.#asking;
-    if ('stdio' in options || !asking) return doors.listen(options);
+    if (!asking) return doors.listen(options);
     const listening = await doors.listen({ ...options, pages: { ...asking.door.pages, ...options.pages } });
-    asking.door.opened(options.host ?? '127.0.0.1', (listening as HttpListening).url);
+    asking.door.opened(options.host ?? '127.0.0.1', listening.url);
     return listening;
   }
 

@@ -142,11 +142,16 @@ export interface Call {
   releaseStream(retryMs?: number): void;
 }
 
+/** What the user answered. Only an accepted form has content. */
+export type FormAnswer =
+  | { action: 'accept'; content: Record<string, string | number | boolean | string[]> }
+  | { action: 'decline' | 'cancel'; content?: undefined };
+
 /** Questions to the client's side. Each era spells them its own way; a handler cannot tell. */
 export interface Asker {
   can(kind: 'elicit' | 'elicit-url' | 'sample' | 'sample-tools' | 'roots'): boolean;
   /** A form of flat fields; `schema` is its properties or a whole object schema. */
-  elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<ElicitResult>;
+  elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<FormAnswer>;
   elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult>;
   sample(
     request: CreateMessageRequestParams & { key?: string },

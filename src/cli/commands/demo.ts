@@ -1,5 +1,6 @@
 // `parley demo`: a gateway with the demo server behind it, on one loopback port for every transport, or on stdin and stdout.
 // Ends on Ctrl-C, on SIGTERM, or, on stdio, when the client closes its end.
+import type { HttpListenOptions } from '../../gateway/accept/listen-http.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { DemoCommand } from '../command.ts';
@@ -23,7 +24,7 @@ export async function demo(command: DemoCommand, print: Printer): Promise<number
   const gateway = createGateway({ name, version: version(), servers: { demo: server }, log, pages });
   const served = {
     stdio: () => gateway.listen({ stdio: true }),
-    http: (options: Parameters<typeof gateway.listen>[0] & { port: number }) => gateway.listen(options),
+    http: (options: HttpListenOptions) => gateway.listen(options),
     close: () => Promise.all([gateway.close(), server.close()]),
   };
   const onOpen = (opened: Opened): (() => void) => {

@@ -11,6 +11,9 @@ import { acceptTransport } from './transport.ts';
 
 export type ListenOptions = ({ stdio: true } & StdioOptions) | HttpListenOptions;
 
+/** What is listening with these options; either of the two where the options may be either. */
+export type ListeningWith<O extends ListenOptions> = O extends { stdio: true } ? StdioListening : HttpListening;
+
 export class Doors {
   readonly #front: Front;
   readonly #defaults: EndpointOptions;
@@ -21,7 +24,11 @@ export class Doors {
     this.#defaults = defaults;
   }
 
-  async listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
+  async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
+    return (await this.#listen(options)) as ListeningWith<O>;
+  }
+
+  async #listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
     const listening = 'stdio' in options ? acceptStdio(this.#front, options) : await this.#listenHttp(options);
     this.#open.add(listening);
     if ('closed' in listening) void listening.closed.then(() => this.#open.delete(listening));

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { readArgs } from './args.ts';
 
 const DEMO = { name: 'demo', port: undefined, host: '127.0.0.1', stdio: false, log: undefined };
-const WRAP = { name: 'wrap', revision: undefined, port: undefined, host: '127.0.0.1', startMs: 50_000, log: undefined };
+const WRAP = {
+  ...{ name: 'wrap', revision: undefined, port: undefined, host: '127.0.0.1', startMs: 50_000, log: undefined },
+  logCalls: false,
+};
 
 function reasonFor(argv: string[]): string {
   const command = readArgs(argv);
@@ -90,7 +93,12 @@ describe('the commands that ask', () => {
     expect(readArgs(['ls', 'a.json', 'tools'])).toMatchObject({ what: 'tools', config: 'a.json', url: undefined });
     expect(readArgs(['ls', '--url', 'http://x/mcp', '--json'])).toMatchObject({ what: undefined, json: true });
     expect(reasonFor(['ls', 'tools', 'prompts'])).toContain('one of tools');
-    expect(reasonFor(['ls', 'a.json', '--url', 'http://x'])).toContain('not both');
+    expect(reasonFor(['ls', 'a.json', '--url', 'http://x'])).toContain('one of them');
+    expect(readArgs(['ls', 'tools', 'http://x/mcp'])).toMatchObject({ what: 'tools', url: 'http://x/mcp' });
+    expect(readArgs(['ls', '--config', 'a.json'])).toMatchObject({ config: 'a.json' });
+    expect(readArgs(['status', 'http://x/mcp', '--header', 'A: b', '--timeout', '2'])).toMatchObject({
+      ...{ url: 'http://x/mcp', headers: { A: 'b' }, timeoutMs: 2000 },
+    });
   });
 
   it('read arguments as pairs and as an object', () => {
@@ -100,18 +108,47 @@ describe('the commands that ask', () => {
       ['b', ' 2'],
     ];
     expect(readArgs(argv)).toMatchObject({ tool: 'add', args, body: { c: 3 }, yes: true, json: false });
-    expect(reasonFor(['call', 'add', '{c:3}'])).toContain('is no JSON');
+    expect(reasonFor(['call', 'add', '{c:3}'])).toContain('is not JSON');
     expect(reasonFor(['call', 'add', '[3]'])).toContain('one JSON object');
     expect(reasonFor(['call'])).toContain('parley ls tools');
   });
 
   it('want a URL that is one', () => {
-    expect(reasonFor(['status', '--url', 'localhost:8470'])).toContain('is no URL');
-    expect(reasonFor(['call', 'x', '--header', 'a:b'])).toContain('--header goes with --url');
+    expect(reasonFor(['status', '--url', 'localhost:8470'])).toContain('is not a URL');
+    expect(reasonFor(['call', 'x', '--header', 'a:b'])).toContain('--header goes with a URL');
   });
 
-  it('complete three shells', () => {
+  it('take a command after --, with everything that belongs to it', () => {
+    const server = { command: 'npx', args: ['-y', 'some-server', '--help', '--json'] };
+    for (const words of [['ls', 'tools'], ['call', 'echo'], ['read', 'a://b'], ['prompt', 'p'], ['status']]) {
+      expect(
+        readArgs([...words, '--timeout', '3', '--', 'npx', '-y', 'some-server', '--help', '--json']),
+      ).toMatchObject({
+        ...{ name: words[0], server, json: false, timeoutMs: 3000 },
+      });
+    }
+    expect(reasonFor(['ls', '--'])).toContain('after "--"');
+    expect(reasonFor(['ls', '--url', 'http://x', '--', 'npx'])).toContain('one of them');
+  });
+
+  it('say what was probably meant', () => {
+    expect(reasonFor(['wrapp', '--', 'x'])).toBe('Unknown command "wrapp". Did you mean "wrap"?');
+    expect(reasonFor(['list'])).toBe('Unknown command "list". Did you mean "ls"?');
+    expect(reasonFor(['ls', 'tool'])).toContain('Did you mean "tools"?');
+    expect(reasonFor(['ls', 'tools', 'memory'])).toContain('"memory" is not a file, nor one of tools');
+    expect(reasonFor(['serve', '--prot', '1'])).toContain('Did you mean "--port"?');
+    expect(reasonFor(['wrap', '127.0.0.1:9101/mcp'])).toBe(
+      '"127.0.0.1:9101/mcp" looks like a URL: write http://127.0.0.1:9101/mcp.',
+    );
+    expect(reasonFor(['wrap', 'htp://x.test/mcp'])).toContain('"htp://" is not a scheme');
+  });
+
+  it('tell the version however it is asked for', () => {
+    for (const word of ['-V', '-v', '--version', 'version']) expect(readArgs([word])).toEqual({ name: 'version' });
+  });
+
+  it('complete four shells', () => {
     expect(readArgs(['completion', 'zsh'])).toEqual({ name: 'completion', shell: 'zsh' });
-    expect(reasonFor(['completion', 'csh'])).toBe('Name your shell: bash, zsh, fish.');
+    expect(reasonFor(['completion', 'csh'])).toBe('Name your shell: bash, zsh, fish, powershell.');
   });
 });

@@ -1,5 +1,6 @@
 // The command line as a typed command. Never throws and never prints: what cannot be understood is a command too.
 import { parseArgs } from 'node:util';
+import { suggest } from '../config/suggest.ts';
 import type { Command } from './command.ts';
 import { SPECS, specOf } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
@@ -8,11 +9,21 @@ import type { Given } from './to-command.ts';
 
 type Options = Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }>;
 
-const GLOBAL: Options = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } };
+const GLOBAL: Options = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'V' } };
+const VERSION = new Set(['-V', '-v', '--version', 'version']);
+/** What people type who come from other programs. */
+const OTHER_WORDS: Record<string, string> = {
+  list: 'ls',
+  start: 'serve',
+  exec: 'call',
+  get: 'read',
+  validate: 'check',
+};
 /** An option has the same form wherever it is one, so a command can be found behind any of them. */
 const ALL: Options = Object.assign({}, ...SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
 
 export function readArgs(argv: string[]): Command {
+  if (VERSION.has(argv[0] ?? '')) return { name: 'version' };
   const { values, tokens } = parseArgs({
     args: argv,
     options: ALL,
@@ -29,7 +40,7 @@ export function readArgs(argv: string[]): Command {
   const rest = argv.toSpliced(first.index, 1);
   if (word === 'help') return toHelp(rest);
   const spec = specOf(word);
-  if (!spec) return mistake(`Unknown command "${word}".`);
+  if (!spec) return mistake(unknown(word));
   return attempt(spec, () => (word === 'wrap' ? readWrap(spec, rest) : read(spec, rest)));
 }
 
@@ -38,19 +49,35 @@ function attempt(spec: CommandSpec, work: () => Command): Command {
     return work();
   } catch (thrown) {
     if (thrown instanceof Mistake) return mistake(thrown.message, spec.name);
-    return mistake(firstSentence((thrown as Error).message), spec.name); // of parseArgs
+    return mistake(firstSentence((thrown as Error).message) + meantOption(thrown as Error, spec), spec.name); // of parseArgs
   }
 }
 
 function toHelp([of]: string[]): Command {
-  if (of !== undefined && !specOf(of)) return mistake(`Unknown command "${of}".`);
+  if (of !== undefined && !specOf(of)) return mistake(unknown(of));
   return { name: 'help', of };
 }
 
 function read(spec: CommandSpec, args: string[]): Command {
-  if (args.some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', of: spec.name };
-  const { values, positionals } = parse(spec, args);
-  return values['version'] ? { name: 'version' } : toCommand(spec.name, { values, words: positionals });
+  const before = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  if (before.some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', of: spec.name };
+  const end = TALKING.has(spec.name) ? args.indexOf('--') : -1;
+  const command = end === -1 ? undefined : args.slice(end + 1);
+  const { values, positionals } = parse(spec, end === -1 ? args : args.slice(0, end));
+  return values['version'] ? { name: 'version' } : toCommand(spec.name, { values, words: positionals, command });
+}
+
+/** These take a command after `--`. */
+const TALKING = new Set(['ls', 'call', 'read', 'prompt', 'status']);
+
+function unknown(word: string): string {
+  const meant =
+    OTHER_WORDS[word] ??
+    suggest(
+      word,
+      SPECS.map(({ name }) => name),
+    );
+  return `Unknown command "${word}".${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
 }
 
 /** Options stand before the command that is wrapped; what follows belongs to it. A URL has nothing of its own. */
@@ -83,6 +110,12 @@ function toOptions(options: Record<string, OptionSpec>): Options {
 
 function mistake(reason: string, of?: string): Command {
   return { name: 'mistake', reason, of };
+}
+
+function meantOption({ message }: Error, { options }: CommandSpec): string {
+  const given = /Unknown option '--?([\w-]+)/.exec(message)?.[1];
+  const meant = given === undefined ? undefined : suggest(given, Object.keys(options));
+  return meant === undefined ? '' : ` Did you mean "--${meant}"?`;
 }
 
 /** Node's own message goes on to explain `--`, which nobody needs here. */

@@ -16,7 +16,7 @@ interface Asking {
 }
 
 const DECLINE = /^:(no|decline|q|quit)$/i;
-const HOW = '(an empty line takes what stands in brackets; ":no" declines)';
+const HOW = '(an empty line takes the value in brackets; ":no" declines)';
 
 export function createFormAsker(
   terminal: Terminal,
@@ -65,13 +65,14 @@ async function askField(field: FormField, { terminal, signal }: Asking): Promise
   }
 }
 
-function promptOf({ label, kind, fallback, isRequired }: FormField): string {
+function promptOf({ label, kind, fallback, isRequired, choices }: FormField): string {
   const form = { boolean: ' y/n', choices: ' several, with commas', choice: '', text: '', number: '', integer: '' }[
     kind
   ];
   const ended = (line: string): string => (line.endsWith('?') ? `${line} ` : `${line}: `);
-  if (fallback === undefined) return ended(`${label}${form}${isRequired ? '' : ' []'}`);
-  const shown = kind === 'boolean' ? (fallback === true ? 'y' : 'n') : [fallback].flat().join(', ');
+  if (fallback === undefined) return ended(`${label}${form}${isRequired ? '' : ' [none]'}`);
+  const titleOf = (value: unknown): string => choices.find((one) => one.value === value)?.title ?? String(value);
+  const shown = kind === 'boolean' ? (fallback === true ? 'y' : 'n') : [fallback].flat().map(titleOf).join(', ');
   return ended(`${label}${form} [${shown}]`);
 }
 

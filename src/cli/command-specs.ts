@@ -6,7 +6,7 @@ export const DEFAULT_PORT = 8470;
 export const DEFAULT_HOST = '127.0.0.1';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export const LISTINGS = ['tools', 'resources', 'prompts', 'servers'] as const;
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
@@ -27,8 +27,8 @@ export interface CommandSpec {
   about?: string[];
   options: Record<string, OptionSpec>;
   examples: { line: string; does: string }[];
-  /** Words that may follow the command; `file` where a path may. */
-  words?: { choices?: readonly string[]; file?: boolean };
+  /** Words that may follow the command: `file` where a path may, `names` where the running gateway knows them. */
+  words?: { choices?: readonly string[]; file?: boolean; names?: 'tools' };
 }
 
 const port: OptionSpec = { type: 'string', value: 'N', text: '0 takes any free port' };
@@ -43,7 +43,11 @@ const log: OptionSpec = {
   text: `what to log on stderr: ${LOG_LEVELS.join(', ')}`,
   choices: LOG_LEVELS,
 };
-const url: OptionSpec = { type: 'string', value: 'URL', text: 'the gateway or server to talk to' };
+const url: OptionSpec = {
+  type: 'string',
+  value: 'URL',
+  text: 'the gateway or server to talk to; a URL by itself does too',
+};
 const header: OptionSpec = {
   type: 'string',
   value: 'K:V',
@@ -55,8 +59,20 @@ const config: OptionSpec = {
   value: 'FILE',
   text: 'the servers of this file, started for this one command',
 };
+const timeout: OptionSpec = { type: 'string', value: 'S', text: 'seconds to wait for an answer' };
+const logCalls: OptionSpec = {
+  type: 'boolean',
+  text: 'one line on stderr for each call: server, tool, duration, outcome; no arguments, no results',
+};
 const json: OptionSpec = { type: 'boolean', text: 'print JSON' };
 const help: OptionSpec = { type: 'boolean', short: 'h', text: 'this help' };
+
+/** The same for every command that talks to somebody. */
+const reach = { url, header, config, timeout };
+const WHOM = [
+  'Talks to the URL, the servers of --config or the COMMAND; without one of them, to the gateway that runs here. Where none runs,',
+  'the servers of the configuration are started for this one command.',
+];
 
 export const SPECS: readonly CommandSpec[] = [
   {
@@ -79,6 +95,7 @@ export const SPECS: readonly CommandSpec[] = [
         choices: ALL_REVISIONS,
       },
       'start-timeout': { type: 'string', value: 'S', text: 'seconds the server may take to start (default 50)' },
+      'log-calls': logCalls,
       log,
       help,
     },
@@ -100,6 +117,7 @@ export const SPECS: readonly CommandSpec[] = [
       port: { ...port, text: `0 takes any free port; default: what the file says, else ${DEFAULT_PORT}` },
       host,
       stdio: { type: 'boolean', text: 'serve on stdin and stdout; with --port on both' },
+      'log-calls': logCalls,
       log,
       help,
     },
@@ -112,8 +130,9 @@ export const SPECS: readonly CommandSpec[] = [
   {
     name: 'check',
     summary: 'say everything that is wrong with a configuration, where, and what to do',
-    usage: ['[CONFIG] [--print] [--json]'],
+    usage: ['[CONFIG] [--print] [--json]', '--schema'],
     options: {
+      schema: { type: 'boolean', text: 'print the JSON Schema of configurations, for editors' },
       print: { type: 'boolean', text: 'print the configuration as it is understood, with all defaults' },
       json: { ...json, text: 'print the problems as JSON' },
       help,
@@ -124,20 +143,21 @@ export const SPECS: readonly CommandSpec[] = [
   {
     name: 'ls',
     summary: 'what is offered: tools, resources, prompts, servers',
-    usage: [`[${LISTINGS.join('|')}] [CONFIG] [--url URL] [--json]`],
-    about: ['Asks --url, else the gateway that runs here, else the servers of the configuration.'],
-    options: { url, header, json, log, help },
+    usage: [`[${LISTINGS.join('|')}] [URL|CONFIG] [options]`, `[${LISTINGS.join('|')}] [options] -- COMMAND [ARGS…]`],
+    about: WHOM,
+    options: { ...reach, json, log, help },
     words: { choices: LISTINGS, file: true },
     examples: [
       { line: 'parley ls', does: 'everything the running gateway offers' },
-      { line: 'parley ls tools --url https://example.com/mcp', does: 'the tools of a server' },
+      { line: 'parley ls tools https://example.com/mcp', does: 'the tools of a server' },
+      { line: 'parley ls tools -- npx -y some-server', does: 'the tools of a command' },
     ],
   },
   {
     name: 'call',
     summary: 'call one tool; answers on the terminal what the tool asks',
-    usage: ['TOOL [--arg K=V …] [JSON] [--url URL] [--config FILE]'],
-    about: ['Asks --url, else the gateway that runs here, else the servers of the configuration.'],
+    usage: ['TOOL [--arg K=V …] [JSON] [options]', 'TOOL [--arg K=V …] [JSON] [options] -- COMMAND [ARGS…]'],
+    about: WHOM,
     options: {
       arg: {
         type: 'string',
@@ -147,16 +167,38 @@ export const SPECS: readonly CommandSpec[] = [
       },
       yes: { type: 'boolean', short: 'y', text: 'approve what the tool asks, with its defaults, without asking you' },
       json: { ...json, text: 'print the whole result as JSON' },
-      url,
-      header,
-      config,
+      ...reach,
       log,
       help,
     },
+    words: { names: 'tools' },
     examples: [
       { line: 'parley call weather --arg city=Oslo', does: 'through the running gateway' },
       { line: `parley call add '{"a": 2, "b": 40}' --json`, does: 'arguments and result as JSON' },
+      { line: 'parley call echo --arg message=hi -- npx -y some-server', does: 'a tool of a command' },
     ],
+  },
+  {
+    name: 'read',
+    summary: 'print one resource',
+    usage: ['URI [options]', 'URI [options] -- COMMAND [ARGS…]'],
+    about: WHOM,
+    options: { ...reach, json, log, help },
+    examples: [{ line: 'parley read demo://about', does: 'through the running gateway' }],
+  },
+  {
+    name: 'prompt',
+    summary: 'print one prompt, filled in',
+    usage: ['NAME [--arg K=V …] [options]', 'NAME [--arg K=V …] [options] -- COMMAND [ARGS…]'],
+    about: WHOM,
+    options: {
+      arg: { type: 'string', value: 'K=V', text: 'an argument; may be repeated', multiple: true },
+      ...reach,
+      json,
+      log,
+      help,
+    },
+    examples: [{ line: 'parley prompt plan_evening --arg city=Oslo', does: 'through the running gateway' }],
   },
   {
     name: 'run',
@@ -187,9 +229,14 @@ export const SPECS: readonly CommandSpec[] = [
   {
     name: 'status',
     summary: 'how each server of the running gateway is, and why one is failing',
-    usage: ['[--url URL] [--json]'],
-    options: { url: { ...url, text: 'the gateway; default: the one that runs here' }, json, help },
-    examples: [{ line: 'parley status --json', does: 'for a script' }],
+    usage: ['[URL|CONFIG] [options]', '[options] -- COMMAND [ARGS…]'],
+    about: WHOM,
+    options: { ...reach, json, log, help },
+    words: { file: true },
+    examples: [
+      { line: 'parley status --json', does: 'for a script' },
+      { line: 'parley status ~/.cursor/mcp.json', does: 'whether the servers of a file start, and why one does not' },
+    ],
   },
   {
     name: 'demo',

@@ -24,6 +24,7 @@ export interface WrapCommand {
   host: string;
   startMs: number;
   log: LogLevel | undefined;
+  logCalls: boolean;
 }
 
 export interface ServeCommand {
@@ -33,20 +34,27 @@ export interface ServeCommand {
   host: string | undefined;
   stdio: boolean;
   log: LogLevel | undefined;
+  logCalls: boolean;
 }
 
 export interface CheckCommand {
   name: 'check';
   config: string | undefined;
+  /** Print the JSON Schema of configurations instead. */
+  schema: boolean;
   print: boolean;
   json: boolean;
 }
 
-/** Where `ls` and `call` find somebody to talk to. */
+/** Where `ls`, `call`, `read`, `prompt` and `status` find somebody to talk to; none given: the gateway that runs here. */
 export interface Reach {
   url: string | undefined;
   headers: Record<string, string>;
   config: string | undefined;
+  /** A server to start for this one command. */
+  server: CommandAddress | undefined;
+  /** How long to wait for each answer; undefined: as long as the client waits by default. */
+  timeoutMs: number | undefined;
   log: LogLevel | undefined;
 }
 
@@ -79,9 +87,21 @@ export interface RunCommand {
   json: boolean;
 }
 
-export interface StatusCommand {
+export interface ReadCommand extends Reach {
+  name: 'read';
+  uri: string;
+  json: boolean;
+}
+
+export interface PromptCommand extends Reach {
+  name: 'prompt';
+  prompt: string;
+  args: [name: string, text: string][];
+  json: boolean;
+}
+
+export interface StatusCommand extends Reach {
   name: 'status';
-  url: string | undefined;
   json: boolean;
 }
 
@@ -93,8 +113,10 @@ export type Runnable =
   | LsCommand
   | CallCommand
   | RunCommand
+  | ReadCommand
+  | PromptCommand
   | StatusCommand
-  | { name: 'completion'; shell: Shell };
+  | { name: 'completion'; shell: Shell | 'names' };
 
 export type Command =
   | Runnable

@@ -7,7 +7,8 @@ export function toBash(): string {
     const values = choosing(spec).map(([name, { choices = [] }]) => `--${name}) words='${choices.join(' ')}' ;;`);
     const free = taking(spec).map(([name]) => `--${name}`);
     const plain = free.length > 0 ? [`${free.join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;`] : [];
-    const other = `*) words='${[...flags(spec), ...(spec.words?.choices ?? [])].join(' ')}' ;;`;
+    const named = spec.words?.names ? '$(parley completion names 2>/dev/null)' : '';
+    const other = `*) words="${[...flags(spec), ...(spec.words?.choices ?? []), ...(named === '' ? [] : [named])].join(' ')}" ;;`;
     return `    ${spec.name}) case "$prev" in ${[...values, ...plain, other].join(' ')} esac ;;`;
   });
   const files = SPECS.filter(({ words }) => words?.file).map(({ name }) => name);
@@ -24,7 +25,7 @@ ${cases.join('\n')}
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
   case "$command" in ${files.join('|')}) COMPREPLY+=($(compgen -f -- "$cur")) ;; esac
 }
-complete -o filenames -F _parley parley`;
+complete -o filenames -F _parley parley mcp-parley`;
 }
 
 export function toZsh(): string {
@@ -33,7 +34,7 @@ export function toZsh(): string {
     (spec) =>
       `    ${spec.name}) _arguments -s ${[...Object.entries(spec.options).map(zshOption), ...zshWords(spec)].join(' ')} ;;`,
   );
-  return `#compdef parley
+  return `#compdef parley mcp-parley
 # zsh completion of parley: parley completion zsh > "\${fpath[1]}/_parley"
 _parley() {
   local -a commands=(
@@ -46,7 +47,7 @@ ${commands.join('\n')}
 ${cases.join('\n')}
   esac
 }
-if [ "\${funcstack[1]}" = _parley ]; then _parley "$@"; else compdef _parley parley; fi`;
+if [ "\${funcstack[1]}" = _parley ]; then _parley "$@"; else compdef _parley parley mcp-parley; fi`;
 }
 
 export function toFish(): string {
@@ -57,6 +58,30 @@ export function toFish(): string {
     ...fishWords(spec),
   ]);
   return ['# fish completion of parley', ...lines].join('\n');
+}
+
+export function toPowerShell(): string {
+  const cases = SPECS.map((spec) => {
+    const words = [...flags(spec), ...(spec.words?.choices ?? [])].map((word) => `'${word}'`).join(', ');
+    const named = spec.words?.names ? ' + @(parley completion names 2>$null)' : '';
+    return `    '${spec.name}' { @(${words})${named} }`;
+  });
+  return `# PowerShell completion of parley: parley completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName parley, mcp-parley -ScriptBlock {
+  param($word, $line, $position)
+  $typed = @($line.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+  $commands = @(${names()
+    .map((name) => `'${name}'`)
+    .join(', ')})
+  $command = $typed | Where-Object { $commands -contains $_ -and $_ -ne $word } | Select-Object -First 1
+  $words = switch ($command) {
+${cases.join('\n')}
+    default { $commands + @('--help', '--version') }
+  }
+  $words | Where-Object { $_ -like "$word*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}`;
 }
 
 function names(): string[] {
@@ -83,6 +108,7 @@ function zshOption([name, { type, text, choices, multiple }]: [string, OptionSpe
 
 function zshWords({ words, name }: CommandSpec): string[] {
   if (name === 'wrap') return [`'*::command:_normal'`];
+  if (words?.names) return [`'1:tool:($(parley completion names 2>/dev/null))'`];
   if (words?.choices) return [`'*:word:(${words.choices.join(' ')})'`];
   return words?.file ? [`'*:file:_files'`] : [];
 }
@@ -100,6 +126,7 @@ function fishOption(command: string, name: string, { type, text, choices, short 
 
 function fishWords({ words, name }: CommandSpec): string[] {
   const seen = `complete -c parley -n '__fish_seen_subcommand_from ${name}'`;
+  if (words?.names) return [`${seen} -f -a '(parley completion names 2>/dev/null)'`];
   if (words?.choices) return [`${seen}${words.file ? '' : ' -f'} -a '${words.choices.join(' ')}'`];
   return [];
 }

@@ -6,6 +6,8 @@ import type { LoadOptions, LoadedConfig } from '../config/load.ts';
 import { toLine } from '../config/problems.ts';
 import type { Problem } from '../config/problems.ts';
 import { surroundings } from './around.ts';
+import { firstLines } from './first/client-files.ts';
+import { program } from './first/program.ts';
 import type { Printer } from './print.ts';
 
 export interface Configured extends LoadedConfig {
@@ -20,10 +22,15 @@ export function configured(
   own?: LoadOptions['own'],
 ): Configured | undefined {
   const loaded = loadConfig(named, { ...surroundings(), own });
-  for (const line of problemLines(loaded)) print.note(line);
   const { path, config } = loaded;
+  if (path === undefined && named === undefined) {
+    print.problem('no configuration was named, and none was found here.');
+    for (const line of firstLines(surroundings())) print.note(line);
+    return undefined;
+  }
+  for (const line of problemLines(loaded)) print.note(line);
   if (path !== undefined && config !== undefined) return { ...loaded, path, config };
-  print.problem(`${shown(path)} cannot be used. "parley check" tells whether it can, once you have changed it.`);
+  print.problem(`${shown(path)} cannot be used. Correct it, then run: ${program()} check ${shown(path)}`);
   return undefined;
 }
 

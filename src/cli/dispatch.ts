@@ -2,7 +2,7 @@
 import { startAhead } from '../gateway/upstream/head-start.ts';
 import { readArgs } from './args.ts';
 import type { Runnable, WrapCommand } from './command.ts';
-import { gatewayId, roundTrip } from './gateway-id.ts';
+import { gatewayId, roundTrip } from './running/gateway-id.ts';
 import { mistakeHelp, toHelp } from './help.ts';
 import type { Printer } from './print.ts';
 import { untilSignal } from './signals.ts';
@@ -36,6 +36,10 @@ async function run(command: Runnable, print: Printer): Promise<number> {
       return (await import('./commands/ls.ts')).ls(command, print);
     case 'call':
       return (await import('./commands/call.ts')).call(command, print);
+    case 'read':
+      return (await import('./commands/read.ts')).read(command, print);
+    case 'prompt':
+      return (await import('./commands/prompt.ts')).prompt(command, print);
     case 'run':
       return (await import('./commands/run.ts')).run(command, print);
     case 'status':

@@ -1,4 +1,5 @@
 // The words of `parley --help`, of the help of each command, and of a command line that was not understood.
+import { program } from './first/program.ts';
 import { SPECS, specOf } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
 
@@ -11,8 +12,8 @@ export function toHelp(of: string | undefined): string {
 }
 
 export function mistakeHelp(of: string | undefined): string {
-  if (of !== undefined) return `Run "parley ${of} --help" for its options and examples.`;
-  return `${commands()}\n\nRun "parley --help" for more.`;
+  if (of !== undefined) return `Run "${program()} ${of} --help" for its options and examples.`;
+  return `${commands()}\n\nRun "${program()} --help" for more.`;
 }
 
 function programHelp(): string {
@@ -21,29 +22,38 @@ function programHelp(): string {
 ${commands()}
 
 Examples
-  parley wrap -- npx -y some-server      in place of the command that a client runs
-  parley serve                           all your servers behind one URL
-  parley demo                            something to try a client with
-  parley call weather --arg city=Oslo    one call, from the shell
+${aligned(
+  [
+    ['wrap -- npx -y some-server', 'in place of the command that a client runs'],
+    ['serve', 'all your servers behind one URL'],
+    ['demo', 'something to try a client with'],
+    ['call weather --arg city=Oslo', 'one call, from the shell'],
+  ].map(([line, does]) => [`${program()} ${line}`, does!]),
+)}
 
-"parley COMMAND --help" shows options and examples; "parley --version" the version.
+"${program()} COMMAND --help" shows options and examples; "${program()} --version" the version.
 ${FOOT}`;
 }
 
 function commands(): string {
-  return `Commands\n${aligned(SPECS.map(({ name, summary }) => [`parley ${name}`, summary]))}`;
+  return `Commands\n${aligned(SPECS.map(({ name, summary }) => [`${program()} ${name}`, summary]))}`;
 }
 
 function commandHelp({ name, summary, usage, about = [], options, examples }: CommandSpec): string {
   const blocks = [
     `parley ${name}: ${summary}.`,
-    ['Usage', ...usage.map((form) => `  parley ${name} ${form}`)].join('\n'),
+    ['Usage', ...usage.map((form) => `  ${program()} ${name} ${form}`)].join('\n'),
     about.join('\n'),
     `Options\n${aligned(Object.entries(options).map(([option, spec]) => [flag(option, spec), spec.text]))}`,
-    ['Examples', ...examples.flatMap(({ line, does }) => [`  ${line}`, `      ${does}`])].join('\n'),
+    ['Examples', ...examples.flatMap(({ line, does }) => [`  ${asStarted(line)}`, `      ${does}`])].join('\n'),
     FOOT,
   ];
   return blocks.filter((block) => block !== '').join('\n\n');
+}
+
+/** Examples are written with the name of the command. */
+function asStarted(line: string): string {
+  return line.replace(/(^|\()parley /, (_, before: string) => `${before}${program()} `);
 }
 
 function flag(option: string, { short, value }: OptionSpec): string {

@@ -7,6 +7,8 @@ export type Style = 'bold' | 'dim' | 'cyan' | 'yellow' | 'green' | 'red';
 export interface Printer {
   /** A line of the result, on stdout. */
   line(text?: string): void;
+  /** A part of the result that is not text, on stdout. */
+  bytes(data: Uint8Array): void;
   /** Something to know beside the result, on stderr. */
   note(text: string): void;
   problem(text: string): void;
@@ -18,7 +20,7 @@ export interface Printer {
 
 interface Output {
   isTTY?: boolean;
-  write(text: string, done?: () => void): unknown;
+  write(data: string | Uint8Array, done?: () => void): unknown;
   on?(event: 'error', listener: () => void): unknown;
 }
 
@@ -34,6 +36,7 @@ export function createPrinter(options: PrinterOptions = {}): Printer {
   const isColoured = hasColours(out, env);
   return {
     line: (text = '') => void out.write(`${text}\n`),
+    bytes: (data) => void out.write(data),
     note: (text) => void err.write(`${text}\n`),
     problem: (text) => void err.write(`parley: ${text}\n`),
     style: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),

@@ -1,6 +1,7 @@
 // A configuration, served. While that lasts its file is followed: what has changed there is started anew, and a file with errors
 // changes nothing.
 import { applyConfig } from '../config/apply.ts';
+import type { GatewayUpdate, UpdatableGateway } from '../config/apply.ts';
 import { buildGateway, buildListens } from '../config/build.ts';
 import type { LoadOptions } from '../config/load.ts';
 import { watchConfig } from '../config/reload.ts';
@@ -8,22 +9,23 @@ import type { ConfigChange } from '../config/reload.ts';
 import type { BuiltSteps, StepOptions } from '../config/steps.ts';
 import type { HttpListenOptions } from '../gateway/accept/listen-http.ts';
 import { createGateway } from '../gateway/gateway.ts';
-import type { Gateway } from '../gateway/gateway.ts';
 import { leaveUntaken } from '../gateway/upstream/head-start.ts';
 import { surroundings } from './around.ts';
 import { ownAddress } from './commands/serve.ts';
 import type { Own } from './commands/serve.ts';
+import { CallLines } from './call-lines.ts';
 import { createCliLog } from './cli-log.ts';
 import type { ServeCommand } from './command.ts';
 import { problemLines, shown } from './configured.ts';
 import type { Configured } from './configured.ts';
+import { program } from './first/program.ts';
 import { onStderr } from './print.ts';
 import type { Printer } from './print.ts';
 import { serveHttp, serveStdio } from './serve-until.ts';
 import type { Served } from './serve-until.ts';
-import { toServeWelcome } from './serve-welcome.ts';
-import { announceHere, ownStateFolder } from './state-file.ts';
-import { createStatusPage } from './status-page.ts';
+import { toServeWelcome } from './first/serve-welcome.ts';
+import { announceHere, ownStateFolder } from './running/state-file.ts';
+import { createStatusPage, readStatus } from './status-page.ts';
 import { version } from './version.ts';
 
 export interface Serving extends Configured {
@@ -42,14 +44,27 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
     await leaveUntaken();
     return 1;
   }
-  const pages = { '/status': createStatusPage(() => gateway) };
+  const started = new Date().toISOString();
+  const pages = { '/status': createStatusPage(() => gateway, started) };
+  const calls = command.logCalls ? [new CallLines().step] : [];
+  const steps = [...calls, ...(built.options.steps ?? [])];
   const kept = { stateFolder: ownStateFolder() };
-  const gateway = createGateway({ ...built.options, ...kept, id: found.id, version: version(), pages });
+  const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
+  // Steps of a changed file come behind the line of each call, as those of the first one did.
+  const updatable = {
+    update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
+  };
   const own = ownAddress(command, found.own);
-  const following = follow({ found, own }, { gateway, steps: built.steps, making, print });
+  const following = follow({ found, own }, { gateway: updatable, steps: built.steps, making, print });
   const served: Served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options) => gateway.listen(options),
+    announce: (url) =>
+      announceHere({
+        ...{ url, serves: found.path },
+        status: () => readStatus(gateway, started),
+        accept: (socket) => void gateway.listen({ stdio: true, input: socket, output: socket }),
+      }),
     close() {
       following.close();
       return Promise.all([gateway.close(), leaveUntaken()]);
@@ -80,9 +95,7 @@ function serveAs(command: ServeCommand, { found, served, listens }: Ready, print
       stdio,
       onOpen(opened) {
         found.own.opened = { host, port: opened.port };
-        const takeBack = announceHere(opened.url); // first: who reads the welcome may ask for it at once
         for (const line of toServeWelcome({ found, opened, host, print: say })) say.line(line);
-        return takeBack;
       },
     },
     print,
@@ -95,7 +108,7 @@ interface Followed {
 }
 
 interface Following {
-  gateway: Gateway;
+  gateway: UpdatableGateway;
   steps: BuiltSteps;
   making: StepOptions;
   print: Printer;
@@ -142,7 +155,7 @@ async function tryTo<T>(print: Printer, make: () => Promise<T>): Promise<T | und
   try {
     return await make();
   } catch (thrown) {
-    print.problem(`${(thrown as Error).message}. "parley check" shows all there is to correct.`);
+    print.problem(`${(thrown as Error).message}. To see all that is wrong: ${program()} check`);
     return undefined;
   }
 }

@@ -12,15 +12,19 @@ export interface Served {
   stdio(): StdioListening | Promise<StdioListening>;
   http(options: HttpListenOptions): Promise<HttpListening>;
   close(): Promise<unknown>;
+  /** Lets other commands find it; returns the way to take that back. */
+  announce?(url?: string): () => void;
 }
 
 export interface HttpWishes {
   wanted: Wanted;
   stdio?: boolean | undefined;
-  /** The port is open. What it returns is done before the end. */
-  onOpen(opened: Opened): (() => void) | void;
+  /** The port is open. */
+  onOpen(opened: Opened): void;
 }
 
+/** By then a client on stdio has its first answer: what follows must not delay it. */
+const ANNOUNCE_MS = 300;
 /** Servers have a few seconds to leave; those that are not even up yet are ended with this process. */
 const CLOSE_MS = 6000;
 
@@ -28,7 +32,11 @@ export async function serveStdio(served: Served, print: Printer): Promise<number
   const ended = untilSignal();
   warnTerminal(print);
   const listening = await served.stdio();
+  let takeBack: (() => void) | undefined;
+  const announcing = setTimeout(() => (takeBack = served.announce?.()), ANNOUNCE_MS);
   const status = await Promise.race([listening.closed, ended]);
+  clearTimeout(announcing);
+  takeBack?.();
   listening.close();
   await within(served.close(), CLOSE_MS);
   return status;
@@ -40,10 +48,11 @@ export async function serveHttp(served: Served, wishes: HttpWishes, print: Print
   const opened = await tryListen(served, wishes, print);
   let status = 1;
   if (opened) {
-    const onEnd = wishes.onOpen(opened);
+    const takeBack = served.announce?.(opened.url); // first: who reads the welcome may ask for it at once
+    wishes.onOpen(opened);
     const stdio = wishes.stdio ? await served.stdio() : undefined;
     status = await Promise.race([ended, ...(stdio ? [stdio.closed] : [])]);
-    onEnd?.();
+    takeBack?.();
     stdio?.close();
     await opened.close();
   }

@@ -11,15 +11,21 @@ const COLOURS: Record<ServerStatus['state'], Style> = {
   idle: 'dim',
 };
 
-export function toStatusLines(status: GatewayStatus, { url, print }: { url: string; print: Printer }): string[] {
-  const { version, pid, started, servers } = status;
-  const head = `Parley ${version} at ${url}, process ${pid}, up ${toSpan(Date.now() - Date.parse(started))}`;
-  const lines = toTable(toStatusRows(servers), { indent: '  ' });
+export const STATUS_HEADINGS: string[] = ['SERVER', 'STATE', 'SPEAKS', 'ERA', 'OVER', 'TOOLS', 'IS'];
+
+export function headOf({ version, pid, started }: Omit<GatewayStatus, 'servers'>, url: string | undefined): string {
+  const where = url === undefined ? 'on stdio' : `at ${url}`;
+  return `Parley ${version} ${where}, process ${pid}, up ${toSpan(Date.now() - Date.parse(started))}`;
+}
+
+export function toServerLines(servers: ServerStatus[], print: Printer): string[] {
+  if (servers.length === 0) return ['  no servers'];
+  const [head, ...lines] = toTable([STATUS_HEADINGS, ...toStatusRows(servers)], { indent: '  ' });
   const body = servers.flatMap((server, index) => [
     lines[index]!.replace(` ${server.state} `, ` ${print.style(COLOURS[server.state], server.state)} `),
     ...(server.failure === null ? [] : [`      ${indented(server.failure)}`]),
   ]);
-  return [head, '', ...(body.length > 0 ? body : ['  no servers'])];
+  return [print.style('dim', head!), ...body];
 }
 
 export function toStatusRows(servers: ServerStatus[]): string[][] {
@@ -29,7 +35,7 @@ export function toStatusRows(servers: ServerStatus[]): string[][] {
     era === null || revision === null ? '-' : spoken({ dialect: era, revision }),
     era ?? '-',
     transport === null ? '-' : transportName(transport),
-    tools === null ? '-' : `${tools} tool${tools === 1 ? '' : 's'}`,
+    tools === null ? '-' : String(tools),
     info === null ? '' : `${info.name} ${info.version}`,
   ]);
 }

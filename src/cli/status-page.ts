@@ -21,6 +21,8 @@ export interface ServerStatus {
   /** How many; null when it is not there to be asked. */
   tools: number | null;
   failure: string | null;
+  /** Their own names, as far as they are known. */
+  toolNames: string[];
 }
 
 export interface GatewayStatus {
@@ -37,8 +39,7 @@ interface Shown {
 const COUNT_MS = 5000;
 const MAX_PAGES = 100;
 
-export function createStatusPage(gateway: () => Shown): HttpHandler {
-  const started = new Date().toISOString();
+export function createStatusPage(gateway: () => Shown, started: string): HttpHandler {
   return (request, response) => {
     const isOurs = isLocal(request);
     if (!isOurs || request.method !== 'GET')
@@ -56,9 +57,11 @@ export async function readStatus({ servers }: Shown, started: string): Promise<G
 async function statusOf(name: string, target: Target): Promise<ServerStatus> {
   if (!(target instanceof UpstreamTarget)) {
     const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
-    return { ...inside, info: toInfo(target.info), tools: await countTools(target) };
+    const names = await toolNames(target);
+    return { ...inside, info: toInfo(target.info), tools: names?.length ?? null, toolNames: names ?? [] };
   }
   const { state, server, transport = null, failure = null } = target.status;
+  const names = state === 'ready' ? await toolNames(target) : null;
   return {
     name,
     state,
@@ -66,8 +69,9 @@ async function statusOf(name: string, target: Target): Promise<ServerStatus> {
     era: server?.dialect ?? null,
     revision: server?.revision ?? null,
     transport,
-    tools: state === 'ready' ? await countTools(target) : null,
+    tools: names?.length ?? null,
     failure: state === 'ready' ? null : failure,
+    toolNames: names ?? [],
   };
 }
 
@@ -76,25 +80,26 @@ function toInfo({ name, version }: { name: string; version: string }): { name: s
 }
 
 /** Null when it does not say in time. */
-async function countTools(target: Target): Promise<number | null> {
+async function toolNames(target: Target): Promise<string[] | null> {
   const giveUp = new AbortController();
-  let count: number | null = null;
-  const counted = countPages(target, giveUp.signal).then((found) => (count = found));
-  if (!(await within(counted, COUNT_MS))) giveUp.abort();
-  return count;
+  let names: string[] | null = null;
+  const listed = listPages(target, giveUp.signal).then((found) => (names = found));
+  if (!(await within(listed, COUNT_MS))) giveUp.abort();
+  return names;
 }
 
-async function countPages(target: Target, signal: AbortSignal): Promise<number> {
-  let count = 0;
+async function listPages(target: Target, signal: AbortSignal): Promise<string[]> {
+  const names: string[] = [];
   let params: JsonObject = {};
   const seen = new Set<unknown>();
   do {
     seen.add(params['cursor']);
     const page = (await list(target, params, signal)) ?? {};
-    count += Array.isArray(page['tools']) ? page['tools'].length : 0;
+    const tools = Array.isArray(page['tools']) ? (page['tools'] as { name?: unknown }[]) : [];
+    names.push(...tools.map(({ name }) => String(name)));
     params = { cursor: page['nextCursor'] };
   } while (params['cursor'] !== undefined && !seen.has(params['cursor']) && seen.size < MAX_PAGES);
-  return count;
+  return names;
 }
 
 /** A server with a process for each client must not get one for being looked at. */

@@ -1,12 +1,17 @@
 // What was typed after a command, checked and put into its type. A Mistake says what is wrong and what to do.
+import { existsSync } from 'node:fs';
+import { suggest } from '../config/suggest.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Command, Listing, LogLevel, Reach, Runnable, Shell } from './command.ts';
+import { program } from './first/program.ts';
 import { DEFAULT_HOST, LISTINGS, LOG_LEVELS, SHELLS } from './command-specs.ts';
 
 export interface Given {
   values: { [option: string]: string | boolean | (string | boolean)[] | undefined };
   words: string[];
+  /** What stands after `--`. */
+  command?: string[] | undefined;
 }
 
 export class Mistake extends Error {}
@@ -21,21 +26,22 @@ const READERS: Record<Runnable['name'], (given: Given) => Runnable> = {
   check: ({ values, words }) => ({
     name: 'check',
     config: only(words, 'check'),
+    schema: values['schema'] === true,
     print: values['print'] === true,
     json: values['json'] === true,
   }),
   ls: toLs,
   call: toCall,
   run: toRun,
-  status: ({ values, words }) => {
-    none(words, 'status');
-    return { name: 'status', url: toUrl(values['url']), json: values['json'] === true };
-  },
+  read: toRead,
+  prompt: toPrompt,
+  status: toStatus,
   demo: toDemo,
   completion: ({ words }) => {
     const shell = only(words, 'completion');
-    if (!SHELLS.includes(shell as Shell)) throw new Mistake(`Name your shell: ${SHELLS.join(', ')}.`);
-    return { name: 'completion', shell: shell as Shell };
+    if (shell !== 'names' && !SHELLS.includes(shell as Shell))
+      throw new Mistake(`Name your shell: ${SHELLS.join(', ')}.`);
+    return { name: 'completion', shell: shell as Shell | 'names' };
   },
 };
 
@@ -44,21 +50,38 @@ function toWrap({ values, words }: Given): Runnable {
   if (first === undefined) throw new Mistake('Give the command to wrap after "--", or a URL.');
   const headers = toPairs(values['header'], ':', '--header "Name: value"');
   const env = toPairs(values['env'], '=', '--env NAME=value');
-  const isUrl = /^(https?|wss?):\/\//i.test(first);
-  if (isUrl && args.length > 0) throw new Mistake(`A URL is all there is to wrap, but "${args.join(' ')}" was given.`);
-  if (isUrl && env.length > 0) throw new Mistake('--env is for a command; for a URL use --header.');
-  if (!isUrl && headers.length > 0) throw new Mistake('--header is for a URL; for a command use --env.');
+  const hasUrl = isUrl(first);
+  if (!hasUrl) checkNoUrl(first);
+  if (hasUrl && args.length > 0) throw new Mistake(`A URL is all there is to wrap, but "${args.join(' ')}" was given.`);
+  if (hasUrl && env.length > 0) throw new Mistake('--env is for a command; for a URL use --header.');
+  if (!hasUrl && headers.length > 0) throw new Mistake('--header is for a URL; for a command use --env.');
   return {
     name: 'wrap',
-    server: isUrl
+    server: hasUrl
       ? { url: toUrl(first)!, headers: Object.fromEntries(headers) }
       : { command: first, args, env: Object.fromEntries(env) },
     revision: oneOf(values['revision'], ALL_REVISIONS, '--revision'),
     port: toPort(values['port']),
     host: toHost(values['host']) ?? DEFAULT_HOST,
-    startMs: toSeconds(values['start-timeout'] ?? '50') * 1000,
+    startMs: toSeconds(values['start-timeout'] ?? '50', '--start-timeout') * 1000,
     log: toLevel(values['log']),
+    logCalls: values['log-calls'] === true,
   };
+}
+
+/** What was meant as a URL must not be started as a command. */
+function checkNoUrl(word: string): void {
+  const scheme = /^([a-z][\w+.-]*):\/\//i.exec(word)?.[1];
+  if (scheme !== undefined) {
+    throw new Mistake(`"${scheme}://" is not a scheme that is known here: write http://, https://, ws:// or wss://.`);
+  }
+  if (/^(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+):\d+(\/|$)/i.test(word)) {
+    throw new Mistake(`"${word}" looks like a URL: write http://${word}.`);
+  }
+}
+
+export function isUrl(word: string): boolean {
+  return /^(https?|wss?):\/\//i.test(word);
 }
 
 function toServe({ values, words }: Given): Runnable {
@@ -66,7 +89,8 @@ function toServe({ values, words }: Given): Runnable {
   const host = toHost(values['host']);
   const stdio = values['stdio'] === true;
   if (stdio && host !== undefined && port === undefined) throw new Mistake('--stdio with --host needs a --port, too.');
-  return { name: 'serve', config: only(words, 'serve'), port, host, stdio, log: toLevel(values['log']) };
+  const logCalls = values['log-calls'] === true;
+  return { name: 'serve', config: only(words, 'serve'), port, host, stdio, log: toLevel(values['log']), logCalls };
 }
 
 function toDemo({ values, words }: Given): Runnable {
@@ -79,25 +103,26 @@ function toDemo({ values, words }: Given): Runnable {
   return { name: 'demo', port: toPort(values['port']), host, stdio, log: toLevel(values['log']) };
 }
 
-function toLs({ values, words }: Given): Runnable {
+function toLs(given: Given): Runnable {
+  const { values, words } = given;
   const isListing = (word: string): boolean => LISTINGS.includes(word as Listing);
   const [what, ...more] = words.filter(isListing);
   if (more.length > 0) throw new Mistake(`Ask for one of ${LISTINGS.join(', ')}, or for none to see all.`);
-  const config = only(
-    words.filter((word) => !isListing(word)),
-    'ls',
-  );
-  if (config !== undefined && values['url'] !== undefined)
-    throw new Mistake('Give a configuration or --url, not both.');
-  return { name: 'ls', what: what as Listing | undefined, json: values['json'] === true, ...toReach(values), config };
+  const others = words.filter((word) => !isListing(word));
+  const listing = what as Listing | undefined;
+  return { name: 'ls', what: listing, json: values['json'] === true, ...toReach(given, others, LISTINGS) };
 }
 
-function toCall({ values, words }: Given): Runnable {
-  const [tool, body, ...rest] = words;
-  if (tool === undefined) throw new Mistake('Name the tool to call. "parley ls tools" shows them.');
+function toStatus(given: Given): Runnable {
+  return { name: 'status', json: given.values['json'] === true, ...toReach(given, given.words) };
+}
+
+function toCall(given: Given): Runnable {
+  const { values } = given;
+  const [tool, ...words] = given.words;
+  if (tool === undefined) throw new Mistake(`Name the tool to call. To see them: ${program()} ls tools`);
+  const [body, ...rest] = words.filter((word) => !isUrl(word));
   if (rest.length > 0) throw new Mistake(`"call" takes a tool and one JSON object; "${rest.join(' ')}" is too much.`);
-  if (values['url'] !== undefined && values['config'] !== undefined)
-    throw new Mistake('Give --config or --url, not both.');
   return {
     name: 'call',
     tool,
@@ -105,8 +130,21 @@ function toCall({ values, words }: Given): Runnable {
     body: toBody(body),
     yes: values['yes'] === true,
     json: values['json'] === true,
-    ...toReach(values),
+    ...toReach(given, words.filter(isUrl)),
   };
+}
+
+function toRead(given: Given): Runnable {
+  const [uri, ...words] = given.words;
+  if (uri === undefined) throw new Mistake(`Name the resource to read. To see them: ${program()} ls resources`);
+  return { name: 'read', uri, json: given.values['json'] === true, ...toReach(given, words) };
+}
+
+function toPrompt(given: Given): Runnable {
+  const [prompt, ...words] = given.words;
+  if (prompt === undefined) throw new Mistake(`Name the prompt. To see them: ${program()} ls prompts`);
+  const args = toPairs(given.values['arg'], '=', '--arg name=value');
+  return { name: 'prompt', prompt, args, json: given.values['json'] === true, ...toReach(given, words) };
 }
 
 function toRun({ values, words }: Given): Runnable {
@@ -124,11 +162,32 @@ function toRun({ values, words }: Given): Runnable {
   };
 }
 
-function toReach(values: Given['values']): Reach {
+/** Whom to talk to: a URL or a file as a word, the options, or a command after `--`; one of them at most. */
+function toReach({ values, command }: Given, words: string[], known: readonly string[] = []): Reach {
+  const [word, ...rest] = words;
+  if (rest.length > 0) throw new Mistake(`"${rest.join(' ')}" is too much: give one URL or file.`);
+  const url = toUrl(values['url']) ?? (word !== undefined && isUrl(word) ? toUrl(word) : undefined);
+  const config = (values['config'] as string | undefined) ?? (word !== undefined && !isUrl(word) ? word : undefined);
+  const [first, ...args] = command ?? [];
+  if (command && first === undefined) throw new Mistake('Give the command to start after "--".');
+  const server = first === undefined ? undefined : { command: first, args };
+  if ([url, config, server, word !== undefined && values['url']].filter(Boolean).length > 1) {
+    throw new Mistake('Give a URL, a configuration, or a command after "--": one of them.');
+  }
+  if (config !== undefined && config === word) checkFile(config, known);
   const headers = Object.fromEntries(toPairs(values['header'], ':', '--header "Name: value"'));
-  const url = toUrl(values['url']);
-  if (url === undefined && values['header'] !== undefined) throw new Mistake('--header goes with --url.');
-  return { url, headers, config: values['config'] as string | undefined, log: toLevel(values['log']) };
+  if (url === undefined && values['header'] !== undefined) throw new Mistake('--header goes with a URL.');
+  const timeoutMs = values['timeout'] === undefined ? undefined : toSeconds(values['timeout'], '--timeout') * 1000;
+  return { url, headers, config, server, timeoutMs, log: toLevel(values['log']) };
+}
+
+/** A word that is neither a file nor anything else that is known was probably meant as something else. */
+function checkFile(word: string, known: readonly string[]): void {
+  if (/[./\\~]/.test(word) || existsSync(word)) return;
+  const meant = suggest(word, known);
+  throw new Mistake(
+    `"${word}" is not a file${known.length > 0 ? `, nor one of ${known.join(', ')}` : ''}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+  );
 }
 
 function toBody(text: string | undefined): Record<string, unknown> {
@@ -137,7 +196,7 @@ function toBody(text: string | undefined): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Mistake(`"${text}" is no JSON. Give one object, such as '{"city": "Oslo"}', or --arg city=Oslo.`);
+    throw new Mistake(`"${text}" is not JSON. Give one object, such as '{"city": "Oslo"}', or --arg city=Oslo.`);
   }
   if (!isObject(value)) throw new Mistake('The arguments of a tool are one JSON object, such as \'{"city": "Oslo"}\'.');
   return value;
@@ -164,17 +223,17 @@ function toHost(given: Given['values'][string]): string | undefined {
   return given as string | undefined;
 }
 
-function toSeconds(given: Given['values'][string]): number {
+function toSeconds(given: Given['values'][string], option: string): number {
   const seconds = Number(given);
   if (seconds > 0 && seconds <= 3600) return seconds;
-  throw new Mistake(`--start-timeout must be a number of seconds up to 3600, not "${String(given)}".`);
+  throw new Mistake(`${option} must be a number of seconds up to 3600, not "${String(given)}".`);
 }
 
 function toUrl(given: Given['values'][string]): string | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
   if (URL.canParse(text) && /^(https?|wss?):$/.test(new URL(text).protocol)) return text;
-  throw new Mistake(`"${text}" is no URL: write http://…, https://…, ws://… or wss://….`);
+  throw new Mistake(`"${text}" is not a URL: write http://…, https://…, ws://… or wss://….`);
 }
 
 function toLevel(given: Given['values'][string]): LogLevel | undefined {

@@ -9,26 +9,32 @@ export interface NotStarted {
   waitedMs: number;
   /** What it wrote to stderr of late. */
   stderr: string;
-  /** It wrote to stdout what is no message. */
+  /** It wrote to stdout what is not a message. */
   isGarbled: boolean;
+  /** The first of it, made safe to print. */
+  garbage?: string | undefined;
 }
 
 export function whyNotStarted({ server, reason, waitedMs, ...written }: NotStarted): string {
   if (reason === undefined) {
     const said = 'url' in server ? '' : ` ${toWords(written)}.`;
-    return `The server did not start within ${waitedMs / 1000} s.${said} ${hintFor('did not answer', server)}`;
+    const did = 'url' in server ? 'answer' : 'start';
+    return `The server did not ${did} within ${waitedMs / 1000} s.${said} ${hintFor('did not answer', server)}`;
   }
   const plain = reason.replace(/^(?:Cannot reach|The connection to) [^:]+?(?: closed)?: (?!\/\/)/, '');
-  return `The server could not be started: ${plain.replace(/[^.?]$/, '$&.')} ${hintFor(reason, server)}`;
+  const what = 'url' in server ? 'The server cannot be reached' : 'The server could not be started';
+  return `${what}: ${plain.replace(/[^.?]$/, '$&.')} ${hintFor(reason, server)}`;
 }
 
-function toWords({ stderr, isGarbled }: Pick<NotStarted, 'stderr' | 'isGarbled'>): string {
+function toWords({ stderr, isGarbled, garbage }: Pick<NotStarted, 'stderr' | 'isGarbled' | 'garbage'>): string {
   const words = stderr === '' ? 'It wrote nothing to stderr' : `Its last words: ${stderr}`;
-  return isGarbled ? `It wrote to stdout what is no MCP message. ${words}` : words;
+  return isGarbled
+    ? `It wrote to stdout what is not an MCP message${garbage === undefined ? '' : `: ${garbage}`}. ${words}`
+    : words;
 }
 
 function hintFor(reason: string, server: CommandAddress | UrlAddress): string {
-  if ('url' in server) return hintForUrl(reason);
+  if ('url' in server) return hintForUrl(reason, String(server.url));
   const line = commandLine(server);
   if (/command not found/.test(reason)) {
     return 'Check its spelling, or give its full path: the PATH that a client passes on may lack what your shell has.';
@@ -41,9 +47,13 @@ function hintFor(reason: string, server: CommandAddress | UrlAddress): string {
   return `Run it by itself to see what it lacks: ${line}. Variables that it needs are given by --env NAME=value.`;
 }
 
-function hintForUrl(reason: string): string {
+function hintForUrl(reason: string, url: string): string {
   if (/credentials|HTTP 40[13]/.test(reason)) return 'Give its token: --header "Authorization: Bearer …".';
   if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
+  const { pathname, origin } = new URL(url);
+  if (/HTTP 404/.test(reason) && !/\/(mcp|sse)\b/.test(pathname)) {
+    return `Most servers answer at /mcp: try ${origin}${pathname.replace(/\/$/, '')}/mcp.`;
+  }
   return 'Check the URL, and that the server runs.';
 }
 

@@ -128,7 +128,9 @@ describe('why a server did not start', () => {
     );
     expect(why(undefined)).toContain('did not start within 2 s. It wrote nothing to stderr.');
     expect(why(undefined, 'thinking')).toContain('Its last words: thinking. Perhaps');
-    expect(why(undefined, '', true)).toContain('2 s. It wrote to stdout what is no MCP message. It wrote nothing to');
+    expect(why(undefined, '', true)).toContain(
+      '2 s. It wrote to stdout what is not an MCP message. It wrote nothing to',
+    );
   });
 
   it('differs for URLs', () => {
@@ -136,7 +138,7 @@ describe('why a server did not start', () => {
       whyNotStarted({ server: { url: 'https://x.test/mcp?key=1' }, reason, waitedMs: 1, stderr: '', isGarbled: false });
     expect(at('https://x.test/mcp refused the credentials: HTTP 401')).toContain('--header "Authorization');
     expect(at('Cannot reach https://x.test/mcp: ECONNREFUSED')).toContain('x.test/mcp: ECONNREFUSED. Check the URL');
-    expect(at(undefined)).toBe('The server did not start within 0.001 s. Check the URL, and that the server runs.');
+    expect(at(undefined)).toBe('The server did not answer within 0.001 s. Check the URL, and that the server runs.');
   });
 });
 

@@ -1,11 +1,32 @@
-// `parley completion`: a script for the shell, written from the table of commands.
+// `parley completion`: a script for the shell, written from the table of commands. Such a script asks for `names`: the tools of the
+// gateway that runs here. Nothing is started for it.
 import type { Shell } from '../command.ts';
-import { toBash, toFish, toZsh } from '../completion-scripts.ts';
+import { toBash, toFish, toPowerShell, toZsh } from '../completion-scripts.ts';
 import type { Printer } from '../print.ts';
 
-const SCRIPTS: Record<Shell, () => string> = { bash: toBash, zsh: toZsh, fish: toFish };
+const SCRIPTS: Record<Shell, () => string> = { bash: toBash, zsh: toZsh, fish: toFish, powershell: toPowerShell };
+/** Somebody has pressed a key and waits. */
+const NAMES_MS = 2000;
 
-export async function completion({ shell }: { shell: Shell }, print: Printer): Promise<number> {
-  print.line(SCRIPTS[shell]());
+export async function completion({ shell }: { shell: Shell | 'names' }, print: Printer): Promise<number> {
+  if (shell !== 'names') print.line(SCRIPTS[shell]());
+  else for (const name of await toolNames().catch(() => [])) print.line(name);
   return 0;
+}
+
+async function toolNames(): Promise<string[]> {
+  const { surroundings } = await import('../around.ts');
+  const { runningGateways, stateFolder } = await import('../running/state-file.ts');
+  const [newest] = runningGateways(stateFolder(surroundings()));
+  if (!newest) return [];
+  const { connect } = await import('../../client/connect.ts');
+  const { ControlTransport } = await import('../running/control-socket.ts');
+  const { createLog } = await import('../../shared/log.ts');
+  const options = { name: 'parley', timeoutMs: NAMES_MS, probeMs: NAMES_MS, log: createLog({ level: 'silent' }) };
+  const client = await connect(new ControlTransport(newest.socket), options);
+  try {
+    return (await client.listTools()).map(({ name }) => name);
+  } finally {
+    await client.close();
+  }
 }

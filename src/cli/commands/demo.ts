@@ -8,10 +8,10 @@ import { createDemoServer } from '../demo-server.ts';
 import type { Opened } from '../listening.ts';
 import type { Printer } from '../print.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
-import { announceHere } from '../state-file.ts';
-import { createStatusPage } from '../status-page.ts';
+import { announceHere } from '../running/state-file.ts';
+import { createStatusPage, readStatus } from '../status-page.ts';
 import { version } from '../version.ts';
-import { welcome } from '../welcome.ts';
+import { welcome } from '../first/welcome.ts';
 
 const TOOLS = 'tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt';
 
@@ -20,17 +20,22 @@ export async function demo(command: DemoCommand, print: Printer): Promise<number
   const log = createCliLog(command.log ?? 'error');
   const server = createDemoServer({ version: version(), log });
   const { name } = server.info;
-  const pages = { '/status': createStatusPage(() => gateway) };
+  const started = new Date().toISOString();
+  const pages = { '/status': createStatusPage(() => gateway, started) };
   const gateway = createGateway({ name, version: version(), servers: { demo: server }, log, pages });
   const served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options: HttpListenOptions) => gateway.listen(options),
     close: () => Promise.all([gateway.close(), server.close()]),
+    announce: (url?: string) =>
+      announceHere({
+        ...{ url, serves: 'the demo' },
+        status: () => readStatus(gateway, started),
+        accept: (socket) => void gateway.listen({ stdio: true, input: socket, output: socket }),
+      }),
   };
-  const onOpen = (opened: Opened): (() => void) => {
-    const takeBack = announceHere(opened.url); // first: who reads the welcome may ask for it at once
+  const onOpen = (opened: Opened): void => {
     for (const line of toWelcome(host, opened, print)) print.line(line);
-    return takeBack;
   };
   return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host }, onOpen }, print);
 }
@@ -41,7 +46,7 @@ function toWelcome(host: string, { port, isChosen }: Opened, print: Printer): st
     title: 'demo server',
     name: 'parley',
     about: [TOOLS],
-    program: ['demo', '--stdio'],
+    program: () => ['demo', '--stdio'],
     sample: { tool: 'weather', args: { city: 'Oslo' } },
   });
 }

@@ -6,7 +6,7 @@ import type { LoadOptions } from '../../config/load.ts';
 import { startAhead } from '../../gateway/upstream/head-start.ts';
 import type { ServeCommand } from '../command.ts';
 import { configured } from '../configured.ts';
-import { gatewayId, roundTrip } from '../gateway-id.ts';
+import { gatewayId, roundTrip } from '../running/gateway-id.ts';
 import type { Printer } from '../print.ts';
 import { untilSignal } from '../signals.ts';
 

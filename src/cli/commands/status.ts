@@ -2,30 +2,69 @@
 import { surroundings } from '../around.ts';
 import type { StatusCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
-import { fetchStatus, findGateway } from '../find-gateway.ts';
+import { shown } from '../configured.ts';
 import type { Printer } from '../print.ts';
-import { stateFolder } from '../state-file.ts';
-import { failing, toStatusLines } from '../status-lines.ts';
-import type { GatewayStatus } from '../status-page.ts';
+import { reach } from '../reach.ts';
+import { fetchStatus, findGateway, noGateway } from '../running/find-gateway.ts';
+import { stateFolder } from '../running/state-file.ts';
+import { serverName } from '../server-name.ts';
+import { untilSignal } from '../signals.ts';
+import { failing, headOf, toServerLines } from '../status-lines.ts';
+import { itself } from '../status-of-client.ts';
+import type { GatewayStatus, ServerStatus } from '../status-page.ts';
 
-export async function status(command: StatusCommand, print: Printer): Promise<number> {
-  let found: { url: string; status: GatewayStatus } | undefined;
-  try {
-    found = command.url === undefined ? await findGateway(stateFolder(surroundings())) : await at(command.url);
-  } catch (thrown) {
-    print.problem(errorWords(thrown));
-    return 1;
-  }
-  if (!found) {
-    print.problem('no gateway is running here. Start one with "parley serve", or name one with --url.');
-    return 1;
-  }
-  const { url, status } = found;
-  if (command.json) print.line(JSON.stringify({ url, ...status }, undefined, 2));
-  else for (const line of toStatusLines(status, { url, print })) print.line(line);
-  return status.servers.some(failing) ? 1 : 0;
+interface Told {
+  head: string;
+  json: object;
+  servers: ServerStatus[];
 }
 
-async function at(url: string): Promise<{ url: string; status: GatewayStatus }> {
-  return { url, status: await fetchStatus(url) };
+export async function status(command: StatusCommand, print: Printer): Promise<number> {
+  return Promise.race([tell(command, print), untilSignal().then(() => 1)]);
+}
+
+async function tell(command: StatusCommand, print: Printer): Promise<number> {
+  const told = await look(command, print).catch((thrown: unknown) => {
+    print.problem(errorWords(thrown));
+    return undefined;
+  });
+  if (!told) return 1;
+  if (command.json) print.line(JSON.stringify({ ...told.json, servers: told.servers.map(withoutNames) }, undefined, 2));
+  else for (const line of [told.head, '', ...toServerLines(told.servers, print)]) print.line(line);
+  return told.servers.some(failing) ? 1 : 0;
+}
+
+async function look(command: StatusCommand, print: Printer): Promise<Told | undefined> {
+  const { url, headers, timeoutMs, config, server } = command;
+  if (url !== undefined)
+    return ofGateway(await fetchStatus(url, { headers, ...(timeoutMs && { ms: timeoutMs }) }), url);
+  if (config !== undefined || server !== undefined) return started(command, print);
+  const looked = await findGateway(stateFolder(surroundings()), print, timeoutMs);
+  if (looked.found) return ofGateway(looked.found.status, looked.found.url, looked.found.serves);
+  print.problem(noGateway(looked));
+  return undefined;
+}
+
+function ofGateway({ servers, ...rest }: GatewayStatus, url?: string, serves?: string): Told {
+  const json = { url: url ?? null, ...(serves !== undefined && { serves }), ...rest };
+  return { head: headOf(rest, url), json, servers };
+}
+
+/** The servers of a file, or one command, started to see how they are. */
+async function started(command: StatusCommand, print: Printer): Promise<Told | undefined> {
+  const reached = await reach(command, {}, print);
+  if (!reached) return undefined;
+  try {
+    await reached.client.listTools().catch(() => []); // a server that is slow to start is waited for here
+    const servers = (await reached.servers()) ?? [itself(reached.client)];
+    const what = command.server ? serverName(command.server) : `the servers of ${shown(command.config)}`;
+    return { head: `Started for this: ${what}`, json: {}, servers };
+  } finally {
+    await reached.close();
+  }
+}
+
+/** There may be hundreds; `ls` has them. */
+function withoutNames({ toolNames: _, ...server }: ServerStatus): object {
+  return server;
 }

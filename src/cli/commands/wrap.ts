@@ -1,5 +1,6 @@
 // `parley wrap`: one server, whatever it speaks, for a client that starts us (stdio) or that is given a URL (--port).
 import type { ClientView } from '../../protocol/exchange.ts';
+import type { Target } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import { Asking } from '../../gateway/asking.ts';
 import { createFront } from '../../gateway/dialect/front.ts';
@@ -17,8 +18,10 @@ import { serverName } from '../server-name.ts';
 import { ServerStderr } from '../server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
 import type { Served } from '../serve-until.ts';
+import type * as StateFile from '../running/state-file.ts';
+import type * as StatusPage from '../status-page.ts';
 import { version } from '../version.ts';
-import { welcome } from '../welcome.ts';
+import { welcome } from '../first/welcome.ts';
 import { whyNotStarted } from '../why-not-started.ts';
 import { wrappedAddress } from '../wrapped-address.ts';
 import { Wrapped } from '../wrapped.ts';
@@ -46,16 +49,33 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure: (explanation) => print.problem(explanation),
   });
-  const front = createFront(asking.before(wrapped), around);
+  const behind = asking.before(wrapped);
+  const front = createFront(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
+  const started = new Date().toISOString();
+  const shown = { servers: [{ name: serverName(server), target }] };
+  let announced: typeof StateFile | undefined;
+  let readStatus: typeof StatusPage.readStatus | undefined;
   const served: Served = {
     stdio: () => acceptStdio(front),
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => {
       const { listenHttp } = await import('../../gateway/accept/listen-http.ts');
-      const listening = await listenHttp(front, { ...options, pages: asking.door.pages });
+      const { healthPage } = await import('../../gateway/observe/health.ts');
+      const { createStatusPage } = await import('../status-page.ts');
+      const own = { '/healthz': healthPage, '/status': createStatusPage(() => shown, started) };
+      const listening = await listenHttp(front, { ...options, pages: { ...asking.door.pages, ...own } });
+      announced = await import('../running/state-file.ts');
+      readStatus = (await import('../status-page.ts')).readStatus;
       asking.door.opened(host, listening.url);
       return listening;
     },
+    // On stdio it belongs to the client that started it.
+    announce: (url) =>
+      announced?.announceHere({
+        ...{ url, serves: `wrap ${serverName(server)}` },
+        status: () => readStatus!(shown, started),
+        accept: (socket) => void acceptStdio(front, { input: socket, output: socket }),
+      }) ?? (() => {}),
     close() {
       wrapped.leave();
       return Promise.all([asking.close(), target.close(), leaveUntaken()]);
@@ -70,6 +90,17 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   return wrapped.hasFailed ? 1 : status;
 }
 
+/** A line for each call, around whatever answers it. */
+async function logged(target: Target, name: string): Promise<Target> {
+  const { CallLines } = await import('../call-lines.ts');
+  const { ObservedTarget } = await import('../../gateway/observe/observed-target.ts');
+  const lines = new CallLines();
+  return new ObservedTarget(target, (exchange, handle) => {
+    const work = async () => handle(exchange);
+    return lines.around(exchange, work, (result) => result, name);
+  });
+}
+
 function toLine(client: ClientView, target: UpstreamTarget, over: string): string {
   const { server, transport = 'stdio' } = target.status;
   return bridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
@@ -80,5 +111,5 @@ function toWelcome({ server, host }: WrapCommand, opened: Opened, print: Printer
   const words = 'command' in server ? ['--', server.command, ...(server.args ?? [])] : [String(server.url)];
   const { port, isChosen } = opened;
   const title = `in front of ${name}`;
-  return welcome({ host, port, isChosen, print, title, name, about: [], program: ['wrap', ...words] });
+  return welcome({ host, port, isChosen, print, title, name, about: [], program: () => ['wrap', ...words] });
 }

@@ -1,10 +1,10 @@
 // What a command says when its port is open: where it answers, what it speaks, and the lines to paste into a client.
-import { fileURLToPath } from 'node:url';
-import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import { DEFAULT_PORT } from './command-specs.ts';
-import type { Printer } from './print.ts';
-import { statelessCall } from './stateless-call.ts';
-import { version } from './version.ts';
+import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
+import { DEFAULT_PORT } from '../command-specs.ts';
+import type { Printer } from '../print.ts';
+import { statelessCall } from '../stateless-call.ts';
+import { version } from '../version.ts';
+import { programOf } from './program.ts';
 
 export interface Welcome {
   host: string;
@@ -19,18 +19,18 @@ export interface Welcome {
   name: string;
   /** Lines about what is served. */
   about: string[];
-  /** The words after `parley` for a client that starts it. */
-  program: string[];
+  /** The words after `parley` for a client that starts it, given the URL that is open. */
+  program: (url: string) => string[];
+  /** The file that is served, where it is not to be pasted into. */
+  served?: string | undefined;
   /** A tool to try with curl. */
   sample?: { tool: string; args: object };
 }
 
-/** From beside it, and from the chunk that this is built into. */
-const MAIN = new URL('../cli/main.js', import.meta.url);
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 export function welcome(options: Welcome): string[] {
-  const { host, port, scheme = 'http', print, title, name, about, program, sample } = options;
+  const { host, port, scheme = 'http', print, title, name, about, program, sample, served } = options;
   const bold = (text: string) => print.style('bold', text);
   const origin = `${toAddress(host)}:${port}`;
   const url = `${scheme}://${origin}/mcp`;
@@ -49,11 +49,18 @@ export function welcome(options: Welcome): string[] {
     bold('Claude Code'),
     `  claude mcp add --transport http ${name} ${url}`,
     '',
-    bold('Claude Desktop, Cursor and others: their mcpServers file, by URL'),
-    `  ${toServers(name, { url })}`,
-    bold('or started by the client'),
-    `  ${toServers(name, toProgram(program, isInstalled()))}`,
-    ...(isInstalled() ? [] : [print.style('dim', `  (installed from npm: "npx -y mcp-parley ${program.join(' ')}")`)]),
+    bold(`Cursor, Windsurf and others, in their mcpServers file${served === undefined ? '' : ` (not in ${served})`}`),
+    `  ${toLine({ mcpServers: { [name]: { url } } })}`,
+    '',
+    bold('Claude Desktop, which starts its servers itself, in claude_desktop_config.json'),
+    `  ${toLine({ mcpServers: { [name]: programOf(program(url)) } })}`,
+    '',
+    bold('VS Code, in .vscode/mcp.json'),
+    `  ${toLine({ servers: { [name]: { type: 'http', url } } })}`,
+    '',
+    bold('Codex, in ~/.codex/config.toml'),
+    `  [mcp_servers.${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}]`,
+    `  url = ${JSON.stringify(url)}`,
     ...(sample ? ['', bold('No client at hand')] : []),
     ...(sample ? statelessCall(url, sample.tool, sample.args).map((line) => `  ${line}`) : []),
   ];
@@ -72,18 +79,10 @@ function toAddress(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
-function toServers(name: string, server: object): string {
-  const text = JSON.stringify({ mcpServers: { [name]: server } });
+function toLine(value: object): string {
   // Spaces between keys and values, not within them.
-  return text.replaceAll(/("(?:[^"\\]|\\.)*")|([:,])(?=["[{])/g, (found, word?: string) => word ?? `${found} `);
-}
-
-/** An installed package is found by npx; a checkout only by its path. */
-function toProgram(words: string[], installed: boolean): { command: string; args: string[] } {
-  if (installed) return { command: 'npx', args: ['-y', 'mcp-parley', ...words] };
-  return { command: 'node', args: [fileURLToPath(MAIN), ...words] };
-}
-
-function isInstalled(): boolean {
-  return MAIN.pathname.includes('/node_modules/');
+  return JSON.stringify(value).replaceAll(
+    /("(?:[^"\\]|\\.)*")|([:,])(?=["[{])/g,
+    (found, word?: string) => word ?? `${found} `,
+  );
 }

@@ -1,10 +1,11 @@
 // What `parley serve` says when it is up: the welcome of every command, with the servers it has.
-import { enabledServers } from '../config/config.ts';
-import { shown } from './configured.ts';
-import type { Configured } from './configured.ts';
-import type { Opened } from './listening.ts';
-import type { Printer } from './print.ts';
-import { toTable } from './table.ts';
+import { basename } from 'node:path';
+import { enabledServers } from '../../config/config.ts';
+import { shown } from '../configured.ts';
+import type { Configured } from '../configured.ts';
+import type { Opened } from '../listening.ts';
+import type { Printer } from '../print.ts';
+import { toTable } from '../table.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeWelcome {
@@ -25,6 +26,8 @@ export function toServeWelcome({ found, opened, host, print }: ServeWelcome): st
   });
   const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${shown(path)}`;
   const scheme = url.startsWith('https:') ? 'https' : 'http';
-  const program = ['serve', path, '--stdio'];
-  return welcome({ host, port, scheme, isChosen: true, print, title, name: 'parley', about, program });
+  // A certificate is rarely for this machine's own address: then the client gets a gateway of its own.
+  const program = (at: string): string[] => (scheme === 'https' ? ['serve', path, '--stdio'] : ['wrap', at]);
+  const served = basename(path).startsWith('parley.') ? undefined : `${shown(path)}, which is served here`;
+  return welcome({ host, port, scheme, isChosen: true, print, title, name: 'parley', about, program, served });
 }

@@ -1,9 +1,9 @@
 // The id by which gateways recognize each other (shared/via.ts). That of `serve` begins with a digest of its file, so that a gateway
 // which was started, at whatever depth, by one that serves the same file can tell before it starts anything.
 import { realpathSync } from 'node:fs';
-import { randomId } from '../shared/ids.ts';
-import { DEFAULT_LIMITS } from '../shared/limits.ts';
-import { startedVia } from '../shared/via.ts';
+import { randomId } from '../../shared/ids.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { startedVia } from '../../shared/via.ts';
 
 export function gatewayId(path?: string): string {
   return path === undefined ? randomId() : `${digest(path)}.${randomId()}`;

@@ -1,15 +1,21 @@
-// Tells other commands of this user which gateways run: one small file for each, in the user's state folder. A gateway that was
-// killed leaves its file behind; such files are ignored, and swept away by the next gateway that starts.
+// Tells other commands of this user which gateways run: one small file for each, in the user's state folder, and a socket to talk to it.
+// A gateway that was killed leaves its file behind. Such files are ignored, and the next gateway that starts removes them.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { Surroundings } from '../config/find.ts';
-import { isObject } from '../protocol/message.ts';
-import { surroundings } from './around.ts';
+import type { Surroundings } from '../../config/find.ts';
+import { isObject } from '../../protocol/message.ts';
+import { surroundings } from '../around.ts';
+import { controlPath, openControl } from './control-socket.ts';
+import type { Controlled } from './control-socket.ts';
 
 export interface RunningGateway {
   pid: number;
-  /** Ends in /mcp. */
-  url: string;
+  /** Ends in /mcp. Undefined where it serves its client on stdio alone. */
+  url?: string | undefined;
+  /** What it serves: a file, or a command. */
+  serves: string;
+  /** Where it is asked by other commands. */
+  socket: string;
   /** ISO 8601. */
   started: string;
 }
@@ -26,15 +32,31 @@ export function ownStateFolder(): string {
   return stateFolder(surroundings());
 }
 
-/** This process serves at the URL. Returns the way to take it back. */
-export function announceHere(url: string): () => void {
-  // Another command on this machine cannot call "every address".
-  const reachable = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-  const running = { pid: process.pid, url: reachable, started: new Date().toISOString() };
-  return announce(ownStateFolder(), running);
+export interface Announced extends Controlled {
+  url?: string | undefined;
+  serves: string;
 }
 
-/** Returns the way to take it back. A folder that cannot be written to costs only what the file is for. */
+/** This process serves. Returns the way to take it back. A folder that cannot be written to costs only what the file is for. */
+export function announceHere({ url, serves, ...controlled }: Announced): () => void {
+  const folder = ownStateFolder();
+  const { pid } = process;
+  // Another command on this machine cannot call "every address".
+  const reachable = url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const socket = controlPath(folder, pid);
+  const started = new Date().toISOString();
+  const takeBack = announce(folder, { pid, url: reachable, serves, socket, started });
+  try {
+    const close = openControl(socket, controlled);
+    return () => {
+      close();
+      takeBack();
+    };
+  } catch {
+    return takeBack;
+  }
+}
+
 export function announce(folder: string, running: RunningGateway): () => void {
   const path = fileOf(folder, running.pid);
   try {
@@ -56,7 +78,11 @@ export function runningGateways(folder: string): RunningGateway[] {
 }
 
 function sweep(folder: string): void {
-  for (const pid of pidsIn(folder)) if (!isAlive(pid)) rmSync(fileOf(folder, pid), { force: true });
+  for (const pid of pidsIn(folder)) {
+    if (isAlive(pid)) continue;
+    rmSync(fileOf(folder, pid), { force: true });
+    if (process.platform !== 'win32') rmSync(controlPath(folder, pid), { force: true });
+  }
 }
 
 function pidsIn(folder: string): number[] {
@@ -70,10 +96,9 @@ function pidsIn(folder: string): number[] {
 function read(folder: string, pid: number): RunningGateway | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(fileOf(folder, pid), 'utf8'));
-    const { url, started } = isObject(value) ? value : {};
-    return typeof url === 'string' && URL.canParse(url) && typeof started === 'string'
-      ? { pid, url, started }
-      : undefined;
+    const { url, started, socket, serves } = isObject(value) ? value : {};
+    if (typeof started !== 'string' || typeof socket !== 'string' || typeof serves !== 'string') return undefined;
+    return { pid, ...(typeof url === 'string' && URL.canParse(url) && { url }), serves, socket, started };
   } catch {
     return undefined; // just removed, or not whole: as good as not there
   }

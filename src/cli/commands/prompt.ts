@@ -1,0 +1,20 @@
+// `parley prompt`: one prompt, filled in: the text of its messages, each with its role where there are several.
+import type { PromptCommand } from '../command.ts';
+import { withReached } from '../with-reached.ts';
+import type { Printer } from '../print.ts';
+import { toResultLines } from '../result-lines.ts';
+
+export function prompt(command: PromptCommand, print: Printer): Promise<number> {
+  return withReached(command, print, async ({ client }) => {
+    const result = await client.getPrompt(command.prompt, Object.fromEntries(command.args));
+    if (command.json) print.line(JSON.stringify(result, undefined, 2));
+    else {
+      const { messages } = result;
+      for (const { role, content } of messages) {
+        if (messages.length > 1) print.line(`${role}:`);
+        for (const line of toResultLines({ content: [content] })) print.line(line);
+      }
+    }
+    return 0;
+  });
+}

@@ -1,0 +1,104 @@
+// The files in which clients keep their servers, so that a person who has not named one is told which are there. They are counted and
+// never started.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Surroundings } from '../../config/find.ts';
+import { parseConfig } from '../../config/parse.ts';
+import { isObject } from '../../protocol/message.ts';
+import { program } from './program.ts';
+
+export interface ClientFile {
+  client: string;
+  path: string;
+  /** As a person would write it: from their home, or from here. */
+  shown: string;
+  servers: number;
+  /** Whether `serve` takes it as it is. */
+  isReadable: boolean;
+}
+
+/** Those that exist and have servers; files of this project first. */
+export function clientFiles(around: Surroundings): ClientFile[] {
+  return placesOf(around).flatMap(([client, path]) => {
+    if (!existsSync(path)) return [];
+    const isReadable = !path.endsWith('.toml');
+    const servers = isReadable ? countIn(path) : countToml(path);
+    return servers === 0 ? [] : [{ client, path, shown: shownFrom(path, around), servers, isReadable }];
+  });
+}
+
+/** What to do, for a person who has named no configuration and has none here. */
+export function firstLines(around: Surroundings): string[] {
+  const files = clientFiles(around);
+  const first = files.find(({ isReadable }) => isReadable);
+  const width = Math.max(0, ...files.map(({ shown }) => shown.length));
+  return [
+    ...(files.length > 0 ? ['These files of clients have servers:'] : []),
+    ...files.map(({ shown, servers, client, isReadable }) => {
+      const count = `${servers} server${servers === 1 ? '' : 's'}`;
+      return `  ${shown.padEnd(width)}  ${count.padEnd(10)}  ${client}${isReadable ? '' : ' (TOML, which Parley does not read)'}`;
+    }),
+    ...(first ? [`To serve one of them: ${program()} serve ${quoted(first.shown)}`] : []),
+    `Or write parley.config.jsonc here, { "mcpServers": { … } }, and run: ${program()} serve`,
+  ];
+}
+
+function placesOf({ home, cwd, env, platform = process.platform }: Surroundings): [client: string, path: string][] {
+  const config = env['XDG_CONFIG_HOME'] || join(home, '.config');
+  const support = {
+    darwin: join(home, 'Library', 'Application Support'),
+    win32: env['APPDATA'] || join(home, 'AppData', 'Roaming'),
+  }[platform as string];
+  const apps = support ?? config;
+  return [
+    ['Claude Code', join(cwd, '.mcp.json')],
+    ['Cursor', join(cwd, '.cursor', 'mcp.json')],
+    ['VS Code', join(cwd, '.vscode', 'mcp.json')],
+    ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
+    ['Claude Desktop', join(apps, 'Claude', 'claude_desktop_config.json')],
+    ['Claude Code', join(home, '.claude.json')],
+    ['Cursor', join(home, '.cursor', 'mcp.json')],
+    ['VS Code', join(apps, 'Code', 'User', 'mcp.json')],
+    ['Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')],
+    ['Gemini CLI', join(home, '.gemini', 'settings.json')],
+    ['Codex', join(home, '.codex', 'config.toml')],
+  ].filter(([, path], index, all) => all.findIndex(([, other]) => other === path) === index) as [string, string][];
+}
+
+function countIn(path: string): number {
+  const value = parsed(path) ?? {};
+  const projects = isObject(value['projects']) ? Object.values(value['projects']) : [];
+  return [value, ...projects].reduce<number>((sum, block) => sum + sizeOf(block), 0);
+}
+
+function sizeOf(block: unknown): number {
+  if (!isObject(block)) return 0;
+  return [block.mcpServers, block.servers].filter(isObject).reduce((sum, one) => sum + Object.keys(one).length, 0);
+}
+
+function parsed(path: string): Record<string, unknown> | undefined {
+  try {
+    return parseConfig(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path).value;
+  } catch {
+    return undefined; // not ours to complain about: it was not named
+  }
+}
+
+function countToml(path: string): number {
+  try {
+    const names = readFileSync(path, 'utf8').matchAll(/^\s*\[mcp_servers\.("[^"]+"|[\w-]+)\]/gm);
+    return new Set([...names].map(([, name]) => name)).size;
+  } catch {
+    return 0;
+  }
+}
+
+function shownFrom(path: string, { home, cwd }: Surroundings): string {
+  if (path.startsWith(`${cwd}/`)) return path.slice(cwd.length + 1);
+  return path.startsWith(`${home}/`) ? `~/${path.slice(home.length + 1)}` : path;
+}
+
+/** A tilde must stay outside of quotes to be a home. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(path) ? path : path.replaceAll(/[^\w@%+=:,./~-]/g, '\\$&');
+}

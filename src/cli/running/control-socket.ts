@@ -1,0 +1,144 @@
+// A private way into a gateway that runs: a Unix socket (a named pipe on Windows) for the commands of the same user. It works where the
+// gateway has no port, and where its certificate is for another name. The first line says what is wanted: `status` is answered with one
+// line of JSON, `mcp` makes the rest of the connection MCP as on stdio.
+import { rmSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { LineReader } from '../../gateway/codec/lines.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { GatewayStatus } from '../status-page.ts';
+
+export interface Controlled {
+  status(): Promise<GatewayStatus>;
+  /** Serves MCP on the socket. */
+  accept(socket: Socket): void;
+}
+
+/** The address of a Unix socket has about a hundred characters. */
+const MAX_PATH = 100;
+/** A first line is one word. */
+const MAX_WORD = 64;
+
+export function controlPath(folder: string, pid: number): string {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\parley-${pid}`;
+  const path = join(folder, `gateway-${pid}.sock`);
+  return path.length <= MAX_PATH ? path : join(tmpdir(), `parley-${pid}.sock`);
+}
+
+/** Returns the way to close it. Throws where the folder cannot be written to. */
+export function openControl(path: string, controlled: Controlled): () => void {
+  rmSync(path, { force: true });
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {}); // who hangs up early has seen enough
+    readWord(socket, (word) => {
+      if (word === 'mcp') controlled.accept(socket);
+      else if (word === 'status') void answerStatus(socket, controlled);
+      else socket.destroy();
+    });
+  });
+  server.on('error', () => {}); // it costs only what the socket is for
+  server.listen({ path, readableAll: false, writableAll: false });
+  server.unref();
+  return () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    rmSync(path, { force: true });
+  };
+}
+
+function readWord(socket: Socket, take: (word: string) => void): void {
+  let text = Buffer.alloc(0);
+  const onData = (chunk: Buffer): void => {
+    text = Buffer.concat([text, chunk]);
+    const end = text.indexOf(0x0a);
+    if (end === -1 && text.length <= MAX_WORD) return;
+    socket.off('data', onData);
+    socket.pause();
+    if (end === -1) return void socket.destroy();
+    if (end + 1 < text.length) socket.unshift(text.subarray(end + 1));
+    take(text.toString('utf8', 0, end).trim());
+  };
+  socket.on('data', onData);
+}
+
+async function answerStatus(socket: Socket, { status }: Controlled): Promise<void> {
+  try {
+    socket.end(`${JSON.stringify(await status())}\n`);
+  } catch {
+    socket.destroy();
+  }
+}
+
+/** Rejects where nobody is there, and where nobody answers in time. */
+export function askStatus(path: string, ms: number): Promise<GatewayStatus> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(path);
+    const late = setTimeout(() => socket.destroy(new Error('it does not answer')), ms);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      clearTimeout(late);
+      try {
+        resolve(JSON.parse(text) as GatewayStatus);
+      } catch {
+        reject(new Error('it does not answer'));
+      }
+    });
+    socket.write('status\n');
+  });
+}
+
+/** MCP with the gateway behind the socket, as a transport of the official SDK. */
+export class ControlTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  readonly #path: string;
+  #socket: Socket | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async start(): Promise<void> {
+    const socket = createConnection(this.#path);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    });
+    this.#socket = socket;
+    const lines = new LineReader({
+      maxBytes: DEFAULT_LIMITS.maxResultBytes,
+      onLine: (line) => this.#take(line),
+      onOversize: () => this.onerror?.(new Error('a line is too long')),
+    });
+    socket.on('data', (chunk: Buffer) => lines.push(chunk));
+    socket.on('error', (error) => this.onerror?.(error));
+    socket.on('close', () => this.onclose?.());
+    socket.write('mcp\n');
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#socket?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#socket?.end();
+    this.#socket?.destroySoon();
+  }
+
+  #take(line: string): void {
+    try {
+      this.onmessage?.(JSON.parse(line) as JSONRPCMessage);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+  }
+}

@@ -15,16 +15,22 @@ export interface Configured extends LoadedConfig {
   config: ParleyConfig;
 }
 
+interface ConfiguredOptions {
+  own?: LoadOptions['own'];
+  /** What to say where no file was named and none is here. */
+  missing?: string;
+}
+
 /** Undefined when there is none that can be used; the reasons have been told. */
 export function configured(
   named: string | undefined,
   print: Printer,
-  own?: LoadOptions['own'],
+  { own, missing = 'no configuration was named, and none was found here.' }: ConfiguredOptions = {},
 ): Configured | undefined {
   const loaded = loadConfig(named, { ...surroundings(), own });
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
-    print.problem('no configuration was named, and none was found here.');
+    print.problem(missing);
     for (const line of firstLines(surroundings())) print.note(line);
     return undefined;
   }

@@ -50,7 +50,7 @@ export async function reach(wanted: Reach, answering: Answering, print: Printer)
     if (found) return overSocket(found, options);
     if (silent.length > 0) return undefined; // never show another one in its place
   }
-  const loaded = configured(config, print);
+  const loaded = configured(config, print, { missing: 'no gateway is running here, and no configuration was found.' });
   if (!loaded) return undefined;
   if (config === undefined)
     print.note(`No gateway is running: the servers of ${shown(loaded.path)} are started for this.`);

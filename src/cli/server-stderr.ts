@@ -3,11 +3,13 @@
 import type { Log } from '../shared/log.ts';
 
 const KEPT_CHARS = 2000;
+const SHOWN_GARBAGE = 3;
 
 export class ServerStderr {
   readonly #write: (text: string) => void;
   #tail = '';
-  #isGarbled = false;
+  #garbled = 0;
+  #garbage: string | undefined;
 
   constructor(write: (text: string) => void) {
     this.#write = write;
@@ -18,9 +20,14 @@ export class ServerStderr {
     return this.#tail.trim();
   }
 
-  /** It wrote to stdout what is no message: the reason why many a server is not there. */
+  /** It wrote to stdout what is not a message: the reason why many a server is not there. */
   get isGarbled(): boolean {
-    return this.#isGarbled;
+    return this.#garbled > 0;
+  }
+
+  /** The first of it. */
+  get garbage(): string | undefined {
+    return this.#garbage;
   }
 
   /** The log, without the lines that this one passes on. */
@@ -29,12 +36,21 @@ export class ServerStderr {
       debug: (fields, event) => (event === 'upstream.stderr' ? this.#take(fields) : log.debug(fields, event)),
       info: (fields, event) => log.info(fields, event),
       warn: (fields, event) => {
-        this.#isGarbled ||= event === 'upstream.garbage';
+        if (event === 'upstream.garbage') this.#takeGarbage(fields);
         log.warn(fields, event);
       },
       error: (fields, event) => log.error(fields, event),
       child: (fields) => this.in(log.child(fields)),
     };
+  }
+
+  /** A server that prints to stdout does so with every start or call: the first few lines say it. */
+  #takeGarbage(fields: object): void {
+    const { what } = fields as { what: string };
+    this.#garbage ??= what;
+    if (this.#garbled++ < SHOWN_GARBAGE) {
+      this.#write(`parley: the server wrote to stdout what is not an MCP message (logs belong on stderr): ${what}\n`);
+    }
   }
 
   #take(fields: object): void {

@@ -19,7 +19,7 @@ const THREE = { weather: toServer(EXTERNAL), demo: DEMO, dead: { command: 'no-su
 
 function stateFiles(of: Home = home): string[] {
   const folder = join(of.path, 'state', 'parley');
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('gateway-')) : [];
+  return existsSync(folder) ? readdirSync(folder).filter((name) => /^gateway-\d+\.json$/.test(name)) : [];
 }
 
 /** Servers start when a client first asks what there is. */
@@ -39,7 +39,7 @@ describe('a gateway with three servers', () => {
     );
     gateway = home.start(['serve']);
     url = await gateway.url();
-    await gateway.says('--stdio"]}}}');
+    await gateway.says('url = "http');
   });
   afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -65,12 +65,14 @@ describe('a gateway with three servers', () => {
     // One that does not say in time how many tools it has is shown without them; one that is tried again is starting.
     const { status, stdout } = await until('a status with everything in it', async () => {
       const ended = await home.run(['status']);
-      return (ended.stdout.match(/\d tools?/g)?.length === 2 && ended.stdout.includes('failing') && ended) || undefined;
+      return (
+        (ended.stdout.match(/stdio +\d+ /g)?.length === 2 && ended.stdout.includes('failing') && ended) || undefined
+      );
     });
     expect(status).toBe(1);
     expect(stdout).toContain(url);
-    expect(stdout).toMatch(/weather +ready +2025-03-26 +handshake +stdio +\d tools? +external 1\.0\.0/);
-    expect(stdout).toMatch(/demo +ready +2026-07-28 +stateless +stdio +\d tools +parley-demo/);
+    expect(stdout).toMatch(/weather +ready +2025-03-26 +handshake +stdio +\d+ +external 1\.0\.0/);
+    expect(stdout).toMatch(/demo +ready +2026-07-28 +stateless +stdio +\d+ +parley-demo/);
     expect(stdout).toMatch(/dead +failing/);
     expect(stdout).toContain('command not found: no-such-command-here');
   });
@@ -163,12 +165,12 @@ describe('a state file that a gateway left behind', () => {
     using own = new Home();
     own.write('one.json', { mcpServers: { weather: toServer(EXTERNAL) } });
     await using killed = own.start(['serve', 'one.json', '--port', '0']);
-    await killed.says('--stdio"]}}}');
+    await killed.says('url = "http');
     await killed.stop('SIGKILL');
     expect(stateFiles(own)).toHaveLength(1);
     expect((await own.run(['status'])).stderr).toContain('no gateway is running');
     await using next = own.start(['serve', 'one.json', '--port', '0']);
-    await next.says('--stdio"]}}}');
+    await next.says('url = "http');
     expect(stateFiles(own)).toEqual([`gateway-${next.child.pid}.json`]);
   });
 });
@@ -183,7 +185,10 @@ describe('without a gateway', () => {
     const called = await own.run(['call', 'a__get_weather', '--arg', 'location=Oslo', '--config', file]);
     expect(called).toMatchObject({ status: 0, stdout: 'The weather in Oslo is 72°F and sunny.\n' });
     const none = await own.run(['call', 'get_weather']);
-    expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('no configuration was found') });
+    expect(none).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('no configuration was named, and none was found here'),
+    });
   });
 });
 

@@ -167,7 +167,9 @@ describe('a server that does not start', () => {
   it('because it hangs, is told in time, and it is gone afterwards', async () => {
     await using parley = home.start(['wrap', '--start-timeout', '2', '--', process.execPath, '-e', HANG]);
     const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
-    expect(error!.message).toMatch(/within 2 s\. It wrote to stdout what is no MCP message\. Its last words: pid/);
+    expect(error!.message).toMatch(
+      /within 2 s\. It wrote to stdout what is not an MCP message: Parse error: "Listening"\. Its last words: pid/,
+    );
     expect(error!.message).toContain('--start-timeout');
     const pid = Number((await parley.says(/pid (\d+)/))[1]);
     expect(isAlive(pid)).toBe(true);

@@ -1,6 +1,7 @@
 // `parley ls`: what is offered, by the gateway that runs here, by a URL, by a command, or by the servers of a configuration.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { ProtocolError } from '../../shared/errors.ts';
 import type { Listing, LsCommand } from '../command.ts';
 import { LISTINGS } from '../command-specs.ts';
 import { ownerOf } from '../owner-of.ts';
@@ -42,10 +43,25 @@ export function ls(command: LsCommand, print: Printer): Promise<number> {
 }
 
 const READ: Record<Exclude<Listing, 'servers'>, (reached: Reached) => Promise<JsonObject[]>> = {
-  tools: ({ client }) => client.listTools() as Promise<object[]> as Promise<JsonObject[]>,
-  prompts: ({ client }) => client.listPrompts() as Promise<object[]> as Promise<JsonObject[]>,
-  resources: async ({ client }) => [...(await client.listResources()), ...(await client.listResourceTemplates())],
+  tools: ({ client }) => listed(client.listTools()),
+  prompts: ({ client }) => listed(client.listPrompts()),
+  resources: async ({ client }) => [
+    ...(await listed(client.listResources())),
+    ...(await listed(client.listResourceTemplates())),
+  ],
 };
+
+const METHOD_NOT_FOUND = -32601;
+
+/** A server that does not know the question has nothing of the kind. */
+async function listed(asked: Promise<object[]>): Promise<JsonObject[]> {
+  try {
+    return (await asked) as JsonObject[];
+  } catch (thrown) {
+    if (thrown instanceof ProtocolError && thrown.code === METHOD_NOT_FOUND) return [];
+    throw thrown;
+  }
+}
 
 /** The server of each, where it is known. */
 function withOwners([kind, entries]: Found, servers: ServerStatus[] | undefined): Found {

@@ -33,7 +33,7 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   const address = wrappedAddress(server);
   const client = { name: 'mcp-parley', version: version() };
   // Only a port outlives this process: on stdio the client goes with it.
-  const kept = port === undefined ? {} : { stateFolder: (await import('../state-file.ts')).ownStateFolder() };
+  const kept = port === undefined ? {} : { stateFolder: (await import('../running/state-file.ts')).ownStateFolder() };
   const around = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
   const asking = new Asking({}, around);
   // What is opened before anybody comes is what most of them will share.
@@ -43,8 +43,8 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
     target,
     startMs,
     explain(reason) {
-      const { tail, isGarbled } = stderr;
-      return whyNotStarted({ server, reason, waitedMs: startMs, stderr: tail, isGarbled });
+      const { tail, isGarbled, garbage } = stderr;
+      return whyNotStarted({ server, reason, waitedMs: startMs, stderr: tail, isGarbled, garbage });
     },
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure: (explanation) => print.problem(explanation),

@@ -39,7 +39,7 @@ export function firstLines(around: Surroundings): string[] {
       return `  ${shown.padEnd(width)}  ${count.padEnd(10)}  ${client}${isReadable ? '' : ' (TOML, which Parley does not read)'}`;
     }),
     ...(first ? [`To serve one of them: ${program()} serve ${quoted(first.shown)}`] : []),
-    `Or write parley.config.jsonc here, { "mcpServers": { … } }, and run: ${program()} serve`,
+    `${first ? 'Or write' : 'Write'} parley.config.jsonc here, { "mcpServers": { … } }, and run: ${program()} serve`,
   ];
 }
 

@@ -45,7 +45,7 @@ export class Inbox {
     if (raw) return this.#deliver({ kind: 'message', message: raw }, from);
     const text = written.toString();
     const small = readSentResult(text, this.#limits);
-    if (!small) return this.#deliver(readMessage(text, this.#limits), from);
+    if (!small) return this.#deliver(readMessage(text, this.#limits), from, text);
     this.message(small.message, from, small.sent);
     return [small.message];
   }
@@ -85,15 +85,27 @@ export class Inbox {
     this.#closedBy ??= reason;
   }
 
-  #deliver(incoming: Incoming, from: RequestId | undefined): Message[] {
+  #deliver(incoming: Incoming, from: RequestId | undefined, text?: string): Message[] {
     if (incoming.kind === 'batch') return incoming.items.flatMap((item) => this.#deliver(item, from));
     if (incoming.kind === 'refused') {
-      this.garbage(describe(incoming.error));
+      const shown = text === undefined ? '' : `: ${excerpt(text)}`;
+      this.garbage(`${describe(incoming.error)}${shown}`);
       return [];
     }
     this.message(incoming.message, from);
     return [incoming.message];
   }
+}
+
+const EXCERPT_CHARS = 120;
+
+/** The beginning of what a server wrote, safe to show: in quotes, with control characters escaped. */
+function excerpt(text: string): string {
+  const start = text.length > EXCERPT_CHARS ? `${text.slice(0, EXCERPT_CHARS)}…` : text;
+  // JSON leaves these as they are, and terminals obey some of them.
+  return JSON.stringify(start).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 function describe({ message, details }: GatewayError): string {

@@ -44,6 +44,7 @@ export function superviseUpstream(
       }),
     onOpen: (upstream) => {
       log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');
+      failures.delete(options);
       supervision.onOpen(upstream, isAgain);
       isAgain = true;
     },
@@ -51,6 +52,17 @@ export function superviseUpstream(
       log.warn({ reason }, 'upstream.lost');
       connection.reopen(clock);
     },
+    onFailed: ({ message }) => tellFailure(options, message, log),
     onIdle: () => supervision.onIdle(),
   });
+}
+
+/** Why each server failed when it was last tried. */
+const failures = new WeakMap<UpstreamTargetOptions, string>();
+
+/** A server that is down is tried again and again, by every client: the log says so once for each reason. */
+function tellFailure(options: UpstreamTargetOptions, reason: string, log: Log): void {
+  if (failures.get(options) === reason) return log.debug({ reason }, 'upstream.failed');
+  failures.set(options, reason);
+  log.warn({ reason }, 'upstream.failed');
 }

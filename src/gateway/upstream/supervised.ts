@@ -19,6 +19,8 @@ export interface SupervisedOptions {
   admit?(): void;
   onOpen?(upstream: Upstream): void;
   onLost?(reason: string): void;
+  /** It could not be opened. */
+  onFailed?(error: Error): void;
   /** It is closed because nobody uses it. */
   onIdle?(): void;
 }
@@ -156,6 +158,7 @@ export class Supervised {
     } catch (thrown) {
       if (this.#closing.signal.aborted) throw closingError();
       this.#failed(toError(thrown));
+      this.#options.onFailed?.(this.#failure!);
       throw this.#failure!;
     }
   }
@@ -164,8 +167,8 @@ export class Supervised {
     if (upstream !== undefined && upstream !== this.#current) return;
     this.#current = undefined;
     this.#stopIdle();
-    if (this.isClosed) return;
-    if (upstream) this.#judge(reason); // otherwise whoever opens it is told
+    if (this.isClosed || !upstream) return; // one that never came up has failed, which whoever opens it is told
+    this.#judge(reason);
     this.#options.onLost?.(reason);
   }
 

@@ -28,7 +28,7 @@ export class CallLines {
   get step(): Step {
     return {
       name: 'log-calls',
-      handle: async (exchange, next) => this.around(exchange, next, (outcome) => resultIn(outcome) as ResultObject),
+      handle: async (exchange, next) => this.around(exchange, next, (outcome) => resultIn(outcome)),
     };
   }
 

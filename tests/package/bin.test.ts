@@ -50,8 +50,8 @@ describe('parley', () => {
     [['wrap', '--tango', '--', 'x'], "Unknown option '--tango'."],
     [['serve', 'a.json', 'b.json'], '"serve" takes one word at most'],
     [['call'], 'Name the tool to call.'],
-    [['status', '--url', 'here'], '"here" is no URL'],
-    [['completion', 'csh'], 'Name your shell: bash, zsh, fish.'],
+    [['status', '--url', 'here'], '"here" is not a URL'],
+    [['completion', 'csh'], 'Name your shell: bash, zsh, fish, powershell.'],
   ])('says what is wrong with %j, and what to do', (args, reason) => {
     const { status, stdout, stderr } = parley(args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

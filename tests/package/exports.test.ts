@@ -27,6 +27,7 @@ describe('the public surface', () => {
     `);
     expect(manifest.bin).toMatchInlineSnapshot(`
       {
+        "mcp-parley": "dist/cli/main.js",
         "parley": "dist/cli/main.js",
       }
     `);
@@ -90,6 +91,8 @@ describe('the public surface', () => {
         "Identity",
         "JsonObject",
         "Limits",
+        "ListenOptions",
+        "ListeningWith",
         "Log",
         "LogEntry",
         "Message",

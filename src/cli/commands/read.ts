@@ -9,8 +9,8 @@ export function read(command: ReadCommand, print: Printer): Promise<number> {
     if (command.json) print.line(JSON.stringify(result, undefined, 2));
     else {
       for (const part of result.contents) {
-        if ('text' in part && typeof part.text === 'string') print.line(part.text);
-        else print.bytes(Buffer.from(String((part as { blob?: string }).blob ?? ''), 'base64'));
+        if ('text' in part) print.line(part.text);
+        else print.bytes(Buffer.from(part.blob, 'base64'));
       }
     }
     return 0;

@@ -18,11 +18,10 @@ import { serverName } from '../server-name.ts';
 import { ServerStderr } from '../server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
 import type { Served } from '../serve-until.ts';
-import type * as StateFile from '../running/state-file.ts';
-import type * as StatusPage from '../status-page.ts';
 import { version } from '../version.ts';
 import { welcome } from '../first/welcome.ts';
 import { whyNotStarted } from '../why-not-started.ts';
+import type { WrappedPort } from '../wrapped-port.ts';
 import { wrappedAddress } from '../wrapped-address.ts';
 import { Wrapped } from '../wrapped.ts';
 
@@ -51,31 +50,18 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   });
   const behind = asking.before(wrapped);
   const front = createFront(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
-  const started = new Date().toISOString();
-  const shown = { servers: [{ name: serverName(server), target }] };
-  let announced: typeof StateFile | undefined;
-  let readStatus: typeof StatusPage.readStatus | undefined;
+  let atPort: WrappedPort | undefined;
   const served: Served = {
     stdio: () => acceptStdio(front),
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => {
-      const { listenHttp } = await import('../../gateway/accept/listen-http.ts');
-      const { healthPage } = await import('../../gateway/observe/health.ts');
-      const { createStatusPage } = await import('../status-page.ts');
-      const own = { '/healthz': healthPage, '/status': createStatusPage(() => shown, started) };
-      const listening = await listenHttp(front, { ...options, pages: { ...asking.door.pages, ...own } });
-      announced = await import('../running/state-file.ts');
-      readStatus = (await import('../status-page.ts')).readStatus;
+      atPort = new (await import('../wrapped-port.ts')).WrappedPort(front, target);
+      const listening = await atPort.listen({ ...options, pages: asking.door.pages });
       asking.door.opened(host, listening.url);
       return listening;
     },
     // On stdio it belongs to the client that started it.
-    announce: (url) =>
-      announced?.announceHere({
-        ...{ url, serves: `wrap ${serverName(server)}` },
-        status: () => readStatus!(shown, started),
-        accept: (socket) => void acceptStdio(front, { input: socket, output: socket }),
-      }) ?? (() => {}),
+    announce: (url) => atPort?.announce(url) ?? (() => {}),
     close() {
       wrapped.leave();
       return Promise.all([asking.close(), target.close(), leaveUntaken()]);

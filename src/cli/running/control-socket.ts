@@ -68,9 +68,9 @@ function readWord(socket: Socket, take: (word: string) => void): void {
   socket.on('data', onData);
 }
 
-async function answerStatus(socket: Socket, { status }: Controlled): Promise<void> {
+async function answerStatus(socket: Socket, controlled: Controlled): Promise<void> {
   try {
-    socket.end(`${JSON.stringify(await status())}\n`);
+    socket.end(`${JSON.stringify(await controlled.status())}\n`);
   } catch {
     socket.destroy();
   }

@@ -122,7 +122,7 @@ it('a command that hides that it serves the same file is refused by the gateway 
   home.write('mcp.json', { mcpServers: { weather: WEATHER, hidden } });
   const gateway = start(home, ['serve', 'mcp.json', '--port', '0']);
   const url = await gateway.url();
-  expect(await tools(url)).toContain('get_weather');
+  expect(await tools(url)).toContain('weather__get_weather');
   const failure = await until('the reason', async () => {
     const { stdout } = await home.run(['status', '--json']);
     const { servers } = JSON.parse(stdout) as { servers: { name: string; failure: string | null }[] };

@@ -187,7 +187,7 @@ describe('without a gateway', () => {
     const none = await own.run(['call', 'get_weather']);
     expect(none).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('no configuration was named, and none was found here'),
+      stderr: expect.stringContaining('no gateway is running here, and no configuration was found'),
     });
   });
 });

@@ -2,6 +2,7 @@
 // what is done for it. The timer is set for the first of them, and left alone when that one is called off: ringing in vain, it
 // looks for the next.
 // 1. What has rung or was called off refers to nothing any more: old dead objects would keep young ones alive.
+import { ticksOf } from './clock.ts';
 import type { Clock } from './clock.ts';
 
 /** Timers take no more and would ring at once: what is further away is never. */
@@ -50,7 +51,7 @@ export class Alarms {
   }
 
   now(): number {
-    return this.#clock.ticks?.() ?? this.#clock.now();
+    return ticksOf(this.#clock);
   }
 
   /** Rings once after `ms`, unless it is called off or set anew. */

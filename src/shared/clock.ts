@@ -7,6 +7,11 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
+/** For spans of time: a time of day that is set forward must not end what has only just begun. */
+export function ticksOf(clock: Clock): number {
+  return clock.ticks?.() ?? clock.now();
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   // Not `performance.now()`, which is the same but loads ten parts of Node when it is first called.

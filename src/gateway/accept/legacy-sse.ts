@@ -2,6 +2,7 @@
 // /sse without body opens a session too, which a GET then attaches to; one with a body is taken as Streamable HTTP, since
 // clients that find out by trying POST there first.
 import { anonymous } from '../../shared/anonymous.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
@@ -109,7 +110,7 @@ class SseSession {
   constructor(front: Front, { principal: owner, claims, request }: Visit, onExit: (session: SseSession) => void) {
     this.#front = front;
     this.owner = owner;
-    this.lastSeen = front.clock.now();
+    this.lastSeen = ticksOf(front.clock);
     this.#waiting = new Waiting(front);
     this.outlet = {
       send: (message) => this.#write(writeMessage(message)),
@@ -150,7 +151,7 @@ class SseSession {
   }
 
   #write(data: Written): void {
-    this.lastSeen = this.#front.clock.now();
+    this.lastSeen = ticksOf(this.#front.clock);
     if (this.#stream) this.#stream.write({ event: 'message', data });
     else this.#waiting.push(toText(data));
   }

@@ -70,6 +70,27 @@ describe('sessions', () => {
     expect(clock.timers).toBe(0);
   });
 
+  it('is not taken for idle because the time of day was set forward', () => {
+    class Jumping extends FakeClock {
+      jumped = 0;
+      override now(): number {
+        return super.now() + this.jumped;
+      }
+      ticks(): number {
+        return super.now();
+      }
+    }
+    const clock = new Jumping();
+    const sessions = new SessionTable<FakeSession>({ ...DEFAULT_LIMITS, sessionIdleMs: 1000 }, clock);
+    const session = new FakeSession('a', clock);
+    sessions.add(session, 'caller');
+    clock.jumped = 3_600_000;
+    clock.advance(250);
+    expect([session.closed, sessions.get('a', undefined)]).toEqual([0, session]);
+    for (let step = 0; step < 8; step++) clock.advance(250);
+    expect(session.closed).toBe(1);
+  });
+
   it('beyond the limit there are no new ones for others until one ends', () => {
     const { sessions, add } = table({ maxSessions: 1 });
     const first = add('first');

@@ -1,6 +1,7 @@
 // Sessions by id, bounded in number, in all and for each caller, and in idle time. Ids are unguessable, and are no
 // authentication. A caller that opens more and more of them loses its own idle ones, the longest unused first, and never
 // takes the room of others: many clients open a session for each call and never end it.
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
@@ -8,6 +9,7 @@ import type { Limits } from '../../shared/limits.ts';
 export interface Expiring {
   readonly id: string;
   readonly owner: string | undefined;
+  /** By a clock that never jumps. */
   lastSeen: number;
   readonly isBusy: boolean;
   /** The session is over. */
@@ -47,7 +49,7 @@ export class SessionTable<S extends Expiring> {
   get(id: string, owner: string | undefined): S {
     const session = this.#sessions.get(id);
     if (!session || session.owner !== owner) throw new GatewayError('SESSION_NOT_FOUND');
-    session.lastSeen = this.#clock.now();
+    session.lastSeen = ticksOf(this.#clock);
     return session;
   }
 
@@ -90,7 +92,7 @@ export class SessionTable<S extends Expiring> {
   }
 
   #check(session: S): void {
-    const now = this.#clock.now();
+    const now = ticksOf(this.#clock);
     if (session.isBusy) session.lastSeen = now;
     else if (session.lastSeen < now - this.#limits.sessionIdleMs) this.remove(session);
   }

@@ -5,6 +5,7 @@
 import type { Message, RequestId } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { anonymous } from '../../shared/anonymous.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
@@ -66,7 +67,7 @@ export class Session {
     this.key = name.key;
     this.owner = owner;
     this.from = { ...(options.from ?? { transport: 'http' }), session: this.key };
-    this.lastSeen = front.clock.now();
+    this.lastSeen = ticksOf(front.clock);
     this.#store = front.events?.() ?? createMemoryEvents(front.limits);
     this.#waiting = new Waiting(front);
     this.conversation = new Conversation(front, owner ?? anonymous('session', this.key), this, {

@@ -78,6 +78,21 @@ describe('the link', () => {
     expect(await eve.get(url)).toMatchObject({ status: 410 });
   });
 
+  it('works, and for one browser only, also when the time of day is set forward by an hour', async () => {
+    let jumped = 0;
+    const clock = { ...systemClock, now: () => Date.now() + jumped };
+    const { url, rounds } = await serve(formRound(NAME), { clock });
+    const [ada, eve] = [new FakeBrowser(), new FakeBrowser()];
+    jumped = 3_600_000;
+    expect((await ada.open(url)).text).toContain('What shall it be?');
+    expect([...ada.cookies]).toHaveLength(1);
+    expect(await eve.open(url)).toMatchObject({ status: 410 });
+    jumped = 7_200_000;
+    expect((await ada.get(url)).text).toContain('What shall it be?');
+    rounds.clear();
+    expect(await new FakeBrowser().get(url)).toMatchObject({ status: 410 });
+  });
+
   it('followed again from another site, without its cookie, still leads to the form', async () => {
     const { url } = await serve(formRound(NAME));
     const [ada, eve] = [new FakeBrowser(), new FakeBrowser()];
@@ -92,8 +107,9 @@ describe('the link', () => {
   it('says the same whether it is altered, unknown, expired, incomplete or of another gateway', async () => {
     const round = formRound(NAME);
     const { url, rounds } = await serve(round);
-    const expired = fakeRound({}, { expiresAt: Date.now() - 1 });
+    const expired = fakeRound({});
     const { url: expiredUrl } = await serve(expired);
+    expired.isOpen = false;
     const { url: foreign } = await serve(round);
     const unknown = await serve(formRound(NAME));
     unknown.rounds.clear();
@@ -162,7 +178,7 @@ describe('a form', () => {
     const tries = [
       browser.post(url, values),
       browser.post(url, { ...values, csrf: '' }),
-      browser.post(url, { ...values, csrf: `${csrf.slice(0, -1)}_` }),
+      browser.post(url, { ...values, csrf: `${csrf.slice(0, -1)}${csrf.endsWith('_') ? 'A' : '_'}` }),
       browser.post(url, { ...values, csrf: foreign }),
       browser.post(url, { ...values, csrf: new URL(url).searchParams.get('t')! }),
       browser.post(url, { ...values, csrf }, { headers: { origin: 'https://evil.example' } }),

@@ -65,7 +65,7 @@ async function receive(
   const reply = new Reply(request, response, words);
   if (!METHODS.includes(request.method!)) return reply.methods(METHODS);
   const token = tokenOf(request.url ?? '');
-  const handle = openLink(site.sealer, site.clock, token);
+  const handle = openLink(site.sealer, token);
   if (handle === undefined) return reply.gone();
   const round = options.round(handle);
   if (round && !(await isTheirs(options, round, request))) return reply.notYours();

@@ -1,6 +1,5 @@
 // The link to a page: what it is for is sealed, so it can be neither guessed nor altered. It is single use in that the
-// first browser that opens it is the only one (openers.ts), and it ends with its round.
-import type { Clock } from '../../../shared/clock.ts';
+// first browser that opens it is the only one (openers.ts). It ends with its round, whatever the time of day says.
 import type { Sealer } from '../../../shared/seal.ts';
 import type { Round } from '../round.ts';
 
@@ -10,15 +9,14 @@ const MAX_LENGTH = 1000;
 export const ASK_PATH = '/ask';
 
 /** `base` may have a path of its own, where a proxy puts this gateway below one. */
-export function toLink(sealer: Sealer, { handle, expiresAt }: Round, base: string): string {
-  return `${base.replace(/\/+$/, '')}${ASK_PATH}?t=${sealer.seal(PURPOSE, '', [handle, expiresAt])}`;
+export function toLink(sealer: Sealer, { handle }: Round, base: string): string {
+  return `${base.replace(/\/+$/, '')}${ASK_PATH}?t=${sealer.seal(PURPOSE, '', handle)}`;
 }
 
-/** The handle, or undefined for whatever is no link of ours, or no longer. No reason is given. */
-export function openLink(sealer: Sealer, clock: Clock, token: string): string | undefined {
+/** The handle, or undefined for anything else than a link of ours. No reason is given. */
+export function openLink(sealer: Sealer, token: string): string | undefined {
   if (token.length > MAX_LENGTH) return undefined;
-  const opened = sealer.open(PURPOSE, '', token) as [handle: string, expiresAt: number] | undefined;
-  return opened && opened[1] > clock.now() ? opened[0] : undefined;
+  return sealer.open(PURPOSE, '', token) as string | undefined;
 }
 
 export function tokenOf(url: string): string {

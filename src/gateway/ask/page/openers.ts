@@ -1,13 +1,16 @@
 // Which browser opened which round. The first one gets a cookie, and nobody else gets in. Kept until the round would have
 // expired, so that its own browser can still be told what became of it.
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/ids.ts';
 import type { Answer, Round } from '../round.ts';
 
 interface Opener {
   readonly browser: string;
-  readonly expiresAt: number;
+  readonly round: Round;
+  /** By a clock that never jumps. */
+  readonly keptUntil: number;
   outcome?: Answer['action'];
 }
 
@@ -20,11 +23,13 @@ export class Openers {
   }
 
   /** The secret for the browser's cookie; undefined when another one was first. */
-  bind({ handle, expiresAt }: Round): string | undefined {
+  bind(round: Round): string | undefined {
+    const { handle, expiresAt } = round;
     this.#forget();
     if (this.#openers.has(handle)) return undefined;
     const browser = randomId();
-    this.#openers.set(handle, { browser, expiresAt });
+    const keptUntil = ticksOf(this.#clock) + expiresAt - this.#clock.now();
+    this.#openers.set(handle, { browser, round, keptUntil });
     return browser;
   }
 
@@ -50,8 +55,9 @@ export class Openers {
 
   /** Rounds are few, and each is here once: going through all of them costs nothing. */
   #forget(): void {
-    const now = this.#clock.now();
-    for (const [handle, { expiresAt }] of this.#openers) if (expiresAt <= now) this.#openers.delete(handle);
+    const now = ticksOf(this.#clock);
+    for (const [handle, { round, keptUntil }] of this.#openers)
+      if (!round.isOpen && keptUntil <= now) this.#openers.delete(handle);
   }
 }
 

@@ -30,7 +30,8 @@ function open({ openers, handle, round, browser, reply, token, base, request, cl
   const secret = round?.isOpen ? openers.bind(round) : undefined;
   if (secret === undefined) return reply.gone();
   log.info({ handle }, 'ask.page-opened');
-  const seconds = Math.ceil((round!.expiresAt - clock.now()) / 1000);
+  // At least ten minutes: a time of day that was set forward must not take the cookie away.
+  const seconds = Math.max(600, Math.ceil((round!.expiresAt - clock.now()) / 1000));
   const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
   const path = `${base.pathname.replace(/\/+$/, '')}${ASK_PATH}`;
   const cookie = `${cookieName(handle)}=${secret}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;

@@ -17,6 +17,7 @@ export type { Fetch } from '../gateway/accept/web/to-fetch.ts';
 export type { ObserveOptions } from '../gateway/observe/observer.ts';
 export { respond } from '../gateway/middleware/outcome.ts';
 export type { Greeting, Hooks, Next, Outcome, Step, StepExchange, StepFunction } from '../protocol/step.ts';
+export type { OutcomeOf, StepFunctionOf, StepMethod, StepMethods } from '../protocol/step-methods.ts';
 export { connect } from '../client/connect.ts';
 export type { Client } from '../client/client.ts';
 export type { ListenOptions, ListeningWith } from '../gateway/accept/doors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chainOf } from './fake-exchange.contract.ts';
-import { onCall, onList, onMethod } from './on-method.ts';
+import { onCall, onCustomMethod, onList, onMethod } from './on-method.ts';
 import { respond } from './outcome.ts';
 
 const here = () => respond({ here: true });
@@ -35,6 +35,6 @@ describe('narrow steps', () => {
 
   it('are called like their function, or else like their methods', () => {
     expect(onCall(here).name).toBe('here');
-    expect(onMethod(['a', 'b'], () => respond({})).name).toBe('a, b');
+    expect(onCustomMethod(['a', 'b'], () => respond({})).name).toBe('a, b');
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Outcome, Step, StepFunction } from '../../protocol/step.ts';
 import type { ChainExchange } from './chain-exchange.ts';
+import { onCall, onCustomMethod, onMethod } from './on-method.ts';
 import { respond } from './outcome.ts';
 
 const returned: StepFunction = (_, next) => next();
@@ -38,9 +39,31 @@ const step: Step = {
 const forgottenParts: Exclude<keyof Exchange, keyof ChainExchange>[] = [];
 const noneForgotten: never[] = forgottenParts;
 
+const typed = [
+  onMethod('tools/call', async (exchange, next) => {
+    const name: string = exchange.params.name;
+    const outcome = await next();
+    outcome.result = { ...outcome.result, content: [{ type: 'text', text: name }] };
+    return outcome;
+  }),
+  // @ts-expect-error a misspelled method
+  onMethod('tool/call', (_, next) => next()),
+  // @ts-expect-error a parameter that the method does not have
+  onMethod('resources/read', (exchange, next) => (exchange.params.name ? next() : next())),
+  onCall(async (_, next) => {
+    const outcome = await next();
+    // @ts-expect-error a result that the method does not have
+    outcome.result = { content: 5 };
+    return outcome;
+  }),
+  // @ts-expect-error the outcome of next() is not returned
+  onCall(async (_, next) => void (await next())),
+  onCustomMethod('acme/run', (_, next) => next()),
+];
+
 describe('the type of an outcome', () => {
-  it('makes a forgotten return a type error', () => {
-    const all = [returned, awaited, answered, forgotten, forgottenSometimes, passed, bare, byHand, step];
+  it('makes a forgotten return a type error, and a misspelled method', () => {
+    const all = [returned, awaited, answered, forgotten, forgottenSometimes, passed, bare, byHand, step, ...typed];
     expect([...all, noneForgotten]).not.toContain(undefined);
   });
 });

@@ -48,6 +48,14 @@ export class Wrapped implements Target {
     return this.#target.instructions;
   }
 
+  greeting(client: ClientView): JsonObject | undefined {
+    return this.#target.greeting(client);
+  }
+
+  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
+    return this.#target.setLevel(level, client);
+  }
+
   /** Resolves when the server is there, has failed, or has taken too long. */
   async ready(opening?: Opening): Promise<void> {
     let timer: NodeJS.Timeout | undefined;

@@ -64,6 +64,14 @@ export class View implements Target {
     return this.#greetings.reduce((found, one) => (one.instructions ? one.instructions(found) : found), instructions);
   }
 
+  greeting(client: ClientView): JsonObject | undefined {
+    return this.#router.greeting(client);
+  }
+
+  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
+    return this.#router.setLevel(level, client);
+  }
+
   /** Other servers may take the place of those that were waited for. */
   async ready(opening?: Opening): Promise<void> {
     let router: Router | undefined;

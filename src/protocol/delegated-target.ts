@@ -24,6 +24,14 @@ export class DelegatedTarget implements Target {
     return this.target.instructions;
   }
 
+  greeting(client: ClientView): JsonObject | undefined {
+    return this.target.greeting?.(client);
+  }
+
+  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
+    return this.target.setLevel?.(level, client);
+  }
+
   capabilities(client: ClientView): ServerCapabilities {
     return this.target.capabilities(client);
   }

@@ -17,6 +17,8 @@ export interface ServerView {
   /** In the newest spelling. */
   readonly capabilities: ServerCapabilities;
   readonly instructions?: string | undefined;
+  /** Members of its own in the answer to the opening, `_meta` among them. */
+  readonly greeting?: JsonObject | undefined;
 }
 
 /** What can be said of a call beside its method and params. */

@@ -7,6 +7,13 @@ import type { ResultObject } from './raw-object.ts';
 export interface Target {
   readonly info: Implementation;
   readonly instructions?: string | undefined;
+  /** Members of the server's own in its answer to `initialize` or `server/discover`, `_meta` among them. */
+  greeting?(client: ClientView): JsonObject | undefined;
+  /**
+   * Passes a log level on to whoever knows levels, as the client sent it; rejects in the server's words where it is refused. Undefined
+   * or absent: nobody has to be told.
+   */
+  setLevel?(level: unknown, client: ClientView): Promise<void> | undefined;
   /** What it offers to this client, in the newest spelling. Present keys only; `tasks` where tools may run as tasks. */
   capabilities(client: ClientView): ServerCapabilities;
   /**

@@ -32,11 +32,9 @@ export function toAsk(method: string, params: JsonObject | undefined): Ask {
   if (!params) return { method };
   const { _meta, ...rest } = params;
   const { [META.key]: key, [META.human]: human, progressToken: _token, ...meta } = isObject(_meta) ? _meta : {};
-  const elicits = method === 'elicitation/create' && rest.mode === undefined;
   return {
     method,
     params: {
-      ...(elicits && { mode: 'form' }),
       ...rest,
       ...(Object.keys(meta).length > 0 && { _meta: meta }),
     },

@@ -55,7 +55,9 @@ describe('the stateless era', () => {
       supportedVersions: ['2099-01-01', NEW],
       capabilities: { tools: {} },
       instructions: 'Be kind',
-      _meta: { [META.serverInfo]: { name: 'srv', version: '2' } },
+      ttlMs: 5,
+      acme: 1,
+      _meta: { [META.serverInfo]: { name: 'srv', version: '2' }, own: 2 },
     }).verdict;
     expect(speaker?.server).toEqual({
       dialect: 'stateless',
@@ -63,6 +65,7 @@ describe('the stateless era', () => {
       info: { name: 'srv', version: '2' },
       capabilities: { tools: {} },
       instructions: 'Be kind',
+      greeting: { acme: 1, _meta: { own: 2 } },
     });
   });
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { META } from './meta.ts';
+import { META, withoutEnvelope } from './meta.ts';
 import { FLOW_EXTENSION } from './stateless/flow-wording.ts';
 import { STATELESS, isHandshake } from './revisions.ts';
 import type { Speaker, Wire } from './speaker.ts';
@@ -83,6 +83,8 @@ export function isOtherEra(thrown: unknown): boolean {
 
 function toView(result: JsonObject): ServerView {
   const meta = isObject(result._meta) ? result._meta : {};
+  const { supportedVersions: _versions, capabilities: _can, instructions: _says, serverInfo: _who, ...rest } = result;
+  const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...greeting } = withoutEnvelope(rest);
   const info = meta[META.serverInfo] ?? result.serverInfo;
   return {
     dialect: 'stateless',
@@ -90,6 +92,7 @@ function toView(result: JsonObject): ServerView {
     info: (isObject(info) ? info : { name: 'unknown', version: '0' }) as Implementation,
     capabilities: toNeutral(isObject(result.capabilities) ? result.capabilities : {}),
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
+    greeting,
   };
 }
 

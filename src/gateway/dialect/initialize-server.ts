@@ -67,7 +67,7 @@ function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
 }
 
 function openHandshake(wire: Wire, result: unknown, intro: Introduction, events: ServerEvents): Opened {
-  const { protocolVersion, capabilities, serverInfo, instructions } = isObject(result) ? result : {};
+  const { protocolVersion, capabilities, serverInfo, instructions, ...greeting } = isObject(result) ? result : {};
   const agreed = typeof protocolVersion === 'string' && isHandshake(protocolVersion);
   if (!agreed || (intro.revision !== undefined && intro.revision !== protocolVersion)) {
     throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: String(protocolVersion) });
@@ -82,6 +82,7 @@ function openHandshake(wire: Wire, result: unknown, intro: Introduction, events:
       info: (isObject(serverInfo) ? serverInfo : { name: 'unknown', version: '0' }) as Implementation,
       capabilities: toServerCapabilities(isObject(capabilities) ? capabilities : {}, protocolVersion),
       instructions: typeof instructions === 'string' ? instructions : undefined,
+      greeting,
     },
     events,
   );

@@ -1,4 +1,5 @@
-// The version header in the handshake era: may be missing, must not contradict what was agreed on.
+// The version header in the handshake era. It may be missing. One that names another revision of the era than the session's is accepted,
+// as official servers accept it: the session's revision stays what was agreed on.
 import { GatewayError } from '../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
 import type { Front } from './front.ts';
@@ -12,6 +13,6 @@ export function checkOpeningVersion(header: string | undefined, { revisions }: F
 
 export function checkSessionVersion(header: string | undefined, { wording, front }: Conversation): void {
   if (header === undefined || !wording || wording.client.dialect === 'draft') return;
-  if (header === wording.client.revision) return;
+  if (isHandshake(header) && front.revisions.includes(header)) return;
   throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: front.revisions });
 }

@@ -99,6 +99,19 @@ export class Router implements Target {
     return said.length > 0 ? said.map(({ name, text }) => `## ${name}\n${text}`).join('\n\n') : undefined;
   }
 
+  /** What one of several servers says of itself would be taken for the word of all. */
+  greeting(client: ClientView): JsonObject | undefined {
+    const [only, ...others] = this.#members;
+    return others.length === 0 ? only?.target.greeting?.(client) : undefined;
+  }
+
+  /** Of several servers each is told, and one that refuses does not keep the others from logging. */
+  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
+    const [only, ...others] = this.#members;
+    if (others.length === 0) return only?.target.setLevel?.(level, client);
+    return Promise.allSettled(this.#members.map(({ target }) => target.setLevel?.(level, client))).then(() => {});
+  }
+
   /** A server that does not come up in time is told of later, by a changed list. */
   ready(opening?: Opening): Promise<void> {
     return this.#catalogs.ready(opening);

@@ -6,6 +6,7 @@ import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Completions } from './completions.ts';
 import type { Connections } from './connections.ts';
 import type { FlowBridge } from './flow-bridge.ts';
 import type { Lender } from './lender.ts';
@@ -27,6 +28,7 @@ export interface AnswersOptions {
   tasks: TaskBridge;
   taskOwners: TaskOwners;
   flow: FlowBridge;
+  completions: Completions;
 }
 
 export class Answers {
@@ -41,6 +43,7 @@ export class Answers {
       send: (exchange, ending) => lender.send(exchange, ending),
       read: (result) => result,
       toError: (thrown, exchange) => this.#toError(thrown, exchange),
+      completed: (ids, signal, attempt) => options.completions.wait(ids, signal, attempt),
     };
     this.#toolCalls = {
       ...this.#calls,

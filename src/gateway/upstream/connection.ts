@@ -4,7 +4,7 @@ import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/cli
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { isAtLeast } from '../dialect/log-level.ts';
+import { isAtLeast, isLogLevel } from '../dialect/log-level.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
 import { AskRouting } from './ask-routing.ts';
 import type { Supervised } from './supervised.ts';
@@ -126,6 +126,12 @@ export class Connection {
     if (known === level || (known !== undefined && this.isShared && isAtLeast(level, known))) return;
     this.#level = level;
     await this.supervised.use((upstream) => upstream.setLogLevel(level)).catch(() => {});
+  }
+
+  /** The same in the name of a client that chose it: what the server says of it is for the client. */
+  async tellLevel(level: unknown): Promise<void> {
+    if (isLogLevel(level)) await this.setLevel(level);
+    else await this.supervised.use((upstream) => upstream.call({ method: 'logging/setLevel', params: { level } }));
   }
 
   /** Other roots are configured: a server that knows them may ask again. */

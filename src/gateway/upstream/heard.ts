@@ -2,6 +2,7 @@
 import { hasEnded } from '../../protocol/target.ts';
 import type { Change } from '../../protocol/target.ts';
 import type { Audience } from './audience.ts';
+import type { Completions } from './completions.ts';
 import type { Connection } from './connection.ts';
 import type { TaskBridge } from './task-bridge.ts';
 import type { TaskOwners } from './task-owners.ts';
@@ -15,11 +16,13 @@ export interface Concerned {
   tasks: TaskBridge;
   taskOwners: TaskOwners;
   audience: Audience;
+  completions: Completions;
 }
 
 export function hear(change: Change, connection: Connection, concerned: Concerned): void {
   const { tools, tasks, taskOwners, audience } = concerned;
   if (change.kind === 'tools') tools.outdate();
+  if (change.kind === 'elicited') concerned.completions.complete(change.elicitationId);
   if (change.kind === 'task') {
     if (hasEnded(change.task)) connection.forgetTask(change.task.taskId);
     const owned = tasks.onTask(change.task) ? undefined : taskOwners.address(change);

@@ -10,6 +10,7 @@ const INTERNAL_ERROR = -32603;
 const HEADER_MISMATCH = -32020;
 const MISSING_CAPABILITY = -32021;
 const UNSUPPORTED_VERSION = -32022;
+const CALLS = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
 export interface Source {
@@ -47,7 +48,9 @@ function toOwn(error: ProtocolError, { method, client }: Exchange, source: Sourc
   const { code, message, data } = error;
   const origin = { origin: error, dialect: source.dialect };
   const { requiredCapabilities } = isObject(data) ? data : {};
-  if (code === METHOD_NOT_FOUND) return new GatewayError('METHOD_NOT_FOUND', { method, ...origin });
+  // Of what was called, and not of the method, it is the server's own word.
+  if (code === METHOD_NOT_FOUND && !CALLS.has(method))
+    return new GatewayError('METHOD_NOT_FOUND', { method, ...origin });
   // A handshake server of ours, too, says which capability it lacked.
   const lacked = client.dialect === 'stateless' && code === INTERNAL_ERROR && isObject(requiredCapabilities);
   const isStateless = source.dialect === 'stateless'; // elsewhere these numbers mean what the server says
@@ -64,13 +67,17 @@ function toNotFound(error: ProtocolError, { method, params }: Exchange, { dialec
   const origin = { origin: error, dialect };
   if (
     method === 'tools/call' &&
-    (code === -32001 || (code === -32602 && UNKNOWN.test(message) && /tool/i.test(message)))
+    (code === -32001 || code === -32602) &&
+    UNKNOWN.test(message) &&
+    /tool/i.test(message)
   ) {
     return new GatewayError('TOOL_NOT_FOUND', { name: params.name, ...origin });
   }
   if (
     method === 'prompts/get' &&
-    (code === -32003 || (code === -32602 && UNKNOWN.test(message) && /prompt/i.test(message)))
+    (code === -32003 || code === -32602) &&
+    UNKNOWN.test(message) &&
+    /prompt/i.test(message)
   ) {
     return new GatewayError('PROMPT_NOT_FOUND', { name: params.name, ...origin });
   }

@@ -20,6 +20,7 @@ import type { SpokenEra } from '../dialect/revisions.ts';
 import type { Address } from './address.ts';
 import { Clients } from './pool/clients.ts';
 import type { Connection } from './connection.ts';
+import { Completions } from './completions.ts';
 import { Connections } from './connections.ts';
 import { FlowBridge } from './flow-bridge.ts';
 import { LISTS, catchUp, hear } from './heard.ts';
@@ -52,6 +53,7 @@ export class UpstreamTarget implements Target {
   readonly #tasks: TaskBridge;
   readonly #flow: FlowBridge;
   readonly #taskOwners = new TaskOwners();
+  readonly #completions: Completions;
   readonly #answers: Answers;
   readonly #clients = new Clients();
   /** What was last known of the server in each era, also while it is away. */
@@ -71,6 +73,7 @@ export class UpstreamTarget implements Target {
       open: (connection) => this.#supervise(connection),
       onClaim: (connection, client) => this.#attend(connection, client),
     });
+    this.#completions = new Completions(clock);
     this.#audience = new Audience((client) => this.#connections.known(client));
     this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs });
     this.#flow = new FlowBridge(this.#lender, clock);
@@ -85,7 +88,7 @@ export class UpstreamTarget implements Target {
       ...{ name: options.name, connections: this.#connections, lender: this.#lender },
       server: (client) => this.viewFor(client),
       tools: (client) => this.#toolsOf(client),
-      ...{ tasks: this.#tasks, taskOwners: this.#taskOwners, flow: this.#flow },
+      ...{ tasks: this.#tasks, taskOwners: this.#taskOwners, flow: this.#flow, completions: this.#completions },
     });
   }
 
@@ -95,6 +98,18 @@ export class UpstreamTarget implements Target {
 
   get instructions(): string | undefined {
     return this.#anyView?.instructions;
+  }
+
+  greeting(client: ClientView): JsonObject | undefined {
+    return this.viewFor(client)?.greeting;
+  }
+
+  /** The client's own connection, where it is not open yet, is told with the next call. */
+  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
+    const server = this.viewFor(client);
+    if (server?.dialect !== 'handshake' || !server.capabilities.logging) return undefined;
+    const known = this.#connections.known(client);
+    return (known?.supervised.current ? known : this.#connections.listing(client)).tellLevel(level);
   }
 
   /** For `status`: what the connection is, and why it is not there. */
@@ -217,7 +232,13 @@ export class UpstreamTarget implements Target {
   }
 
   #concernedBy({ era }: Connection): Concerned {
-    return { tools: this.#tools[era], tasks: this.#tasks, taskOwners: this.#taskOwners, audience: this.#audience };
+    return {
+      tools: this.#tools[era],
+      tasks: this.#tasks,
+      taskOwners: this.#taskOwners,
+      completions: this.#completions,
+      audience: this.#audience,
+    };
   }
 
   #supervise(connection: Connection): Supervised {

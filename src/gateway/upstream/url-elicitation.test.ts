@@ -7,8 +7,9 @@ import { ended } from './ending.ts';
 import type { Ending } from './ending.ts';
 import { CallWithUrls } from './url-elicitation.ts';
 
-function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>) {
+function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>, waited: (readonly string[])[] = []) {
   const kind = {
+    completed: async (ids: readonly string[]) => void waited.push(ids),
     send: (_: Exchange, ending: Ending) => ended(call(), ending),
     read: (result: ResultObject) => result,
     toError: (thrown: unknown) => thrown,
@@ -17,7 +18,8 @@ function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>) {
 }
 
 const page = { mode: 'url', elicitationId: 'e', url: 'https://example.com', message: 'Log in' };
-const required = () => new ProtocolError(-32042, 'Log in first', { elicitations: [page, page] });
+const other = { ...page, elicitationId: 'f', url: 'https://example.com/f' };
+const required = () => new ProtocolError(-32042, 'Log in first', { elicitations: [page, other] });
 
 function exchange(
   answer: JsonObject = { action: 'accept' },
@@ -37,15 +39,34 @@ function exchange(
 }
 
 describe('a call that needs its user to visit a page', () => {
-  it('asks for all pages in one round, and is made again', async () => {
+  it('asks for all pages in one round, waits until they were visited, and is made again', async () => {
     const { made, asked } = exchange();
     let calls = 0;
+    const waited: string[][] = [];
     const call = async () => {
       if (calls++ === 0) throw required();
       return { content: [] };
     };
-    expect(await withUrlsAsked(made, call)).toEqual({ content: [] });
-    expect(asked).toEqual(['url-1-0', 'url-1-1'].map((key) => ({ method: 'elicitation/create', params: page, key })));
+    expect(await withUrlsAsked(made, call, waited)).toEqual({ content: [] });
+    expect(asked).toEqual([
+      { method: 'elicitation/create', params: page, key: 'url-1-0' },
+      { method: 'elicitation/create', params: other, key: 'url-1-1' },
+    ]);
+    expect(waited).toEqual([['e', 'f']]);
+  });
+
+  it('asks for a page once, however often the server names it', async () => {
+    const { made, asked } = exchange();
+    let calls = 0;
+    const waited: string[][] = [];
+    const call = async () => {
+      if (calls++ < 4)
+        throw new ProtocolError(-32042, 'x', { elicitations: [{ ...page, elicitationId: `e${calls}` }] });
+      return { content: [] };
+    };
+    expect(await withUrlsAsked(made, call, waited)).toEqual({ content: [] });
+    expect(asked).toHaveLength(1);
+    expect(waited).toHaveLength(4);
   });
 
   it('is a failed call when the user does not, and is not made again', async () => {
@@ -65,12 +86,19 @@ describe('a call that needs its user to visit a page', () => {
 
   it('is given up when it never ends', async () => {
     const { made, asked } = exchange();
-    await expect(
-      withUrlsAsked(made, async () => {
-        throw required();
-      }),
-    ).rejects.toMatchObject({ code: -32042 });
-    expect(asked).toHaveLength(16);
+    const never = async () => {
+      throw required();
+    };
+    await expect(withUrlsAsked(made, never)).rejects.toMatchObject({ code: -32042 });
+    expect(asked).toHaveLength(2);
+    let count = 0;
+    const always = async () => {
+      const one = { ...page, elicitationId: `e${count}`, url: `https://example.com/${count++}` };
+      throw new ProtocolError(-32042, 'x', { elicitations: [one] });
+    };
+    const another = exchange();
+    await expect(withUrlsAsked(another.made, always)).rejects.toMatchObject({ code: -32042 });
+    expect(another.asked).toHaveLength(8);
   });
 
   it('is left to clients that know the error, and so are other errors', async () => {

@@ -112,6 +112,15 @@ describe.each([
     expect(await ask('tools/call', `{"name":"${prefix}fails","arguments":{}}`)).toContain(`"data":${N}`);
   });
 
+  test('a result without content is made valid where the era demands content, and else stays as it is', async () => {
+    const bare = await ask('tools/call', `{"name":"${prefix}bare","arguments":{}}`);
+    const structured = await ask('tools/call', `{"name":"${prefix}structured","arguments":{}}`);
+    expect(JSON.parse(bare).result).toMatchObject({ acme: 1, ...(isStateless && { content: [] }) });
+    expect(bare.includes('content')).toBe(isStateless);
+    expect(structured).toContain('"structuredContent":{"n":1.0}');
+    expect(structured.includes('"content":[{"type":"text","text":"{\\"n\\":1.0}"}]')).toBe(isStateless);
+  });
+
   test('in the schemas and the `_meta` of lists', async () => {
     const list = await ask('tools/list', '{}');
     expect(list).toContain('"default":1.0,"maximum":9007199254740993');

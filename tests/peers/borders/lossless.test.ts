@@ -221,10 +221,11 @@ describe.each(TRANSPORTS)('a client of 2026-07-28 before a server of 2025-11-25,
   const opened = new Opened();
   let client: any;
   let heard: Heard<any>;
+  let connect: (isV2?: boolean) => any;
 
   beforeAll(async () => {
     const at = await address(opened, 'chatty-v1', transport);
-    const connect = await gatewayTo(opened, { chatty: at }, transport);
+    connect = await gatewayTo(opened, { chatty: at }, transport);
     heard = await connect2026(opened, connect(true));
     ({ client } = heard);
   });
@@ -256,9 +257,62 @@ describe.each(TRANSPORTS)('a client of 2026-07-28 before a server of 2025-11-25,
     expect(await call('meta')).toBe('none');
   });
 
+  test('a page is asked for once, and the call is made again when it was visited', async () => {
+    const pages: unknown[] = [];
+    const asking = await connect2026(opened, connect(true), { elicitation: { form: {}, url: {} } }, (one) => {
+      one.setRequestHandler('elicitation/create', async ({ params }: any) => {
+        pages.push(params.url);
+        return { action: 'accept' };
+      });
+    });
+    const locked = asking.client.callTool({ name: 'locked' }, { timeout: 120_000 });
+    await until('the page to be asked for', () => pages.length > 0);
+    await asking.client.callTool({ name: 'visit' });
+    expect(JSON.parse((await locked).content[0].text)).toEqual({ calls: 2 });
+    expect(pages).toEqual(['https://example.com/login']);
+  });
+
   test('an error keeps its words and data; its number is the one of the era', async () => {
     const error = await client.readResource({ uri: 'acme://x' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: -32602, data: { uri: 'acme://x', acme: true } });
     expect(error.message).toContain('Resource not found: acme://x');
+  });
+});
+
+describe.each(TRANSPORTS)('what a raw client sees directly and through the gateway, over %s', (transport) => {
+  const opened = new Opened();
+  let direct: Heard;
+  let through: Heard;
+
+  beforeAll(async () => {
+    const at = await address(opened, 'chatty-v1', transport);
+    direct = await connectV1(opened, toTransport(at));
+    const connect = await gatewayTo(opened, { chatty: at }, transport);
+    through = await connectV1(opened, connect());
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
+  const both = async <T>(probe: (heard: Heard) => Promise<T>): Promise<[T, T]> => [
+    await probe(direct),
+    await probe(through),
+  ];
+
+  test('members of the server’s own in its greeting', async () => {
+    const [one, other] = await both(async ({ greeting }) => greeting);
+    expect(one).toMatchObject({ acme: { kept: [1, null] }, _meta: { 'acme/mark': 1 } });
+    expect(other).toMatchObject({ acme: one.acme, _meta: one._meta });
+  });
+
+  test('the error of a log level that does not exist', async () => {
+    const [one, other] = await both(async ({ client }) => {
+      const thrown = await client
+        .request({ method: 'logging/setLevel', params: { level: 'loud' } } as any, ANY)
+        .catch((error: unknown) => error);
+      const { code, message, data } = thrown as any;
+      return { code, message, data };
+    });
+    expect(one.code).toBeTypeOf('number');
+    expect(other).toEqual(one);
+    await through.client.setLoggingLevel('error');
   });
 });

@@ -91,9 +91,7 @@ describe('a question', () => {
     };
     speaker.onRequest(request('elicitation/create', { message: 'Hi', _meta: { x: 1 } }, 'seven'));
     await settled();
-    expect(events.asks).toEqual([
-      { method: 'elicitation/create', params: { mode: 'form', message: 'Hi', _meta: { x: 1 } } },
-    ]);
+    expect(events.asks).toEqual([{ method: 'elicitation/create', params: { message: 'Hi', _meta: { x: 1 } } }]);
     expect(wire.responded).toEqual([{ jsonrpc: '2.0', id: 'seven', result: { action: 'decline' } }]);
     expect([held, wire.held]).toEqual([1, 0]);
   });

@@ -189,20 +189,12 @@ function fromResult(method: string, result: ResultObject): ResultObject {
 function isNeutral(method: string, result: RawObject): boolean {
   if (method === 'resources/read' || method === 'prompts/get') return true;
   if (method !== 'tools/call' && method !== 'tasks/result') return false;
-  const isComplete = result.typeOf('content') === 'array' || !result.has('structuredContent');
-  return isComplete && !result.has('task');
+  return !result.has('task');
 }
 
 function fromRead(method: string, result: JsonObject): JsonObject {
   if (method === 'tools/call' && isObject(result.task)) return { ...result, task: fromTask(result.task) };
-  if (method === 'tools/call' || method === 'tasks/result') return withContent(result);
   if (method === 'tasks/get' || method === 'tasks/cancel') return fromTask(result) as unknown as JsonObject;
   if (method === 'tasks/list' && Array.isArray(result.tasks)) return { ...result, tasks: result.tasks.map(fromTask) };
   return result;
-}
-
-/** Older servers leave out `content` when they answer with structured data. */
-function withContent(result: JsonObject): JsonObject {
-  if (Array.isArray(result.content) || result.structuredContent === undefined) return result;
-  return { ...result, content: [{ type: 'text', text: JSON.stringify(result.structuredContent) }] };
 }

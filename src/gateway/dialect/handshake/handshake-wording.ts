@@ -67,6 +67,7 @@ export class HandshakeWording implements Wording {
       capabilities: toHandshakeCapabilities(target.capabilities(this.client), this.#features),
       serverInfo: toServerInfo(target.info, this.#features),
       ...(instructions !== undefined && { instructions }),
+      ...target.greeting?.(this.client),
     };
   }
 
@@ -158,11 +159,16 @@ export class HandshakeWording implements Wording {
     return { ...spelled, params: { ...params, _meta: { ...(params?._meta as JsonObject), ...own } } };
   }
 
-  #setLevel(exchange: Exchange, target: Target): JsonObject {
+  #setLevel(exchange: Exchange, target: Target): JsonObject | Promise<JsonObject> {
     if (!target.capabilities(this.client).logging) {
       throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
     }
     const { level } = exchange.params;
+    const told = target.setLevel?.(level, this.client);
+    return told ? told.then(() => this.#choose(level)) : this.#choose(level);
+  }
+
+  #choose(level: unknown): JsonObject {
     if (!isLogLevel(level)) {
       const error = level === undefined ? 'Required parameter missing' : 'Unknown log level';
       throw new GatewayError('INVALID_PARAMS', { parameter: 'level', error });

@@ -83,6 +83,7 @@ function toCreatedTask({ task, ...rest }: JsonObject): JsonObject {
 
 function toCallResult(result: JsonObject, features: Features): JsonObject {
   const shaped = wrapStructured(result, features);
+  if (!Array.isArray(shaped.content)) return shaped;
   const content = shaped.content as JsonObject[];
   const older = toContent(content, features);
   return older === content ? shaped : { ...shaped, content: older };

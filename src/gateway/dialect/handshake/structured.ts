@@ -9,7 +9,7 @@ export function wrapStructured(result: JsonObject, features: Features): JsonObje
   const { structuredContent } = result;
   if (structuredContent === undefined || (features.structured && isObject(structuredContent))) return result;
   const { structuredContent: dropped, ...rest } = result;
-  const content = withText(rest.content as JsonObject[], dropped);
+  const content = withText(Array.isArray(rest.content) ? (rest.content as JsonObject[]) : [], dropped);
   return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };
 }
 

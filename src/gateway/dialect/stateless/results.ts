@@ -1,5 +1,6 @@
 // Results in the words of the stateless era: `resultType` on each, cache hints where they are required, and who answers.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import { writeExactly } from '../../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { RawObject } from '../../../protocol/raw-object.ts';
@@ -18,7 +19,9 @@ const CACHED = new Set(['tools/list', 'prompts/list', 'resources/list', 'resourc
 export function toStatelessResult(method: string, result: ResultObject, info: Implementation): ResultObject {
   if (!(result instanceof RawObject)) return toRead(method, result, info);
   if (method === 'resources/read') return stampRaw({ ttlMs: 0, cacheScope: 'private' }, result, info);
-  const isSame = method === 'prompts/get' || (method === 'tools/call' && !result.has('task'));
+  const isSame =
+    method === 'prompts/get' ||
+    (method === 'tools/call' && !result.has('task') && result.typeOf('content') === 'array');
   if (!isSame) return toRead(method, result.parse(), info);
   return (result instanceof RawText && stampText(result, info)) || stampRaw({}, result, info);
 }
@@ -27,7 +30,7 @@ function toRead(method: string, result: JsonObject, info: Implementation): JsonO
   if (CACHED.has(method)) return stamp({ ttlMs: 0, cacheScope: 'private', ...toEntries(result) }, info);
   switch (method) {
     case 'tools/call':
-      return result.task ? toTaskResult(result.task as TaskState, info) : stamp(result, info);
+      return result.task ? toTaskResult(result.task as TaskState, info) : stamp(withContent(result), info);
     case 'completion/complete':
       return stamp(toPlainCompletion(result), info);
     case 'tasks/cancel':
@@ -36,6 +39,14 @@ function toRead(method: string, result: JsonObject, info: Implementation): JsonO
     default:
       return stamp(result, info);
   }
+}
+
+/** Older servers leave out `content`, which this era demands. */
+function withContent(result: JsonObject): JsonObject {
+  if (Array.isArray(result.content)) return result;
+  const { structuredContent } = result;
+  const text = structuredContent === undefined ? undefined : writeExactly(structuredContent);
+  return { ...result, content: text === undefined ? [] : [{ type: 'text', text }] };
 }
 
 export function toInputRequired(questions: JsonObject, requestState: string, info: Implementation): JsonObject {
@@ -49,6 +60,7 @@ export function toDiscovery(target: Target, exchange: StatelessExchange, spoken:
     supportedVersions: statelessOf(spoken),
     capabilities: toCapabilities(target.capabilities(exchange.client)),
     ...(instructions !== undefined && { instructions }),
+    ...target.greeting?.(exchange.client),
     ttlMs: 0,
     cacheScope: 'private',
   };

@@ -114,7 +114,7 @@ describe('questions', () => {
     handler.answer = (ask) => ({ to: (ask as { key: string }).key });
     expect(await speaker.call(call)).toEqual({ content: [] });
     expect(events.asks).toEqual([
-      { method: 'elicitation/create', params: { mode: 'form', message: 'Which?' }, key: 'k' },
+      { method: 'elicitation/create', params: { message: 'Which?' }, key: 'k' },
       { method: 'roots/list', key: 'l' },
     ]);
     expect(wire.calls.map(sent)).toEqual([

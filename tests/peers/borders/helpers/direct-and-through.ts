@@ -103,6 +103,8 @@ class StreamsTransport {
 export interface Heard<C = Client> {
   client: C;
   messages: any[];
+  /** The result of `initialize`. */
+  greeting: any;
   find(what: string, matches: (message: any) => boolean): Promise<any>;
 }
 
@@ -114,24 +116,51 @@ export async function connectV1(
 ): Promise<Heard> {
   const client = new Client({ name: 'tester', version: '1' }, { capabilities });
   prepare?.(client);
+  const tapped = tap(transport);
   await within('the client to connect', client.connect(transport));
   opened.add(client, () => client.close());
-  return hear(client, transport);
+  return hear(client, transport, tapped);
+}
+
+/** What comes before anybody listens. */
+function tap(transport: any): { greeting?: any } {
+  const tapped: { greeting?: any } = {};
+  let listener: any;
+  Object.defineProperty(transport, 'onmessage', {
+    configurable: true,
+    enumerable: true,
+    get: () => listener,
+    set: (next: any) => {
+      listener =
+        next &&
+        ((message: any, extra: any) => {
+          if (message.result?.serverInfo) tapped.greeting ??= structuredClone(message.result);
+          next(message, extra);
+        });
+    },
+  });
+  return tapped;
 }
 
 /** A client of SDK v2 that speaks 2026-07-28 and nothing else. */
-export async function connect2026(opened: Opened, transport: any, capabilities: any = {}): Promise<Heard<any>> {
+export async function connect2026(
+  opened: Opened,
+  transport: any,
+  capabilities: any = {},
+  prepare?: (client: any) => void,
+): Promise<Heard<any>> {
   const client = new ClientV2(
     { name: 'tester', version: '1' },
     { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } },
   );
   client.fallbackNotificationHandler = async () => {};
+  prepare?.(client);
   await within('the client to connect', client.connect(transport));
   opened.add(client, () => client.close());
   return hear(client, transport);
 }
 
-function hear<C>(client: C, transport: any): Heard<C> {
+function hear<C>(client: C, transport: any, { greeting }: { greeting?: any } = {}): Heard<C> {
   const messages: any[] = [];
   const wake: (() => void)[] = [];
   const { onmessage } = transport;
@@ -143,6 +172,7 @@ function hear<C>(client: C, transport: any): Heard<C> {
   return {
     client,
     messages,
+    greeting,
     async find(what, matches) {
       for (;;) {
         const found = messages.find(matches);

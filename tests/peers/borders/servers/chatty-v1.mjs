@@ -28,6 +28,8 @@ function createChatty() {
     },
   );
   const heard = [];
+  let visited = false;
+  let calls = 0;
   const text = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
   const tools = {
     async progress(_, extra) {
@@ -101,6 +103,19 @@ function createChatty() {
         });
       });
     },
+    /** Refused until its user has been to a page; the visit is complete when somebody calls `visit`. */
+    async locked() {
+      calls += 1;
+      if (visited) return text({ calls });
+      const page = { mode: 'url', message: 'Log in', elicitationId: 'page-1', url: 'https://example.com/login' };
+      throw new types.UrlElicitationRequiredError([page]);
+    },
+    async visit() {
+      visited = true;
+      const complete = { method: 'notifications/elicitation/complete', params: { elicitationId: 'page-1' } };
+      setTimeout(() => void server.notification(complete), 50); // once this call is over, so that its connection is free
+      return text('done');
+    },
     async heard() {
       return text(heard);
     },
@@ -125,6 +140,12 @@ function createChatty() {
   server.setRequestHandler(types.GetPromptRequestSchema, ({ params }) => {
     throw new types.McpError(-32002, `No prompt ${params.name} today`, { acme: true });
   });
+  const greet = server._oninitialize.bind(server);
+  server.setRequestHandler(types.InitializeRequestSchema, async (request) => ({
+    ...(await greet(request)),
+    acme: { kept: [1, null] },
+    _meta: { 'acme/mark': 1 },
+  }));
   server.setRequestHandler(AcmeEcho, ({ params }, extra) => ({ echo: params, meta: extra._meta }));
   server.setNotificationHandler(AcmeTold, ({ params }) => void heard.push({ told: params }));
   return server;

@@ -1,5 +1,6 @@
 // A raw JSON-RPC server on stdio, made with no SDK: those read numbers as JavaScript does. Its lists, results, errors and notifications
-// hold numbers that JavaScript cannot hold or writes in another way. The tool `sent` answers with the text of the request.
+// hold numbers that JavaScript cannot hold or writes in another way. The tool `sent` answers with the text of the request. Two
+// tools answer without `content`, which SDKs would add.
 import { createInterface } from 'node:readline';
 
 const N = '{"big":12345678901234567890,"far":1e400,"one":1.0,"many":[-0,0.10,1E5]}';
@@ -22,13 +23,17 @@ createInterface({ input: process.stdin })
       case 'tools/list': {
         const schema = `{"type":"object","properties":{"n":{"type":"number","default":1.0,"maximum":9007199254740993}}}`;
         const tool = (name) => `{"name":"${name}","inputSchema":${schema},"_meta":{"n":${N}}}`;
-        return answer(`{"tools":[${tool('sent')},${tool('told')},${tool('fails')}],"_meta":{"n":${N}}}`);
+        return answer(
+          `{"tools":[${tool('sent')},${tool('told')},${tool('fails')},${tool('bare')},${tool('structured')}],"_meta":{"n":${N}}}`,
+        );
       }
       case 'tools/call': {
         if (params.name === 'fails') {
           const error = `{"code":-32050,"message":"No","data":${N}}`;
           return say(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${error}}`);
         }
+        if (params.name === 'bare') return answer('{"acme":1}');
+        if (params.name === 'structured') return answer('{"structuredContent":{"n":1.0}}');
         if (params.name === 'sent') return answer(JSON.stringify({ content: [{ type: 'text', text: line }] }));
         const { progressToken } = params._meta ?? {};
         say(

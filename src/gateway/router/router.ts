@@ -109,7 +109,8 @@ export class Router implements Target {
   setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
     const [only, ...others] = this.#members;
     if (others.length === 0) return only?.target.setLevel?.(level, client);
-    return Promise.allSettled(this.#members.map(({ target }) => target.setLevel?.(level, client))).then(() => {});
+    const told = this.#members.map(async ({ target }) => target.setLevel?.(level, client));
+    return Promise.allSettled(told).then(() => {});
   }
 
   /** A server that does not come up in time is told of later, by a changed list. */

@@ -76,13 +76,15 @@ export class Connections {
   }
 
   listing(client: ClientView): Connection {
-    this.#note(client);
-    return this.#of(client.dialect).listing(client);
+    const pool = this.#of(client.dialect);
+    if (!pool.isOneForAll) this.#note(client);
+    return pool.listing(client);
   }
 
   home(client: ClientView): Connection {
-    this.#note(client);
-    return this.#of(client.dialect).home(client);
+    const pool = this.#of(client.dialect);
+    if (!pool.isOneForAll) this.#note(client);
+    return pool.home(client);
   }
 
   known(client: ClientView): Connection | undefined {

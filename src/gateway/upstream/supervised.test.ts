@@ -2,19 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../shared/errors.ts';
 import { FakeClock, settled } from '../dialect/fake-front.contract.ts';
 import { Supervised } from './supervised.ts';
+import type { SupervisedOptions } from './supervised.ts';
 import type { Upstream } from './upstream.ts';
 
 /** A server whose opening ends when the test says so. */
-function setUp() {
+function setUp(options: Partial<SupervisedOptions> = {}) {
   const openings: { signal: AbortSignal; done: (upstream: Upstream) => void; fail: (error: Error) => void }[] = [];
   const upstreams = { opened: 0, closed: 0 };
+  const clock = new FakeClock();
   const supervised = new Supervised({
-    clock: new FakeClock(),
+    clock,
+    ...options,
     open: (_onClose, signal) => new Promise((done, fail) => openings.push({ signal, done, fail })),
     onOpen: () => void upstreams.opened++,
   });
   const upstream = { close: async () => void upstreams.closed++ } as unknown as Upstream;
-  return { supervised, openings, upstreams, upstream };
+  return { supervised, openings, upstreams, upstream, clock };
 }
 
 const CLOSING = { code: 'UPSTREAM_CLOSED', details: { reason: 'Parley is closing' } };
@@ -65,4 +68,63 @@ it('one that fails is told of at once until it is time for another attempt', asy
   await settled();
   expect(openings).toHaveLength(1);
   expect(supervised.state).toBe('failing');
+});
+
+describe('a connection that is not used', () => {
+  async function open(options: Partial<SupervisedOptions>) {
+    const made = setUp({ idleMs: () => 1000, ...options });
+    const waiting = made.supervised.get();
+    made.openings[0]!.done(made.upstream);
+    await waiting;
+    const pass = (ms: number): void => {
+      for (let passed = 0; passed < ms; passed += 250) made.clock.advance(250);
+    };
+    return { ...made, pass };
+  }
+
+  it('is closed after a while, also if it never was, and opened again when it is needed', async () => {
+    const { supervised, upstreams, openings, pass } = await open({});
+    pass(750);
+    expect(supervised.isLive).toBe(true);
+    pass(250);
+    expect(supervised.isLive).toBe(false);
+    expect(upstreams.closed).toBe(1);
+    void supervised.get();
+    expect(openings).toHaveLength(2);
+  });
+
+  it('stays while somebody relies on it, and that long after', async () => {
+    let isKept = true;
+    const { supervised, pass } = await open({ isKept: () => isKept });
+    pass(5000);
+    isKept = false;
+    pass(750);
+    expect(supervised.isLive).toBe(true);
+    pass(250);
+    expect(supervised.isLive).toBe(false);
+  });
+
+  it('stays while it is used', async () => {
+    const { supervised, pass } = await open({});
+    supervised.take();
+    pass(5000);
+    expect(supervised.isLive).toBe(true);
+    supervised.giveBack();
+    pass(1000);
+    expect(supervised.isLive).toBe(false);
+  });
+});
+
+it('a connection that must not be opened is refused without a mark, and opened as soon as it may be', async () => {
+  let isFull = true;
+  const admit = (): void => {
+    if (isFull) throw new GatewayError('TOO_MANY_PROCESSES', { server: 's', count: 1 });
+  };
+  const { supervised, openings, upstream } = setUp({ admit });
+  await expect(supervised.get()).rejects.toMatchObject({ code: 'TOO_MANY_PROCESSES' });
+  expect(supervised.state).toBe('idle');
+  isFull = false;
+  const waiting = supervised.get();
+  openings[0]!.done(upstream);
+  expect(await waiting).toBe(upstream);
 });

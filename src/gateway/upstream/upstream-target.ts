@@ -163,11 +163,15 @@ export class UpstreamTarget implements Target {
     if (this.viewFor(client)?.dialect === 'stateless') await this.#connections.home(client).followTask(taskId);
   }
 
-  /** What the protocol does not name may matter to later calls: the server is connected for it if need be. */
+  /**
+   * What the protocol does not name may matter to later calls: the server is connected for it if need be. Changed roots
+   * matter only where the client's own have been asked for.
+   */
   notify({ method, params }: NotificationMessage, client: ClientView): void {
-    const { supervised } =
-      ROOTS_CHANGED === method ? (this.#connections.known(client) ?? {}) : this.#connections.home(client);
-    const upstream = supervised?.current ?? (method === ROOTS_CHANGED ? undefined : supervised?.get());
+    const isRoots = method === ROOTS_CHANGED;
+    const { supervised, isShared } = isRoots ? (this.#connections.known(client) ?? {}) : this.#connections.home(client);
+    if (isRoots && isShared) return;
+    const upstream = supervised?.current ?? (isRoots ? undefined : supervised?.get());
     // A server that is gone needs no notice.
     void Promise.resolve(upstream)
       .then((one) => one?.notify(method, params))
@@ -271,7 +275,9 @@ export class UpstreamTarget implements Target {
     const { maxProcesses } = { ...DEFAULT_LIMITS, ...this.#options.limits };
     const others = this.#connections.all.filter((one) => one !== connection && one.supervised.isLive);
     if (others.length < maxProcesses) return;
-    const unused = others.find((one) => one.isReplaceable && !one.supervised.isUsed && !this.#isKept(one));
+    const unused = others.find(
+      (one) => one.isReplaceable && one.supervised.current && !one.supervised.isUsed && !this.#isKept(one),
+    );
     if (!unused) throw new GatewayError('TOO_MANY_PROCESSES', { server: this.name, count: others.length });
     unused.supervised.rest();
   }

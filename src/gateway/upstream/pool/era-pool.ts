@@ -69,6 +69,11 @@ export class EraPool {
     return [...this.#shared.values(), ...this.#own.values(), ...grouped];
   }
 
+  /** One connection serves all clients. */
+  get isOneForAll(): boolean {
+    return this.#oneForAll !== undefined;
+  }
+
   /** The connection to learn from what the server offers. `isExpecting`: the first of all clients is about to come. */
   prepare(opening: Opening | undefined, isExpecting: boolean): Connection {
     return this.#oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { rename } from '../gateway/middleware/rename.ts';
+import { onCall } from '../gateway/middleware/on-method.ts';
 import { respond } from '../gateway/middleware/outcome.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { StepFunction } from '../protocol/step.ts';
@@ -8,6 +9,12 @@ import { memoryPair } from './memory-pair.ts';
 import { testGateway } from './test-gateway.ts';
 import { testServer } from './test-server.ts';
 import { testStep } from './test-step.ts';
+
+function circle(): object {
+  const round: { self?: object } = {};
+  round.self = round;
+  return round;
+}
 
 const shout: StepFunction = async (exchange, next) => {
   const { name, arguments: args } = exchange.params as { name?: string; arguments?: { text: string } };
@@ -28,6 +35,14 @@ test('what came through the step is told, as it left it', async () => {
     method: 'tools/call',
     params: { name: 'echo', arguments: { text: 'HELLO' } },
   });
+});
+
+test.each([
+  ['a BigInt', 1n],
+  ['a circle', circle()],
+])('a result with %s is an error for the client, which waits no longer', async (_, value) => {
+  await using tested = await testStep(onCall(() => respond({ content: [], value })));
+  await expect(tested.client.callTool('echo', { text: 'x' })).rejects.toMatchObject({ message: 'Internal error' });
 });
 
 test('a step that answers itself lets nothing through', async () => {

@@ -6,6 +6,7 @@ import { RawObject } from '../../protocol/raw-object.ts';
 import type { Front } from '../dialect/front.ts';
 import { Connection } from './connection.ts';
 import { anonymous } from '../../shared/anonymous.ts';
+import { toWritable } from './write-answer.ts';
 
 /** Resolves when the transport has started; the connection lives until either side closes it. */
 export async function acceptTransport(
@@ -19,11 +20,21 @@ export async function acceptTransport(
     await transport.close();
   };
   const failed = (error: unknown): void => front.log.debug({ error }, 'transport.error');
+  const deliver = async (message: Message): Promise<void> => {
+    try {
+      await transport.send(toValue(message));
+    } catch (cause) {
+      const writable = toWritable(message);
+      if (writable === message) throw cause; // it is the transport that failed
+      front.log.error({ cause }, 'answer.unwritable');
+      await transport.send(toValue(writable));
+    }
+  };
   const connection = new Connection(front, {
     principals,
     from: { transport: 'sdk' },
     send: (message) => {
-      for (const one of Array.isArray(message) ? message : [message]) send(transport, toValue(one)).catch(failed);
+      for (const one of Array.isArray(message) ? message : [message]) deliver(one).catch(failed);
     },
     exit: () => void close().catch(failed),
   });
@@ -35,11 +46,6 @@ export async function acceptTransport(
   transport.onerror = failed;
   await transport.start();
   return { close };
-}
-
-/** What a transport throws at once is told like what it rejects with. */
-async function send(transport: Transport, message: JSONRPCMessage): Promise<void> {
-  await transport.send(message);
 }
 
 /** Whoever is on the other side wants to read it. */

@@ -23,8 +23,8 @@ export function written(answer: Message | Message[], log: Log): Written {
   return writeAnswer(answer, log, write);
 }
 
-/** One bad answer must not cost the others of its batch. */
-function toWritable(answer: Message): Message {
+/** The answer, or an error in its place: one bad answer must not cost the others of its batch. */
+export function toWritable(answer: Message): Message {
   try {
     writeMessage(answer);
     return answer;

@@ -137,6 +137,8 @@ describe('the commands that ask', () => {
     expect(reasonFor(['ls', 'tool'])).toContain('Did you mean "tools"?');
     expect(reasonFor(['ls', 'tools', 'memory'])).toContain('"memory" is not a file, nor one of tools');
     expect(reasonFor(['serve', '--prot', '1'])).toContain('Did you mean "--port"?');
+    expect(readArgs(['serve', '--share', 'all'])).toMatchObject({ share: 'all' });
+    expect(reasonFor(['serve', '--share', 'none'])).toContain('--share must be one of auto, session, all');
     expect(reasonFor(['wrap', '127.0.0.1:9101/mcp'])).toBe(
       '"127.0.0.1:9101/mcp" looks like a URL: write http://127.0.0.1:9101/mcp.',
     );

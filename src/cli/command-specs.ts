@@ -5,6 +5,7 @@ import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 export const DEFAULT_PORT = 8470;
 export const DEFAULT_HOST = '127.0.0.1';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export const SHARING = ['auto', 'session', 'all'] as const;
 export const LISTINGS = ['tools', 'resources', 'prompts', 'servers'] as const;
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
@@ -42,6 +43,12 @@ const log: OptionSpec = {
   value: 'LEVEL',
   text: `what to log on stderr: ${LOG_LEVELS.join(', ')}`,
   choices: LOG_LEVELS,
+};
+const share: OptionSpec = {
+  type: 'string',
+  value: 'HOW',
+  text: `processes of all servers: ${SHARING.join(', ')}; "all": one for all clients, which cannot be asked`,
+  choices: SHARING,
 };
 const url: OptionSpec = {
   type: 'string',
@@ -117,6 +124,7 @@ export const SPECS: readonly CommandSpec[] = [
       port: { ...port, text: `0 takes any free port; default: what the file says, else ${DEFAULT_PORT}` },
       host,
       stdio: { type: 'boolean', text: 'serve on stdin and stdout; with --port on both' },
+      share,
       'log-calls': logCalls,
       log,
       help,

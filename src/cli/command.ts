@@ -33,6 +33,7 @@ export interface ServeCommand {
   port: number | undefined;
   host: string | undefined;
   stdio: boolean;
+  share: 'auto' | 'session' | 'all' | undefined;
   log: LogLevel | undefined;
   logCalls: boolean;
 }

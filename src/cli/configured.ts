@@ -17,6 +17,7 @@ export interface Configured extends LoadedConfig {
 
 interface ConfiguredOptions {
   own?: LoadOptions['own'];
+  share?: LoadOptions['share'];
   /** What to say where no file was named and none is here. */
   missing?: string;
 }
@@ -25,9 +26,9 @@ interface ConfiguredOptions {
 export function configured(
   named: string | undefined,
   print: Printer,
-  { own, missing = 'no configuration was named, and none was found here.' }: ConfiguredOptions = {},
+  { own, share, missing = 'no configuration was named, and none was found here.' }: ConfiguredOptions = {},
 ): Configured | undefined {
-  const loaded = loadConfig(named, { ...surroundings(), own });
+  const loaded = loadConfig(named, { ...surroundings(), own, share });
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
     print.problem(missing);

@@ -55,7 +55,10 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
   };
   const own = ownAddress(command, found.own);
-  const following = follow({ found, own }, { gateway: updatable, steps: built.steps, making, print });
+  const following = follow(
+    { found, own, share: command.share },
+    { gateway: updatable, steps: built.steps, making, print },
+  );
   const served: Served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options) => gateway.listen(options),
@@ -105,6 +108,7 @@ function serveAs(command: ServeCommand, { found, served, listens }: Ready, print
 interface Followed {
   found: Configured;
   own: LoadOptions['own'];
+  share: LoadOptions['share'];
 }
 
 interface Following {
@@ -114,11 +118,12 @@ interface Following {
   print: Printer;
 }
 
-function follow({ found, own }: Followed, { gateway, steps, making, print }: Following): { close(): void } {
+function follow({ found, own, share }: Followed, { gateway, steps, making, print }: Following): { close(): void } {
   let running = steps;
   const watch = watchConfig(found, {
     ...surroundings(),
     own,
+    share,
     async onChange(change) {
       const { previous, next, loaded } = change;
       for (const line of problemLines(loaded)) print.note(line);

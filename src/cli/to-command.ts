@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { suggest } from '../config/suggest.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import type { Command, Listing, LogLevel, Reach, Runnable, Shell } from './command.ts';
+import type { Command, Listing, LogLevel, Reach, Runnable, ServeCommand, Shell } from './command.ts';
 import { program } from './first/program.ts';
-import { DEFAULT_HOST, LISTINGS, LOG_LEVELS, SHELLS } from './command-specs.ts';
+import { DEFAULT_HOST, LISTINGS, LOG_LEVELS, SHARING, SHELLS } from './command-specs.ts';
 
 export interface Given {
   values: { [option: string]: string | boolean | (string | boolean)[] | undefined };
@@ -90,7 +90,17 @@ function toServe({ values, words }: Given): Runnable {
   const stdio = values['stdio'] === true;
   if (stdio && host !== undefined && port === undefined) throw new Mistake('--stdio with --host needs a --port, too.');
   const logCalls = values['log-calls'] === true;
-  return { name: 'serve', config: only(words, 'serve'), port, host, stdio, log: toLevel(values['log']), logCalls };
+  const share = oneOf(values['share'], SHARING, '--share') as ServeCommand['share'];
+  return {
+    name: 'serve',
+    config: only(words, 'serve'),
+    port,
+    host,
+    stdio,
+    share,
+    log: toLevel(values['log']),
+    logCalls,
+  };
 }
 
 function toDemo({ values, words }: Given): Runnable {

@@ -33,6 +33,17 @@ describe('loading', () => {
     expect(loadConfig('locked.json', { ...around, read }).problems[0]?.message).toBe('cannot be read: EACCES');
   });
 
+  it('has all servers share as the command line says, or the file, unless a server says otherwise', () => {
+    const text =
+      '{ "mcpServers": { "a": { "url": "http://a.test" }, "b": { "url": "http://b.test", "share": "auto" } }, "share": "session" }';
+    const shares = (share?: 'all') => {
+      const { config } = readConfig({ path: join(root, 'parley.config.json'), text }, { ...around, share });
+      return Object.values(config!.servers).map((server) => server.share);
+    };
+    expect(shares()).toEqual(['session', 'auto']);
+    expect(shares('all')).toEqual(['all', 'auto']);
+  });
+
   it('takes a byte order mark for what it is', () => {
     writeFileSync(join(root, 'parley.config.json'), '\uFEFF{ "mcpServers": {} }');
     expect(loadConfig(undefined, around)).toMatchObject({ path: join(root, 'parley.config.json'), problems: [] });

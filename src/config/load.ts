@@ -19,6 +19,8 @@ import { serversOf, validate } from './validate.ts';
 export interface LoadOptions extends Surroundings {
   /** For tests. */
   read?: ((path: string) => string) | undefined;
+  /** How clients share processes, where the entry of a server does not say it; wins over the file. */
+  share?: ConfigInput['share'];
   /** For a gateway that serves the file: where it listens, given what the file says. */
   own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
@@ -64,7 +66,9 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const input = validate(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
   if (!problems.hasErrors) leaveOutOwn(input, { path, problems, options });
-  const config = problems.hasErrors ? undefined : normalize(input, folder);
+  const config = problems.hasErrors
+    ? undefined
+    : normalize(options.share ? { ...input, share: options.share } : input, folder);
   return { path, config, problems: problems.sorted(), used, files: [path, ...envFiles] };
 }
 

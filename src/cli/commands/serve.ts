@@ -17,7 +17,7 @@ export interface Own {
 
 export async function serve(command: ServeCommand, print: Printer): Promise<number> {
   const own: Own = { opened: undefined };
-  const found = configured(command.config, print, { own: ownAddress(command, own) });
+  const found = configured(command.config, print, { own: ownAddress(command, own), share: command.share });
   if (!found) return 1;
   const id = gatewayId(found.path);
   const round = roundTrip(found.path);

@@ -40,7 +40,8 @@ export const EXPECTED = [
   },
   {
     behaviours: ['error: unknown method'],
-    cells: ({ isBridged, way }) => isBridged && way.client === 'http',
+    cells: ({ era, isBridged, way }) =>
+      era === 'stateless' && way.client === 'http' && (isBridged || way.server === 'stdio'),
     reason: '2026-07-28 answers an unknown method with HTTP status 404, and its client then reports the body as text',
   },
   {
@@ -54,5 +55,17 @@ export const EXPECTED = [
     cells: bridged,
     at: /\/content$/,
     reason: '2026-07-28 demands content, which the server left out',
+  },
+  {
+    behaviours: ['cancel: the reason'],
+    cells: ({ era, isBridged, way }) =>
+      era === 'stateless' && way.client === 'http' && (isBridged || way.server === 'stdio'),
+    reason: 'over HTTP a client of 2026-07-28 cancels by closing its connection, which carries no reason',
+  },
+  {
+    behaviours: ['custom notification at the server'],
+    cells: ({ era, isBridged }) => era === 'stateless' && !isBridged,
+    at: /\/io\.modelcontextprotocol\/client(Info|Capabilities)\//,
+    reason: 'a connection that clients may share is opened in the name of the gateway',
   },
 ];

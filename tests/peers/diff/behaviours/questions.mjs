@@ -102,20 +102,7 @@ export const QUESTIONS = [
   ],
   ['a question the client refuses', asks(elicit, FORM, () => fail(-31777, 'I am busy', { until: 'noon' })), handshake],
   ['a question the client does not know', asks('com.example/unknown', {}), handshake],
-  [
-    'progress of the client on a question',
-    asks(
-      sample,
-      SAMPLE,
-      async (_params, { progress }) => {
-        await progress({ progress: 1, total: 2, message: 'thinking ü' });
-        await progress({ progress: 2, total: 2, _meta: { 'com.example/progress': 1 } });
-        return ANSWER;
-      },
-      { progress: true },
-    ),
-    handshake,
-  ],
+  ['progress of the client on a question', progressOnQuestion, handshake],
   ['a question is taken back, with a reason', takenBack, handshake],
   [
     'two questions, one after the other',
@@ -130,16 +117,27 @@ export const QUESTIONS = [
   ],
 ];
 
-function asks(method, params, answer, more = {}) {
+function asks(method, params, answer) {
   return async (peer) => {
     if (answer) peer.answers = { [method]: answer };
-    const result = await peer.call('ask', { method, ...(params && { params }), ...more });
-    // From the record of the server: the SDK forgets progress that arrives together with the answer.
-    const progress = more.progress && {
-      progress: peer.got('notifications/progress').map(({ progressToken: _, ...step }) => step),
-    };
-    return { result, asked: peer.asked, ...progress };
+    const result = await peer.call('ask', { method, ...(params && { params }) });
+    return { result, asked: peer.asked };
   };
+}
+
+/** The SDK forgets progress that arrives together with the answer, so the answer waits for it. */
+async function progressOnQuestion(peer) {
+  const told = () => peer.got('notifications/progress').map(({ progressToken: _, ...step }) => step);
+  peer.answers = {
+    async [sample](_params, { progress }) {
+      await progress({ progress: 1, total: 2, message: 'thinking ü' });
+      await progress({ progress: 2, total: 2, _meta: { 'com.example/progress': 1 } });
+      await peer.until('progress at the server', () => told().length === 2);
+      return ANSWER;
+    },
+  };
+  const result = await peer.call('ask', { method: sample, params: SAMPLE, progress: true });
+  return { result, asked: peer.asked, progress: told() };
 }
 
 async function takenBack(peer) {

@@ -1,10 +1,10 @@
 // What an official client and an official server say to each other, directly and through a gateway: every behaviour of
-// behaviours/ in every cell of cells.mjs. Then the same for servers that others published (real/).
+// behaviours/ in every cell of cells.mjs, numbers and ids as text (wire/), and servers that others published (real/).
 //
 //   node tests/peers/diff/run.mjs [--write] [--behaviour TEXT] [--cell TEXT] [--real TEXT] [--open FILE]
 //
 // Non-zero when a behaviour differs and expected.mjs does not say why, when an entry of that list is stale, when a behaviour
-// fails directly, or when the table in docs/borders.md is not what came out; --write renews it. With a selection the page is
+// fails directly, or when the table in docs/borders.md is not what came out; --write renews it, and leaves out real/. With a selection the page is
 // neither compared nor written. --open renews known-open.json, and describes it in FILE.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const { toTable } = await import('./table.mjs');
 const { hasBlock, renewBlock } = await import('../harness/page-block.mjs');
 
 const JOBS = 2;
-const PAGE = ['borders.md', 'diff'];
+const PAGE = 'borders.md';
 const OPEN_FILE = new URL('known-open.json', import.meta.url);
 const { values: options } = parseArgs({
   options: {
@@ -38,7 +38,8 @@ if (options.write && isPart) throw new Error('--write: the table is written from
 
 const totals = { passed: 0, failed: 0, skipped: 0 };
 if (options.real === undefined) await compareBehaviours();
-if (!isPart || options.real !== undefined) {
+if (!isPart) await compareText();
+if ((!isPart && !options.write) || options.real !== undefined) {
   const { compareRealServers } = await import('./real/run.mjs');
   const { passed, failed } = await compareRealServers(options.real);
   totals.passed += passed;
@@ -60,13 +61,28 @@ async function compareBehaviours() {
   printResults(outcomes, stale);
   if (options.open) renewOpen(outcomes, open);
   if (isPart) return;
-  const table = toTable(BEHAVIOURS, CELLS, outcomes);
-  if (options.write) return renewBlock(...PAGE, table);
-  if (hasBlock(...PAGE, table)) return;
+  show('diff', toTable(BEHAVIOURS, CELLS, outcomes));
+}
+
+/** Renews a block of the page, or fails when the page does not show it. */
+function show(name, table) {
+  if (options.write) return renewBlock(PAGE, name, table);
+  if (hasBlock(PAGE, name, table)) return;
   totals.failed++;
   console.log(
-    '✗ the table in docs/borders.md is not what this run gives: node tests/peers/diff/run.mjs --write renews it',
+    '✗ a table in docs/borders.md is not what this run gives: node tests/peers/diff/run.mjs --write renews it',
   );
+}
+
+async function compareText() {
+  const { compareWire } = await import('./wire/compare.mjs');
+  const wire = await import('./wire/table.mjs');
+  const rows = await compareWire();
+  for (const row of rows.filter((one) => !wire.isSame(one))) console.log(`\n✗ ${JSON.stringify(row)}`);
+  const failed = rows.filter((row) => !wire.isSame(row)).length;
+  totals.passed += rows.length - failed;
+  totals.failed += failed;
+  show('wire', wire.toTable(rows));
 }
 
 /** Each pair that several cells are compared with is played once. */

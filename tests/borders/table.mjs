@@ -5,7 +5,7 @@ export function toTable(rows) {
   const sorted = rows.toSorted((one, other) => compare(one.finding, other.finding));
   const count = (state) => rows.filter((row) => row.state === state).length;
   const head = ['finding', 'what was wrong', 'shown with', 'tests', 'state'];
-  const lines = sorted.map((row) => [row.finding, row.says, row.peer, testsOf(row), stateOf(row)].map(escape));
+  const lines = sorted.map((row) => [row.finding, row.says, row.peer ?? '–', testsOf(row), stateOf(row)].map(escape));
   return [
     `${rows.length} findings: ${count('fixed')} fixed, ${count('declined')} declined, ${count('open')} open.`,
     [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n'),

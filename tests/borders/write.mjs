@@ -42,10 +42,10 @@ function readRows(name) {
   }
 }
 
-function shapeFaults({ from, finding, says, state, peer, tests, decision }) {
+function shapeFaults({ from, finding, says, state, tests, decision }) {
   const where = `tests/borders/${from}, ${finding ?? 'a row without "finding"'}`;
   const faults = [];
-  for (const [name, value] of Object.entries({ finding, says, peer })) {
+  for (const [name, value] of Object.entries({ finding, says })) {
     if (typeof value !== 'string' || value === '') faults.push(`${where}: "${name}" has to be a text`);
   }
   if (!STATES.includes(state)) faults.push(`${where}: "state" has to be one of ${STATES.join(', ')}`);

@@ -21,8 +21,19 @@ export interface ServerView {
   readonly greeting?: JsonObject | undefined;
 }
 
+/** Learns from the wire what the server still owes to one request. */
+export interface RequestTracker {
+  /** The request goes out. */
+  onSent(): void;
+  /** The server is done with it: it has answered, in time or late, or refused the request as such. */
+  onAnswered(result?: unknown): void;
+  /** Nobody waits any more, and the server has not answered: it may still be at work. */
+  onAbandoned(): void;
+}
+
 /** What can be said of a call beside its method and params. */
 export interface CallOptions {
+  tracker?: RequestTracker | undefined;
   signal?: Abortable | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Notifications that belong to this call and are neither progress nor log. */
@@ -56,10 +67,19 @@ export interface OutgoingCall extends CallOptions {
   ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
+/** A log message, or a notification of the server's own. */
+export type Unnamed = Extract<Change, { kind: 'log' | 'notification' }>;
+
 /** What a server says without being asked. */
 export interface ServerEvents {
   onAsk(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+  /** A question on the stream of a call that has ended. Default: as one that names no call. */
+  onLateAsk?(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+  /** For a request that is made for no call in particular. */
+  track?(): RequestTracker;
   onChange(change: Change): void;
+  /** Something that may be private and names no call. Default: for the only call there is, else a change. */
+  onUnnamed?(change: Unnamed): void;
   /** Something that it says of one of its interactive sessions. */
   onNotice?(notification: NotificationMessage): void;
 }

@@ -67,6 +67,14 @@ export const ERRORS = {
     'The client cannot be asked: {what}',
     'Use a client that declares this capability.',
   ]),
+  ASK_UNCLEAR: row(-32603, 200, 'parley', [
+    'Nobody was asked ({method}): {count} calls are under way, and the question does not say which of them asks. Call the tool again: then it has a connection of its own',
+    'Call the tool again. A server that names the call with its question is always understood.',
+  ]),
+  ASK_ABANDONED: row(-32603, 200, 'client', [
+    'Nobody was asked ({method}): the client has given up the call that asks',
+    'Nothing to do: stop the work when the call is cancelled.',
+  ]),
   ASK_REFUSED: row(-32603, 200, 'client', [
     'The client refused to answer {method}: {reason}',
     "Nothing to do: it was the user's or the client's choice.",

@@ -42,6 +42,7 @@ export function toWireCall(call: OutgoingCall): WireCall {
     signal: call.signal,
     timeoutMs: call.timeoutMs,
     maxTimeoutMs: call.maxTimeoutMs,
+    tracker: call.tracker,
     ask: call.ask,
     onProgress: call.onProgress,
     onNotify: call.onNotify,
@@ -77,8 +78,8 @@ export interface Wire {
 export interface Speaker {
   readonly server: ServerView;
   call(call: OutgoingCall): Promise<ResultObject>;
-  /** A request of the server; `call` where the wire says during which of our calls it was made. */
-  onRequest(request: RequestMessage, call?: Pick<WireCall, 'ask'>): void;
+  /** A request of the server; `call` where the wire says during which of our calls it was made, and `ended` if that is over. */
+  onRequest(request: RequestMessage, call?: Pick<WireCall, 'ask'> | 'ended'): void;
   /** A notification that belongs to no call of ours. */
   onNotification(notification: NotificationMessage): void;
   notify(method: string, params?: JsonObject): Promise<void>;
@@ -90,6 +91,8 @@ export interface Speaker {
   /** Wants to be told of this task until it has ended; absent where servers tell of them by themselves. */
   followTask?(taskId: string): Promise<void>;
   setLogLevel(level: string): Promise<void>;
+  /** The connection is gone: nobody waits for the answers to what the server has asked. */
+  onClose?(): void;
   /** A last word before the connection is closed. */
   leave(): Promise<void>;
 }

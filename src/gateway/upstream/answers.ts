@@ -12,7 +12,6 @@ import type { FlowBridge } from './flow-bridge.ts';
 import type { Lender } from './lender.ts';
 import { toTargetError } from './target-errors.ts';
 import type { TaskBridge } from './task-bridge.ts';
-import type { TaskOwners } from './task-owners.ts';
 import { checkCapability } from './to-call.ts';
 import type { ToolBook } from './tool-book.ts';
 import { CallWithUrls } from './url-elicitation.ts';
@@ -26,7 +25,6 @@ export interface AnswersOptions {
   lender: Lender;
   tools: (client: ClientView) => ToolBook;
   tasks: TaskBridge;
-  taskOwners: TaskOwners;
   flow: FlowBridge;
   completions: Completions;
 }
@@ -37,7 +35,7 @@ export class Answers {
   readonly #toolCalls: CallKind;
 
   constructor(options: AnswersOptions) {
-    const { server, lender, tasks, taskOwners } = options;
+    const { server, lender, tasks } = options;
     this.#options = options;
     this.#calls = {
       send: (exchange, ending) => lender.send(exchange, ending),
@@ -48,7 +46,7 @@ export class Answers {
     this.#toolCalls = {
       ...this.#calls,
       send: (exchange, ending) => tasks.callTool(exchange, server(exchange.client)!, ending),
-      read: (result, exchange) => taskOwners.note(checkCapability(result, exchange), exchange.client),
+      read: (result, exchange) => checkCapability(result, exchange),
     };
   }
 

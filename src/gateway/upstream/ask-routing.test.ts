@@ -1,133 +1,260 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientView } from '../../protocol/exchange.ts';
+import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { FakeClock } from '../dialect/fake-front.contract.ts';
 import { AskRouting } from './ask-routing.ts';
 import type { Put } from './ask-routing.ts';
+import { CallHabits } from './call-habits.ts';
+import { OpenCall } from './open-call.ts';
+import type { Caller, OpenCallOptions } from './open-call.ts';
 
-const client = (): ClientView => ({
-  dialect: 'stateless',
+const client = (assisted?: ClientView['assisted']): ClientView => ({
+  dialect: 'handshake',
   revision: 'r',
   info: { name: 'c', version: '1' },
   capabilities: {},
   principal: 'p',
+  assisted,
 });
-const ask = { method: 'elicitation/create' };
+const elicitation = { form: {} };
+const ask: Ask = { method: 'elicitation/create' };
+const answers = (by: string) => async () => ({ by });
+const UNCLEAR = { code: 'ASK_UNCLEAR' };
+const ABANDONED = { code: 'ASK_ABANDONED' };
+const CANNOT = { code: 'CLIENT_CANNOT_BE_ASKED' };
 
-/** Returns what says that the call has ended. */
-function enter(routing: AskRouting, put: Put, by: ClientView, onAsked = () => {}): () => void {
-  const place = routing.enter({ put, client: by, onAsked });
-  return () => routing.leave(place);
+interface SetUp {
+  isShared?: boolean;
+  isExpecting?: boolean;
+  capabilities?: object;
 }
 
-const answers = (by: string) => async () => ({ by });
+function setUp({ isShared = true, isExpecting = false, capabilities = { elicitation } }: SetUp = {}) {
+  const worn: boolean[] = [];
+  const habits = new CallHabits();
+  const routing = new AskRouting({
+    ...{ capabilities, isExpecting },
+    isShared: () => isShared,
+    onWorn: (isWorn) => void worn.push(isWorn),
+  });
+  const send = (put: Put, { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {}) => {
+    const caller: Caller & { isGone: boolean } = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
+    const call = new OpenCall(routing, caller, { method: 'tools/call', subject: 'tool', habits, ...more });
+    call.onSent();
+    return { call, caller };
+  };
+  return { routing, send, habits, worn };
+}
 
-describe('a question that names no call', () => {
-  it('goes to the one call in flight, and to nobody once that has ended', async () => {
-    const routing = new AskRouting(false, new FakeClock());
-    const leave = enter(routing, answers('call'), client());
+describe('a question that names no call, on a shared connection', () => {
+  it('goes to the one call that the server has not answered, and to nobody once it has', async () => {
+    const { routing, send, habits } = setUp();
+    const { call } = send(answers('call'));
     expect(await routing.put(ask)).toEqual({ by: 'call' });
-    leave();
-    await expect(routing.put(ask)).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
+    expect([habits.asks('tool'), habits.asksUnnamed]).toEqual([true, true]);
+    call.onAnswered();
+    await expect(routing.put(ask)).rejects.toMatchObject(CANNOT);
   });
 
-  it('goes to the latest of several calls of one client', async () => {
-    const routing = new AskRouting(false, new FakeClock());
-    const same = client();
-    enter(routing, answers('first'), same);
-    enter(routing, answers('second'), same);
+  it('is refused at once when several calls can have asked it, and each of them is known to ask', async () => {
+    const { routing, send, habits } = setUp();
+    send(answers('one'), { subject: 'pay' });
+    const other = send(answers('other'), { subject: 'report' });
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    expect(['pay', 'report'].map((subject) => habits.asks(subject))).toEqual([true, true]);
+    other.call.onAnswered();
+    expect(await routing.put(ask)).toEqual({ by: 'one' });
+  });
+
+  it('is refused also when the calls are of one client: the wrong one would ask in the words of another', async () => {
+    const { routing, send } = setUp();
+    const by = client({ elicitation });
+    send(answers('first'), { by });
+    send(answers('second'), { by });
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+  });
+
+  it('counts a call that was given up until the server answers it', async () => {
+    const { routing, send } = setUp();
+    const { call } = send(answers('bob'), { subject: 'pay' });
+    send(answers('alice'), { subject: 'report' });
+    call.onAbandoned();
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    call.onAnswered();
+    expect(await routing.put(ask)).toEqual({ by: 'alice' });
+  });
+
+  it('is refused when the only call that can have asked was given up, or is about to be', async () => {
+    const { routing, send } = setUp();
+    const { call, caller } = send(answers('bob'));
+    caller.isGone = true;
+    await expect(routing.put(ask)).rejects.toMatchObject(ABANDONED);
+    call.onAbandoned();
+    await expect(routing.put(ask)).rejects.toMatchObject(ABANDONED);
+  });
+
+  it('teaches nothing if the server was never told that it could ask for this', async () => {
+    const { routing, send, habits } = setUp();
+    send(answers('one'));
+    send(answers('other'));
+    await expect(routing.put({ method: 'roots/list' })).rejects.toMatchObject(CANNOT);
+    expect(habits.asks('tool')).toBe(false);
+  });
+
+  it('is never put to a client outside of its calls', async () => {
+    const { routing } = setUp();
+    routing.attend(answers('client'));
+    await expect(routing.put(ask)).rejects.toMatchObject(CANNOT);
+    await expect(routing.putLate(ask)).rejects.toMatchObject(ABANDONED);
+  });
+
+  it('counts requests that the gateway makes for itself', async () => {
+    const { routing, send, habits } = setUp();
+    send(answers('call'));
+    const own = new OpenCall(routing, undefined, { method: 'resources/subscribe', subject: '', habits });
+    own.onSent();
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    own.onAnswered();
+    expect(await routing.put(ask)).toEqual({ by: 'call' });
+  });
+});
+
+describe('a shared connection', () => {
+  it('takes no calls that may ask while a question is open', async () => {
+    const { routing, send } = setUp();
+    let answer = (_: object): void => {};
+    send(() => new Promise((resolve) => (answer = resolve as never)));
+    const asked = routing.put(ask);
+    expect(routing.takesCalls).toBe(false);
+    answer({});
+    await asked;
+    expect(routing.takesCalls).toBe(true);
+  });
+
+  it('is worn out by an abandoned call until the server answers that', () => {
+    const { routing, send, worn } = setUp();
+    const { call } = send(answers('call'));
+    call.onAbandoned();
+    expect([routing.takesCalls, worn]).toEqual([false, [true]]);
+    call.onAnswered();
+    expect([routing.takesCalls, worn]).toEqual([true, [true, false]]);
+  });
+
+  it('is not worn out by a tool that was answered without asking before, unless a question may be its', async () => {
+    const { routing, send, worn } = setUp();
+    send(answers('call'), { subject: 'report' }).call.onAnswered();
+    send(answers('call'), { subject: 'report' }).call.onAbandoned();
+    expect([routing.takesCalls, worn]).toEqual([true, []]);
+    send(answers('call'), { subject: 'pay' });
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    expect([routing.takesCalls, worn]).toEqual([false, [true]]);
+  });
+
+  it('is not worn out where the server cannot ask', () => {
+    const { routing, send, worn } = setUp({ capabilities: {} });
+    send(answers('call')).call.onAbandoned();
+    expect([routing.takesCalls, worn]).toEqual([true, []]);
+  });
+
+  it('remembers no more abandoned calls than it has room for, and asks nobody by guess then', async () => {
+    const { routing, send } = setUp();
+    for (let count = 0; count < 1002; count++) send(answers('call')).call.onAbandoned();
+    expect(routing.takesCalls).toBe(false);
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    routing.reset();
+    send(answers('new'));
+    expect([routing.takesCalls, await routing.put(ask)]).toEqual([true, { by: 'new' }]);
+  });
+});
+
+describe('a question of a task', () => {
+  const related = (taskId: string): Ask => ({
+    ...ask,
+    params: { _meta: { 'io.modelcontextprotocol/related-task': { taskId } } },
+  });
+
+  it('goes to the request that waits for the result of this task', async () => {
+    const { routing, send } = setUp();
+    send(answers('bob'), { method: 'tasks/result', taskId: 'b' });
+    send(answers('alice'), { method: 'tasks/result', taskId: 'a' });
+    expect(await routing.put(related('b'))).toEqual({ by: 'bob' });
+  });
+
+  it('may be one that names no call, until the task has ended', async () => {
+    const { routing, send } = setUp();
+    const bob = send(answers('bob'), { startsTask: true });
+    bob.call.onAnswered({ task: { taskId: 'b' } });
+    bob.caller.isGone = true;
+    expect(routing.hasTasks).toBe(true);
+    send(answers('alice'));
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    const result = send(answers('bob'), { method: 'tasks/get', taskId: 'b' });
+    result.call.onAnswered({ status: 'working' });
+    await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
+    const last = send(answers('bob'), { method: 'tasks/result', taskId: 'b' });
+    last.call.onAnswered({});
+    expect(routing.hasTasks).toBe(false);
+    expect(await routing.put(ask)).toEqual({ by: 'alice' });
+  });
+
+  it('has one suspect, not two, while the result of the only task is waited for', async () => {
+    const { routing, send } = setUp();
+    send(answers('bob'), { startsTask: true }).call.onAnswered({ task: { taskId: 'b' } });
+    send(answers('waiting'), { method: 'tasks/result', taskId: 'b' });
+    expect(await routing.put(ask)).toEqual({ by: 'waiting' });
+  });
+});
+
+describe('on a connection of its own, a client that is asked directly', () => {
+  it('is asked on the latest of its calls', async () => {
+    const { routing, send } = setUp({ isShared: false });
+    routing.attend(answers('client'));
+    const by = client();
+    send(answers('first'), { by });
+    send(answers('second'), { by });
     expect(await routing.put(ask)).toEqual({ by: 'second' });
   });
 
-  it('is put again when the call that it was put to ends first', async () => {
-    const routing = new AskRouting(false, new FakeClock());
-    const same = client();
-    enter(routing, answers('first'), same);
-    const leave = enter(
-      routing,
+  it('is asked again when the call that it was asked on ends first', async () => {
+    const { routing, send } = setUp({ isShared: false });
+    routing.attend(answers('client'));
+    const by = client();
+    send(answers('first'), { by });
+    const second = send(
       async () => {
-        leave();
+        second.call.onAnswered();
         throw new GatewayError('CANCELLED');
       },
-      same,
+      { by },
     );
     expect(await routing.put(ask)).toEqual({ by: 'first' });
   });
 
-  it('waits until only one of the calls of several clients is left that can have asked it', async () => {
-    const routing = new AskRouting(false, new FakeClock());
-    expect(routing.areUnnamed).toBe(false);
-    enter(routing, answers('one'), client());
-    const leave = enter(routing, answers('other'), client());
-    const answer = routing.put(ask);
-    expect(routing.isDisputed).toBe(true);
-    leave();
-    expect(await answer).toEqual({ by: 'one' });
-    expect(routing.isDisputed).toBe(false);
-    expect(routing.areUnnamed).toBe(true);
-  });
-
-  it('is refused when as many wait as there are calls, and all of those are known to ask from then on', async () => {
-    const clock = new FakeClock();
-    const routing = new AskRouting(false, clock);
-    const asked: string[] = [];
-    enter(routing, answers('one'), client(), () => asked.push('one'));
-    enter(routing, answers('other'), client(), () => asked.push('other'));
-    const refusals = [routing.put(ask), routing.put(ask)].map((answer) =>
-      expect(answer).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' }),
-    );
-    clock.advance(60_000);
-    await Promise.all(refusals);
-    expect(asked).toEqual(['one', 'other']);
-  });
-
-  it('is refused, too, when as many wait as there are calls only since another call has ended', async () => {
-    const clock = new FakeClock();
-    const routing = new AskRouting(false, clock);
-    enter(routing, answers('one'), client());
-    enter(routing, answers('other'), client());
-    const leave = enter(routing, answers('third'), client());
-    const refusals = [routing.put(ask), routing.put(ask)].map((answer) =>
-      expect(answer).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' }),
-    );
-    leave();
-    clock.advance(60_000);
-    await Promise.all(refusals);
-  });
-
-  it('is never put to one of several calls of a client that is asked by way of the call itself', async () => {
-    const routing = new AskRouting(false, new FakeClock());
-    const same = { ...client(), assisted: { elicitation: {} } };
-    const leave = enter(routing, answers('first'), same);
-    enter(routing, answers('second'), same);
-    const answer = routing.put(ask);
-    leave();
-    expect(await answer).toEqual({ by: 'second' });
-  });
-
-  it('goes to the client itself where there is no call', async () => {
-    const routing = new AskRouting(true, new FakeClock());
+  it('is asked itself where there is no call, or only one that it gave up', async () => {
+    const { routing, send, worn } = setUp({ isShared: false });
     routing.attend(answers('client'));
     expect(await routing.put(ask)).toEqual({ by: 'client' });
-    expect(routing.areUnnamed).toBe(false);
+    send(answers('call')).call.onAbandoned();
+    expect([await routing.put(ask), worn]).toEqual([{ by: 'client' }, []]);
+    expect(await routing.putLate(ask)).toEqual({ by: 'client' });
   });
 
-  it('waits for a client that is about to come, and is refused when it does not', async () => {
-    const routing = new AskRouting(true, new FakeClock());
+  it('is waited for when it is about to come, and the question is refused when it does not', async () => {
+    const { routing } = setUp({ isShared: false, isExpecting: true });
     const early = routing.put(ask);
     routing.attend(answers('client'));
     expect(await early).toEqual({ by: 'client' });
 
-    const dismissed = new AskRouting(true, new FakeClock());
-    const never = dismissed.put(ask);
-    dismissed.dismiss();
-    await expect(never).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
+    const dismissed = setUp({ isShared: false, isExpecting: true });
+    const never = dismissed.routing.put(ask);
+    dismissed.routing.dismiss();
+    await expect(never).rejects.toMatchObject(CANNOT);
   });
 
-  it('that nobody wants to be answered any more waits no longer', async () => {
+  it('is not waited for by a question that the server has taken back', async () => {
     const controller = new AbortController();
-    const early = new AskRouting(true, new FakeClock()).put(ask, controller.signal);
+    const { routing } = setUp({ isShared: false, isExpecting: true });
+    const early = routing.put(ask, controller.signal);
     controller.abort();
-    await expect(early).rejects.toMatchObject({ code: 'CLIENT_CANNOT_BE_ASKED' });
+    await expect(early).rejects.toMatchObject(CANNOT);
   });
 });

@@ -1,44 +1,59 @@
-// To whom a question goes that came on a connection and names no call.
-// 1. Calls of one client all lead to the right person: the latest is taken; if it ends before the answer it was another one.
-// 2. If there are calls of several clients, or of one that is asked by way of the call itself, it is never guessed: the question
-//    waits until only one is left that can have asked it. The others end by themselves, and no new ones come while it waits.
-//    Where as many questions wait as there are calls, more than one may have asked; then, after a while, all are refused.
-// 3. Without a call in flight it is a question to the client itself, where its era knows such; a client that is about to come
-//    is waited for.
+// Decides whose question it is that a server asks on a connection.
+// 1. A question that names its call or its task goes there.
+// 2. Any other belongs to one of the calls that the server has not answered. A call that was cancelled, timed out or lost its
+//    client is one of them until the server answers it: its handler may still run. So is a task until it ends.
+// 3. If exactly one call can have asked, its client is asked. If that client has given up, or if there are several such calls,
+//    the question is refused at once: nobody is asked by guess, and nobody waits for the calls of others to end.
+// 4. A connection with a single client that is asked directly cannot lead to the wrong person: there the client is asked in any case.
+// What is known of the calls of a server (call-habits.ts) says which connection a call gets next time.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
+import { META } from '../dialect/meta.ts';
+import type { Caller, OpenCall } from './open-call.ts';
 
 export type Put = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
-/** How long questions wait that may never be told apart. */
-const DISPUTE_MS = 5000;
-
-type Verdict = 'look again' | 'refused';
-
-/** A call that may ask. */
-export interface Caller {
-  readonly put: Put;
-  readonly client: ClientView;
-  /** The call has asked, or may have: next time it is made alone. */
-  onAsked(): void;
+export interface AskRoutingOptions {
+  /** What the server was told that it may ask for. */
+  capabilities: ClientCapabilities;
+  isShared: () => boolean;
+  /** A client is about to come whose connection this will be, and which can be asked outside of calls. */
+  isExpecting: boolean;
+  /** An abandoned call keeps the connection from being used for calls that may ask; or no longer does. */
+  onWorn?: (isWorn: boolean) => void;
 }
 
+/** Abandoned calls that are remembered one by one. */
+const MAX_ABANDONED = 1000;
+
+const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+};
+
 export class AskRouting {
-  readonly #clock: Clock;
-  readonly #calls = new PassingMap<number, Caller>();
+  readonly #options: AskRoutingOptions;
+  /** What the server has not answered. */
+  readonly #calls = new PassingMap<number, OpenCall>();
   #entered = 0;
-  /** Questions of which it is not clear yet which call has asked them. */
-  readonly #disputed = new Set<(verdict: Verdict) => void>();
+  /** Abandoned calls because of which the connection should be replaced. */
+  #wearing = new Set<OpenCall>();
+  /** There were more abandoned calls than are remembered. */
+  #hasForgotten = false;
+  #questions = new Set<object>();
   readonly #waiting = new Set<() => void>();
+  /** The client whose own connection this is, asked outside of calls. */
   #client: Put | undefined;
   #isExpecting: boolean;
 
-  constructor(isExpecting: boolean, clock: Clock) {
-    this.#isExpecting = isExpecting;
-    this.#clock = clock;
+  constructor(options: AskRoutingOptions) {
+    this.#options = options;
+    this.#isExpecting = options.isExpecting;
   }
 
   /** Somebody will attend who can be asked outside of calls. */
@@ -51,23 +66,72 @@ export class AskRouting {
     return this.#waiting.size > 0;
   }
 
-  get isDisputed(): boolean {
-    return this.#disputed.size > 0;
+  get #isOwn(): boolean {
+    return this.#client !== undefined && !this.#options.isShared();
   }
 
-  /** The server has asked without saying for which call, though the wire could have told. */
-  areUnnamed = false;
+  /** Whether the questions of one more call could be told from those of others. */
+  get takesCalls(): boolean {
+    return this.#questions.size === 0 && this.#wearing.size === 0 && !this.#hasForgotten;
+  }
 
-  /** A call is in flight; returns its place, to be left when it has ended. */
-  enter(caller: Caller): number {
+  /** The server is at work for nobody. */
+  get isFree(): boolean {
+    return this.#calls.size === 0 && !this.#hasForgotten;
+  }
+
+  /** The server runs tasks for calls that it has answered. */
+  get hasTasks(): boolean {
+    return this.#calls.values().some((one) => one.isTask);
+  }
+
+  /** Everyone whose calls the server has not answered. */
+  get clients(): Set<ClientView | undefined> {
+    return new Set(this.#calls.values().map(({ client }) => client));
+  }
+
+  /** The one call that the server is at work for; undefined when there are several, or none that anybody waits for. */
+  get sole(): Caller | undefined {
+    const [only, ...others] = this.#calls.values();
+    return others.length === 0 && !this.#hasForgotten ? only?.caller : undefined;
+  }
+
+  enter(call: OpenCall): number {
     const place = ++this.#entered;
-    this.#calls.set(place, caller);
+    this.#calls.set(place, call);
     return place;
   }
 
   leave(place: number): void {
-    this.#calls.delete(place);
-    if (this.#disputed.size > 0) this.#lookAgain();
+    const call = this.#calls.delete(place);
+    if (this.#wearing.size > 0 && call && this.#wearing.delete(call)) this.#tellWorn();
+  }
+
+  /** Nobody waits for the answer any more. */
+  abandon(place: number, isQuiet: boolean): void {
+    const call = this.#calls.get(place);
+    if (!call) return;
+    // Whatever it asks goes to its client, as what any other call of it asks.
+    if (this.#isOwn && call.client && !call.client.assisted) return void this.#calls.delete(place);
+    if (!isQuiet) this.#wear([call]);
+    const abandoned = this.#calls.values().filter((one) => one.isAbandoned);
+    if (abandoned.length > MAX_ABANDONED) this.#forgetOldest();
+  }
+
+  /** Requests for its result that were given up are over with it. */
+  endTask(taskId: string): void {
+    for (const call of this.#calls.values()) {
+      if (call.taskId === taskId && (call.isTask || call.isAbandoned)) call.leave();
+    }
+    if (!this.hasTasks && this.#wearing.size > 0) this.#tellWorn();
+  }
+
+  /** The connection is gone, and all that the server was doing with it. */
+  reset(): void {
+    this.#calls.clear();
+    this.#wearing.clear();
+    this.#questions = new Set();
+    this.#hasForgotten = false;
   }
 
   /** The client is there, and answers what belongs to no call of it. */
@@ -83,14 +147,61 @@ export class AskRouting {
   }
 
   async put(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    const { latest, isCertain } = this.#latest();
-    if (latest) {
-      this.areUnnamed = true;
-      if (!isCertain) return this.#dispute(ask, signal);
-      latest.onAsked();
-      return this.#ask(latest, ask, signal);
+    const suspects = this.#suspectsOf(ask);
+    if (suspects.length === 0 && !this.#hasForgotten) return this.#putToClient(ask, signal);
+    const isOwners = this.#isOwners(ask, suspects);
+    if (!isOwners && !this.#isDeclared(ask)) throw cannotBeAsked(ask);
+    const isLesson = !isOwners || (suspects.length === 1 && ask.method === 'elicitation/create');
+    for (const call of suspects) call.learnUnnamed(isLesson);
+    if (isOwners) return this.#putToOwner(suspects, ask, signal);
+    const [only] = suspects;
+    if (suspects.length > 1 || this.#hasForgotten || !only) throw this.#unclear(ask, suspects);
+    if (!only.caller || only.caller.isGone) throw abandoned(ask);
+    return this.#ask(only.caller, ask, signal);
+  }
+
+  /** It came on the stream of a call that has ended. */
+  async putLate(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    if (!this.#isOwn) throw abandoned(ask);
+    return this.#client!(ask, signal);
+  }
+
+  /** The calls that can have asked it. A task and the request that waits for its result are one. */
+  #suspectsOf(ask: Ask): OpenCall[] {
+    const taskId = relatedTask(ask);
+    const all = this.#calls.values();
+    const related = taskId === undefined ? [] : all.filter((one) => one.taskId === taskId);
+    if (related.length > 0) return [related.findLast(({ caller }) => caller && !caller.isGone) ?? related.at(-1)!];
+    const followed = new Set(all.filter((one) => !one.isTask).map((one) => one.taskId));
+    const suspects = all.filter((one) => !one.isTask || !followed.has(one.taskId));
+    // Where there is one client, or none yet, it makes no difference whether a list or the gateway itself has led to it.
+    return this.#isOwn || this.#isExpecting ? suspects.filter(({ mayAsk }) => mayAsk) : suspects;
+  }
+
+  #isOwners({ method }: Ask, suspects: OpenCall[]): boolean {
+    if (this.#options.isShared()) return false;
+    // In the place of a client that shows no forms, the call itself asks: then it has to be the right one.
+    const isElicited = method === 'elicitation/create';
+    if (isElicited && suspects.some(({ client }) => client?.assisted?.elicitation)) return false;
+    return this.#isOwn || suspects.every(({ client }) => client && client === suspects[0]?.client);
+  }
+
+  async #putToOwner(calls: OpenCall[], ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const caller = calls.findLast((one) => one.caller?.mayAsk && !one.caller.isGone)?.caller;
+    if (!caller) return this.#putToClient(ask, signal);
+    try {
+      return await this.#ask(caller, ask, signal);
+    } catch (thrown) {
+      // The call has ended, and another one of the same client is the one that asked.
+      const isOver = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
+      const isInFlight = this.#calls.values().some((one) => one.caller === caller && !caller.isGone);
+      if (!isOver || isInFlight || !this.#isOwn) throw thrown;
+      return this.put(ask, signal);
     }
-    if (this.#client) return this.#client(ask, signal);
+  }
+
+  async #putToClient(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    if (this.#isOwn) return this.#client!(ask, signal);
     if (!this.#isExpecting || signal?.aborted) throw cannotBeAsked(ask);
     await new Promise<void>((resolve) => {
       this.#waiting.add(resolve);
@@ -99,59 +210,44 @@ export class AskRouting {
     return this.put(ask, signal);
   }
 
-  #latest() {
-    const calls = this.#calls.values();
-    const latest = calls.at(-1);
-    const isAsked = (one: Caller): boolean => one.client === latest?.client && !one.client.assisted;
-    return { latest, isCertain: calls.length <= 1 || calls.every(isAsked) };
-  }
-
-  async #dispute(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
-    const verdict = await new Promise<Verdict>((resolve) => {
-      this.#disputed.add(resolve);
-      const giveUp = (): void => {
-        this.#disputed.delete(resolve);
-        resolve('refused');
-      };
-      signal?.addEventListener('abort', giveUp, { once: true });
-      this.#refuseLater();
-    });
-    if (verdict === 'look again') return this.put(ask, signal);
-    throw cannotBeAsked(ask);
-  }
-
-  /** A call has ended that may have been the one. */
-  #lookAgain(): void {
-    if (this.#latest().isCertain) this.#endDispute('look again');
-    else this.#refuseLater();
-  }
-
-  #refuseLater(): void {
-    const latest = [...this.#disputed].at(-1)!;
-    if (this.#disputed.size >= this.#calls.size) this.#clock.after(DISPUTE_MS, () => this.#refuseAll(latest));
-  }
-
-  #refuseAll(waiting: (verdict: Verdict) => void): void {
-    if (!this.#disputed.has(waiting) || this.#disputed.size < this.#calls.size) return;
-    for (const caller of this.#calls.values()) caller.onAsked();
-    this.#endDispute('refused');
-  }
-
-  #endDispute(verdict: Verdict): void {
-    const disputed = [...this.#disputed];
-    this.#disputed.clear();
-    for (const resolve of disputed) resolve(verdict);
-  }
-
-  async #ask(call: Caller, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+  async #ask(caller: Caller, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const questions = this.#questions;
+    const question = {};
+    questions.add(question);
     try {
-      return await call.put(ask, signal);
-    } catch (thrown) {
-      const isCalledOff = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
-      const isWrongCall = isCalledOff && !this.#calls.values().includes(call);
-      if (!isWrongCall || (this.#calls.size === 0 && !this.#client)) throw thrown;
-      return this.put(ask, signal);
+      return await caller.put(ask, signal);
+    } finally {
+      questions.delete(question);
     }
+  }
+
+  #unclear({ method }: Ask, suspects: OpenCall[]): GatewayError {
+    this.#wear(suspects.filter((one) => one.isAbandoned));
+    return new GatewayError('ASK_UNCLEAR', { method, count: suspects.length });
+  }
+
+  #isDeclared({ method }: Ask): boolean {
+    const capability = CAPABILITY_FOR[method];
+    return capability === undefined || this.#options.capabilities[capability] !== undefined;
+  }
+
+  /** Where nothing may be asked, an abandoned call can do no harm; a client's own connection is the client's. */
+  #wear(calls: OpenCall[]): void {
+    const { elicitation, sampling, roots } = this.#options.capabilities;
+    if (this.#isOwn || !(elicitation ?? sampling ?? roots) || calls.length === 0) return;
+    for (const call of calls) this.#wearing.add(call);
+    this.#tellWorn();
+  }
+
+  #tellWorn(): void {
+    this.#options.onWorn?.(this.#wearing.size > 0 || this.#hasForgotten);
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#calls.values().find((one) => one.isAbandoned)!;
+    this.#hasForgotten = true;
+    oldest.leave();
+    this.#tellWorn();
   }
 
   #decide(): void {
@@ -161,6 +257,16 @@ export class AskRouting {
   }
 }
 
+function relatedTask({ params }: Ask): string | undefined {
+  const meta = params?._meta;
+  const related = isObject(meta) ? meta[META.relatedTask] : undefined;
+  return isObject(related) && typeof related.taskId === 'string' ? related.taskId : undefined;
+}
+
 function cannotBeAsked({ method }: Ask): GatewayError {
   return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: method });
+}
+
+function abandoned({ method }: Ask): GatewayError {
+  return new GatewayError('ASK_ABANDONED', { method });
 }

@@ -2,7 +2,8 @@
 // 1. What came on a connection is for those whose connection it is.
 // 2. Where each connection is a process, a client of the stateless era may have its calls done by several: it is told of
 //    changed lists from all of them. Elsewhere the one server tells each connection itself.
-// 3. A log message or a notification of the server's own that belongs to no call is told only where there is no doubt whose it is.
+// 3. What may be private and names no call (a log message, a notification of the server's own, a page that was visited) reaches
+//    a client only if nobody shares its connection.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Change } from '../../protocol/target.ts';
 import type { Connection } from './connection.ts';
@@ -34,13 +35,18 @@ export class Audience {
     return () => void this.#all.delete(listening);
   }
 
+  /** Those whose connection it is. */
+  clientsAt(connection: Connection): ClientView[] {
+    return [...this.#all].flatMap((one) => (one.client && this.#isAt(one, connection) ? [one.client] : []));
+  }
+
   /** `isProcess`: the connection leads to a process of its own. */
   tell(connection: Connection, change: Change, isProcess: boolean): void {
     const isList = change.kind === 'tools' || change.kind === 'prompts' || change.kind === 'resources';
     const heard = [...this.#all].filter(
       (one) => this.#isAt(one, connection) || (isList && isProcess && isAlsoServed(one, connection)),
     );
-    if ((change.kind === 'log' || change.kind === 'notification') && heard.length > 1) return;
+    if (isPrivate(change) && new Set(heard.flatMap(({ client }) => client ?? [])).size > 1) return;
     for (const { listener } of heard) listener(change);
   }
 
@@ -52,6 +58,10 @@ export class Audience {
   #isAt({ client }: Listening, connection: Connection): boolean {
     return client === undefined || this.#homeOf(client) === connection;
   }
+}
+
+function isPrivate({ kind }: Change): boolean {
+  return kind === 'log' || kind === 'notification' || kind === 'elicited';
 }
 
 function isAlsoServed({ client }: Listening, { principal }: Connection): boolean {

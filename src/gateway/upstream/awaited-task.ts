@@ -15,34 +15,31 @@ export type Say = (statusMessage: string) => void;
 
 interface Following {
   say: Say;
-  /** Where it is found by what the server tells of its tasks. */
-  followed: Map<string, Say>;
   clock: Clock;
 }
 
 export class Awaited {
   readonly #exchange: Exchange;
   readonly #say: Say;
-  readonly #followed: Map<string, Say>;
   readonly #clock: Clock;
   #taskId: string | undefined;
   #send: Send | undefined;
 
-  constructor(exchange: Exchange, { say, followed, clock }: Following) {
+  constructor(exchange: Exchange, { say, clock }: Following) {
     this.#exchange = exchange;
     this.#say = say;
-    this.#followed = followed;
     this.#clock = clock;
   }
 
-  async run(send: Send): Promise<ResultObject> {
+  /** `followed`: where it is found by what the server tells of its tasks. */
+  async run(send: Send, followed: Map<string, Say>): Promise<ResultObject> {
     this.#send = send;
     const created = await this.#create(send);
     const task = fieldOf(created, 'task');
     if (!isObject(task)) return created;
     const { signal } = this.#exchange; // of the task that the call may have become, not of the request that made it
     const taskId = (this.#taskId = String(task.taskId));
-    this.#followed.set(taskId, this.#say);
+    followed.set(taskId, this.#say);
     try {
       if (signal.aborted) throw new GatewayError('CANCELLED');
       return withoutRelated(toPlain(await send({ method: 'tasks/result', params: { taskId }, signal })));
@@ -53,7 +50,7 @@ export class Awaited {
       }
       throw thrown;
     } finally {
-      this.#followed.delete(taskId);
+      followed.delete(taskId);
     }
   }
 

@@ -37,14 +37,19 @@ export class Connection {
   #level: LoggingLevel | undefined;
 
   constructor(
-    { era, capabilities, hasOurRoots, principal, isExpecting, clock }: ConnectionOptions,
+    { era, capabilities, hasOurRoots, principal, isExpecting }: ConnectionOptions,
     supervise: (connection: Connection) => Supervised,
   ) {
     this.era = era;
     this.capabilities = capabilities;
     this.hasOurRoots = hasOurRoots;
     this.principal = principal;
-    this.asks = new AskRouting(isExpecting, clock);
+    this.asks = new AskRouting({
+      capabilities,
+      isExpecting,
+      isShared: () => this.isShared,
+      onWorn: (isWorn) => (this.supervised.isWorn = isWorn),
+    });
     this.supervised = supervise(this);
   }
 
@@ -166,5 +171,4 @@ export interface ConnectionOptions {
   principal: string | undefined;
   /** A client will come that can be asked outside of calls. */
   isExpecting: boolean;
-  clock: Clock;
 }

@@ -99,8 +99,8 @@ export class Connections {
     return this.#of(client.dialect).takeAlone(client);
   }
 
-  undisputed(client: ClientView, home: Connection): Connection {
-    return this.#of(client.dialect).undisputed(client, home);
+  calm(client: ClientView, home: Connection): Connection {
+    return this.#of(client.dialect).calm(client, home);
   }
 
   giveBack(connection: Connection): void {

@@ -24,8 +24,11 @@ export function hear(change: Change, connection: Connection, concerned: Concerne
   if (change.kind === 'tools') tools.outdate();
   if (change.kind === 'elicited') concerned.completions.complete(change.elicitationId);
   if (change.kind === 'task') {
-    if (hasEnded(change.task)) connection.forgetTask(change.task.taskId);
-    const owned = tasks.onTask(change.task) ? undefined : taskOwners.address(change);
+    if (hasEnded(change.task)) {
+      connection.forgetTask(change.task.taskId);
+      connection.asks.endTask(change.task.taskId);
+    }
+    const owned = tasks.onTask(change.task, connection) ? undefined : taskOwners.address(change, connection);
     if (owned) audience.tellAll(owned);
     return;
   }

@@ -5,6 +5,7 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Connections } from './connections.ts';
 import { Lender } from './lender.ts';
+import { TaskOwners } from './task-owners.ts';
 
 /** One connection, and what is told of it. */
 function setUp(relay: () => Promise<ResultObject>) {
@@ -12,18 +13,19 @@ function setUp(relay: () => Promise<ResultObject>) {
   const current = { transport: 'streamable-http', server: { dialect: 'handshake' }, relay };
   const connection = {
     supervised: { current, take: () => {}, giveBack: () => told.push('released') },
-    asks: { areUnnamed: false, enter: () => 1, leave: () => told.push('left') },
+    asks: {},
+    isShared: false,
   };
-  const connections = { homeOf: () => connection, home: () => connection } as unknown as Connections;
+  const connections = { homeOf: () => connection, giveBack: () => {} } as unknown as Connections;
   const client = { dialect: 'handshake', capabilities: {}, principal: 'p' } as unknown as ClientView;
-  const lender = new Lender(connections, { clock: systemClock, timeoutMs: undefined });
+  const lender = new Lender(connections, { clock: systemClock, timeoutMs: undefined, taskOwners: new TaskOwners() });
   return { told, send: () => lender.send(new QuietExchange('tools/call', { name: 'a' }, client)) };
 }
 
 test('a connection is given back when the call has its answer', async () => {
   const { told, send } = setUp(async () => ({ content: [] }));
   expect(await send()).toEqual({ content: [] });
-  expect(told).toEqual(['left', 'released']);
+  expect(told).toEqual(['released']);
 });
 
 test.each([
@@ -37,5 +39,5 @@ test.each([
 ])('and when sending fails %s', async (_, relay) => {
   const { told, send } = setUp(relay);
   await expect(send()).rejects.toThrow('no name');
-  expect(told).toEqual(['left', 'released']);
+  expect(told).toEqual(['released']);
 });

@@ -5,6 +5,7 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Put } from './ask-routing.ts';
+import { CallHabits, subjectOf } from './call-habits.ts';
 import { coalesce } from './coalesce.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
@@ -12,21 +13,27 @@ import { PLAIN, ended } from './ending.ts';
 import type { Ending } from './ending.ts';
 import { Loan } from './loan.ts';
 import type { LoanTerms } from './loan.ts';
+import type { TaskOwners } from './task-owners.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What a handshake server may ask during. */
 const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read', 'tasks/result']);
 
-/** Names come from clients. */
-const MAX_LEARNED = 10_000;
+/** Requests about a task, which go where it runs. */
+const OF_TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
+
+export interface LenderOptions {
+  clock: Clock;
+  timeoutMs: number | undefined;
+  taskOwners: TaskOwners;
+}
 
 export class Lender {
   readonly #connections: Connections;
-  /** Tools that have asked. */
-  readonly #asking = new Set<string>();
-  readonly #options: { clock: Clock; timeoutMs: number | undefined };
+  readonly habits: CallHabits = new CallHabits();
+  readonly #options: LenderOptions;
 
-  constructor(connections: Connections, options: { clock: Clock; timeoutMs: number | undefined }) {
+  constructor(connections: Connections, options: LenderOptions) {
     this.#connections = connections;
     this.#options = options;
   }
@@ -58,19 +65,20 @@ export class Lender {
   }
 
   #lendBy(home: Connection, { transport, server }: Upstream, exchange: Exchange, put: Put): Loan | Promise<Loan> {
-    const mayAsk = MAY_ASK.has(exchange.method);
+    const mayAsk = server.dialect === 'handshake' && MAY_ASK.has(exchange.method);
     const inRounds = exchange.client.dialect === 'stateless' && server.dialect === 'handshake';
-    // On HTTP a question comes on the stream of its call, unless the server is one that does not care.
-    const isAlone = mayAsk && (transport !== 'streamable-http' || home.asks.areUnnamed);
     const terms: LoanTerms = {
       exchange,
       put: inRounds ? coalesce(put, this.#options.clock) : put,
       mayAsk,
       timeoutMs: this.#options.timeoutMs,
-      onAsked: this.#learn,
-      onAloneNoMore: isAlone ? this.#giveBack : undefined,
+      habits: this.habits,
+      taskOwners: this.#options.taskOwners,
+      onEnd: mayAsk ? this.#giveBack : undefined,
     };
-    const connection = isAlone ? this.#alone(exchange, home) : home;
+    // On HTTP a question comes on the stream of its call, unless the server does not care.
+    const isNamed = transport === 'streamable-http' && !this.habits.asksUnnamed;
+    const connection = this.#placeOfTask(exchange) ?? (mayAsk ? this.#place(exchange, home, isNamed) : home);
     return connection instanceof Promise
       ? connection.then((one) => this.#enter(one, terms))
       : this.#enter(connection, terms);
@@ -95,19 +103,23 @@ export class Lender {
     }
   }
 
+  #placeOfTask({ method, params, client }: Exchange): Connection | undefined {
+    return OF_TASKS.has(method) ? this.#options.taskOwners.connectionOf(params.taskId, client) : undefined;
+  }
+
   /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */
-  #alone({ client, params, expectsQuestions }: Exchange, home: Connection): Connection | Promise<Connection> {
-    if (!client.assisted?.elicitation || !home.isShared) return this.#connections.take(client);
-    return expectsQuestions || this.#asking.has(String(params.name))
-      ? this.#connections.takeAlone(client)
-      : this.#connections.undisputed(client, home);
+  #place(exchange: Exchange, home: Connection, isNamed: boolean): Connection | Promise<Connection> {
+    const { client, expectsQuestions } = exchange;
+    // On a connection of its own, a client's call is alone as long as it makes no other.
+    const isWatched = !isNamed && client.assisted?.elicitation && (home.isShared || !home.asks.isFree);
+    if (isWatched && (expectsQuestions || this.habits.asks(subjectOf(exchange)))) {
+      return this.#connections.takeAlone(client);
+    }
+    if (home.isShared) return this.#connections.calm(client, home);
+    return isNamed ? home : this.#connections.take(client);
   }
 
   readonly #giveBack = (connection: Connection): void => this.#connections.giveBack(connection);
-
-  readonly #learn = ({ method, params }: Exchange): void => {
-    if (method === 'tools/call' && this.#asking.size < MAX_LEARNED) this.#asking.add(String(params.name));
-  };
 }
 
 /** Where the level is not said with each call. */

@@ -8,7 +8,14 @@ import type {
   RequestMessage,
   ResponseMessage,
 } from '../../protocol/message.ts';
-import { isNotification, isObject, isRequest, toNotification, toResult } from '../../protocol/message.ts';
+import {
+  isNotification,
+  isObject,
+  isRequest,
+  toErrorMessage,
+  toNotification,
+  toResult,
+} from '../../protocol/message.ts';
 import { WrittenParams } from '../../protocol/written-params.ts';
 import type { SentParams } from '../../protocol/written-params.ts';
 import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
@@ -38,8 +45,8 @@ export interface LinkWireOptions extends Deadlines {
 
 /** Of a server that talks before it is known what it speaks. */
 const MAX_EARLY = 100;
-/** Calls that were called off and may still be answered. */
-const MAX_LATE = 100;
+/** Calls that were given up and may still be answered; a server that never answers them must not fill the memory. */
+const MAX_LATE = 1000;
 
 export class LinkWire implements Wire, LinkEvents {
   readonly name: string;
@@ -52,7 +59,8 @@ export class LinkWire implements Wire, LinkEvents {
   readonly #told: readonly string[] = arrivedVia();
   #speaker: Speaker | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
-  readonly #late = new Map<RequestId, (result: unknown) => void>();
+  readonly #late = new Map<RequestId, Pick<WireCall, 'onLate' | 'tracker'>>();
+  #isMute = false;
   #skipped = '';
   #nextId = 0;
   #sending: { sent: Promise<void> | undefined; ids: RequestId[] } = { sent: undefined, ids: [] };
@@ -96,6 +104,7 @@ export class LinkWire implements Wire, LinkEvents {
       pending.reject = reject;
     });
     this.#pending.add(pending);
+    call.tracker?.onSent();
     const message = params ? new Call(id, method, params) : { jsonrpc: '2.0' as const, id, method };
     const others = this.#pending.size > 1;
     this.#follow(this.#link.send(message, { headers: call.headers, signal: stream, others }), id);
@@ -119,7 +128,16 @@ export class LinkWire implements Wire, LinkEvents {
     if (sent === this.#sending.sent) return void this.#sending.ids.push(id);
     const ids = [id];
     this.#sending = { sent, ids };
-    sent.catch((error: unknown) => ids.forEach((one) => this.#pending.take(one)?.reject(this.#toError(error))));
+    sent.catch((error: unknown) => ids.forEach((one) => this.#unsent(one, error)));
+  }
+
+  /** An HTTP status is an answer of the server. Whether it has seen what was broken off, nobody knows. */
+  #unsent(id: RequestId, error: unknown): void {
+    const pending = this.#pending.take(id);
+    if (!pending) return;
+    if (error instanceof HttpRefusal) pending.call.tracker?.onAnswered();
+    else this.#abandon(pending);
+    pending.reject(this.#toError(error));
   }
 
   async notify(notification: NotificationMessage, headers?: Record<string, string>): Promise<void> {
@@ -138,7 +156,13 @@ export class LinkWire implements Wire, LinkEvents {
     return this.#pending.hold();
   }
 
+  /** Nobody uses the connection any more: what the server still asks is refused, and what it tells is dropped. */
+  mute(): void {
+    this.#isMute = true;
+  }
+
   onMessage(message: Message, from?: RequestId, sent?: string): void {
+    if (this.#isMute && 'method' in message) return this.#refuse(message);
     try {
       if (isRequest(message)) this.#onRequest(message, from);
       else if (isNotification(message)) this.#onNotification(message, from);
@@ -150,7 +174,9 @@ export class LinkWire implements Wire, LinkEvents {
 
   onClose(reason: string): void {
     this.closedBy = reason;
+    this.#late.clear();
     this.#pending.fail(() => this.#closed());
+    this.#speaker?.onClose?.();
     this.#options.onClose(reason);
   }
 
@@ -164,11 +190,24 @@ export class LinkWire implements Wire, LinkEvents {
     const reason = `a ${what} (limits.maxResultBytes)`;
     this.#skipped = `; it sent ${reason}, which was skipped`;
     const sole = this.#pending.sole();
-    if (sole) this.#pending.take(sole.id)?.reject(this.#invalid(reason));
+    if (!sole || !this.#pending.take(sole.id)) return;
+    this.#abandon(sole);
+    sole.reject(this.#invalid(reason));
+  }
+
+  #refuse(message: RequestMessage | NotificationMessage): void {
+    if (!isRequest(message)) return;
+    const { row, message: words } = new GatewayError('ASK_ABANDONED', { method: message.method });
+    void this.respond(toErrorMessage(message.id, { code: row.code, message: words })).catch(() => {}); // it is going, too
   }
 
   #onRequest(request: RequestMessage, from: RequestId | undefined): void {
-    if (this.#speaker) return this.#speaker.onRequest(request, this.#pending.get(from)?.call);
+    if (this.#speaker) {
+      return this.#speaker.onRequest(
+        request,
+        from === undefined ? undefined : (this.#pending.get(from)?.call ?? 'ended'),
+      );
+    }
     if (request.method !== 'ping') return this.#keep(request);
     void this.respond(toResult(request.id, {})).catch(() => {}); // a server that is gone waits for nothing
   }
@@ -192,22 +231,31 @@ export class LinkWire implements Wire, LinkEvents {
   #onResponse(response: ResponseMessage, from: RequestId | undefined, sent: string | undefined): void {
     if (isLostAnswer(response) && response.id !== null) {
       const reason = 'error' in response ? response.error.message : 'the answer was lost';
-      this.#pending.take(response.id)?.reject(this.#closed(reason));
-      return;
+      const lost = this.#pending.take(response.id);
+      if (lost) this.#abandon(lost);
+      return lost?.reject(this.#closed(reason));
     }
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
     if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;
     this.log.debug({ link: this.name, id: response.id }, 'answer.unexpected');
     // Ids keep their type. Whoever waits is told at once and not left to the clock.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
+    meant?.call.tracker?.onAnswered();
     meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));
   }
 
   #tellLate(response: ResponseMessage): boolean {
-    const onLate = this.#late.get(response.id!);
+    const late = this.#late.get(response.id!);
+    if (!late) return false;
     this.#late.delete(response.id!);
-    if ('result' in response) onLate?.(response.result);
-    return onLate !== undefined;
+    late.tracker?.onAnswered('result' in response ? response.result : undefined);
+    if ('result' in response) late.onLate?.(response.result);
+    return true;
+  }
+
+  #abandon({ id, call: { tracker, onLate } }: PendingCall): void {
+    if ((tracker || onLate) && this.#late.size < MAX_LATE) this.#late.set(id, { tracker, onLate });
+    tracker?.onAbandoned();
   }
 
   #timeOut(pending: PendingCall, ms: number): void {
@@ -225,12 +273,13 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   /** `initialize` must not be called off. */
-  #tellCancelled({ id, call, stream }: PendingCall, said: JsonObject): void {
+  #tellCancelled(pending: PendingCall, said: JsonObject): void {
+    const { id, call, stream } = pending;
     const { cancelByStream, method, cancelNotice = mcpNotice } = call;
     const byMessage = !(stream && cancelByStream) && method !== 'initialize';
     const notice = byMessage ? cancelNotice(id, said) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a server that is gone needs no notice
-    if (call.onLate && this.#late.size < MAX_LATE) this.#late.set(id, call.onLate);
+    this.#abandon(pending);
     stream?.abort();
   }
 

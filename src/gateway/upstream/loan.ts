@@ -1,10 +1,16 @@
-// A connection in the hands of one call. What is asked on it meanwhile is asked of the client of the call. One object, made for
-// every call: functions for all that can be done with it would outweigh the message.
+// A connection in the hands of one call. What the call asks on it is asked of its client. One object, made for every call: functions
+// for all that can be done with it would outweigh the message.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
-import type { Caller, Put } from './ask-routing.ts';
+import type { Unnamed } from '../../protocol/server-view.ts';
+import type { Put } from './ask-routing.ts';
+import { subjectOf } from './call-habits.ts';
+import type { CallHabits } from './call-habits.ts';
 import type { Connection } from './connection.ts';
 import type { Ending } from './ending.ts';
+import { OpenCall } from './open-call.ts';
+import type { Caller } from './open-call.ts';
+import type { TaskOwners } from './task-owners.ts';
 import { toCall } from './to-call.ts';
 import type { Wanted } from './to-call.ts';
 import type { Upstream } from './upstream.ts';
@@ -14,13 +20,13 @@ export type Send = (wanted?: Wanted) => Promise<ResultObject>;
 export interface LoanTerms {
   exchange: Exchange;
   put: Put;
-  /** The server may ask during it. */
+  /** The client can be asked during it. */
   mayAsk: boolean;
   timeoutMs: number | undefined;
-  /** The call has asked. */
-  onAsked: (exchange: Exchange) => void;
-  /** The call was alone on the connection, and is no longer. */
-  onAloneNoMore: ((connection: Connection) => void) | undefined;
+  habits: CallHabits;
+  taskOwners: TaskOwners;
+  /** The call does not need the connection any more. */
+  onEnd: ((connection: Connection) => void) | undefined;
 }
 
 export class Loan implements Caller {
@@ -29,7 +35,6 @@ export class Loan implements Caller {
   readonly put: Put;
   upstream: Upstream | undefined;
   readonly #terms: LoanTerms;
-  readonly #place: number | undefined;
   #isOver = false;
 
   constructor(connection: Connection, terms: LoanTerms) {
@@ -37,18 +42,30 @@ export class Loan implements Caller {
     this.client = terms.exchange.client;
     this.put = terms.put;
     this.#terms = terms;
-    this.#place = terms.mayAsk ? connection.asks.enter(this) : undefined;
     connection.supervised.take();
   }
 
-  onAsked(): void {
-    this.#terms.onAsked(this.#terms.exchange);
+  get mayAsk(): boolean {
+    return this.#terms.mayAsk;
+  }
+
+  get isGone(): boolean {
+    const { cancellation, signal } = this.#terms.exchange;
+    return this.#isOver || (cancellation ?? signal).aborted;
+  }
+
+  tell(said: Unnamed): void {
+    const { exchange } = this.#terms;
+    if (said.kind === 'log') exchange.log(said.entry);
+    else exchange.notify(said.method, said.params);
   }
 
   send(wanted?: Wanted): Promise<ResultObject> {
     const { exchange, timeoutMs } = this.#terms;
     const upstream = this.upstream!;
-    return upstream.relay(toCall({ exchange, server: upstream.server, ask: this.put, timeoutMs }, wanted));
+    const call = toCall({ exchange, server: upstream.server, ask: this.put, timeoutMs }, wanted);
+    call.tracker = this.#track(wanted);
+    return upstream.relay(call);
   }
 
   /** One call, and the connection is given back, whatever goes wrong. */
@@ -62,6 +79,8 @@ export class Loan implements Caller {
     return sent.then(
       (result) => {
         this.end();
+        const { exchange, taskOwners } = this.#terms;
+        if (exchange.method === 'tools/call') taskOwners.note(result, this.client, this.connection);
         return ending.read(result);
       },
       (thrown: unknown) => {
@@ -75,9 +94,20 @@ export class Loan implements Caller {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { asks, supervised } = this.connection;
-    if (this.#place !== undefined) asks.leave(this.#place);
-    supervised.giveBack();
-    this.#terms.onAloneNoMore?.(this.connection);
+    this.connection.supervised.giveBack();
+    this.#terms.onEnd?.(this.connection);
+  }
+
+  #track(wanted: Wanted | undefined): OpenCall {
+    const { exchange, habits } = this.#terms;
+    const { method = exchange.method, params = exchange.params } = wanted ?? {};
+    const isAboutTask = method.startsWith('tasks/');
+    return new OpenCall(this.connection.asks, this, {
+      method,
+      subject: method === exchange.method ? subjectOf(exchange) : subjectOf({ method, params }),
+      habits,
+      taskId: isAboutTask && typeof params.taskId === 'string' ? params.taskId : undefined,
+      startsTask: method === 'tools/call' && (wanted?.task ?? exchange.task) !== undefined,
+    });
   }
 }

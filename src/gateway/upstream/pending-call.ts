@@ -47,6 +47,7 @@ export class PendingCall extends Alarm {
   /** Read here and now: another promise for it would cost more than the reading. */
   settle(response: ResponseMessage, sent?: string): void {
     const { call } = this;
+    call.tracker?.onAnswered('result' in response ? response.result : undefined);
     try {
       if (isError(response)) throw toError(response.error);
       const taken = this.#take(response.result, sent);

@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
+import { flowOf } from '../../protocol/interaction.ts';
 import type { Connection } from './connection.ts';
 import { Supervised } from './supervised.ts';
 import { openUpstream } from './upstream.ts';
@@ -50,10 +51,21 @@ export function superviseUpstream(
     },
     onLost: (reason) => {
       log.warn({ reason }, 'upstream.lost');
+      connection.asks.reset();
       connection.reopen(clock);
     },
     onFailed: ({ message }) => tellFailure(options, message, log),
-    onIdle: () => supervision.onIdle(),
+    onIdle: () => {
+      connection.asks.reset();
+      supervision.onIdle();
+    },
+    onReplaced: () => {
+      log.info({}, 'upstream.replaced');
+      connection.asks.reset();
+      connection.reopen(clock);
+    },
+    // Interactive sessions live in the server between calls.
+    isAtWork: (upstream) => connection.asks.hasTasks || flowOf(upstream.server.capabilities)?.interactive === true,
   });
 }
 

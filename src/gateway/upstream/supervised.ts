@@ -23,7 +23,14 @@ export interface SupervisedOptions {
   onFailed?(error: Error): void;
   /** It is closed because nobody uses it. */
   onIdle?(): void;
+  /** It was closed because it was worn out; the next use opens another one. */
+  onReplaced?(): void;
+  /** The server does something for which nobody waits just now: it must not be closed yet. */
+  isAtWork?(upstream: Upstream): boolean;
 }
+
+/** How long a server that is replaced may go on with a call that nobody waits for: it may be in the middle of something. */
+const LINGER_MS = 60_000;
 
 /** How long a caller waits for another attempt with a server that failed before. */
 const RETRY_WAIT_MS = 5000;
@@ -44,6 +51,9 @@ export class Supervised {
   #stopIdle: () => void = () => {};
   readonly #closing = new AbortController();
   readonly #onClosed: (() => void)[] = [];
+  #isWorn = false;
+  /** The last one that was worn out; there is never more than one beside the current. */
+  #worn: { upstream: Upstream; stop: () => void } | undefined;
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
@@ -81,6 +91,12 @@ export class Supervised {
     if (this.#current) return 'ready';
     if (this.#opening) return 'starting';
     return this.#failure ? 'failing' : 'idle';
+  }
+
+  /** A connection that is worn out is closed as soon as nobody uses it. The next use opens another one. */
+  set isWorn(isWorn: boolean) {
+    this.#isWorn = isWorn;
+    if (isWorn && this.#isUnused) this.#replace();
   }
 
   /** Works with the connection, which stays open meanwhile. */
@@ -139,7 +155,7 @@ export class Supervised {
     this.#closing.abort(closingError());
     this.#stopIdle();
     await this.#opening?.catch(() => {}); // told to whoever opened it
-    await this.#current?.close();
+    await Promise.all([this.#closeWorn(), this.#current?.close()]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
@@ -166,6 +182,7 @@ export class Supervised {
   #lost(upstream: Upstream | undefined, reason: string): void {
     if (upstream !== undefined && upstream !== this.#current) return;
     this.#current = undefined;
+    this.#isWorn = false;
     this.#stopIdle();
     if (this.isClosed || !upstream) return; // one that never came up has failed, which whoever opens it is told
     this.#judge(reason);
@@ -194,7 +211,28 @@ export class Supervised {
   #unused(): void {
     // Not at once: who has waited for it takes it in this very turn.
     if (this.#isRetired) setImmediate(() => void this.#closeRetired());
-    else this.#watchIdle();
+    else if (this.#isWorn) this.#replace();
+    if (!this.#isRetired && this.#current) this.#watchIdle();
+  }
+
+  #replace(): void {
+    const upstream = this.#current;
+    if (!upstream || this.#options.isAtWork?.(upstream)) return;
+    this.#current = undefined;
+    this.#isWorn = false;
+    this.#stopIdle();
+    this.#options.onReplaced?.();
+    void this.#closeWorn();
+    upstream.mute();
+    const stop = this.#options.clock.after(LINGER_MS, () => void this.#closeWorn());
+    this.#worn = { upstream, stop };
+  }
+
+  async #closeWorn(): Promise<void> {
+    const worn = this.#worn;
+    this.#worn = undefined;
+    worn?.stop();
+    await worn?.upstream.close();
   }
 
   async #closeRetired(): Promise<void> {
@@ -202,7 +240,7 @@ export class Supervised {
     const upstream = this.#current;
     this.#current = undefined;
     this.#stopIdle();
-    await upstream?.close();
+    await Promise.all([this.#closeWorn(), upstream?.close()]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 

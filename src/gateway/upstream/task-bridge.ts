@@ -17,6 +17,7 @@ import { followTask } from '../tasks/follow-task.ts';
 import { TaskStore } from '../tasks/task-store.ts';
 import { Tasks } from '../tasks/tasks.ts';
 import type { Put } from './ask-routing.ts';
+import type { Connection } from './connection.ts';
 import { lateAbort } from './late-abort.ts';
 import { PLAIN, ended } from './ending.ts';
 import type { Ending } from './ending.ts';
@@ -27,7 +28,7 @@ import type { Say } from './awaited-task.ts';
 import { isCrossing, needsTask, runsTasks } from './task-support.ts';
 import type { ToolBook } from './tool-book.ts';
 
-type Calls = Pick<Loan, 'send' | 'end'>;
+type Calls = Pick<Loan, 'send' | 'end'> & { connection?: Connection };
 
 export interface TaskBridgeOptions {
   /** What is known of the tools as such a client sees them. */
@@ -51,7 +52,7 @@ export class TaskBridge {
   readonly #store: TaskStore;
   readonly #tasks: Tasks;
   /** Who is told what a task of the server says of its state. */
-  readonly #followed = new Map<string, Say>();
+  readonly #followed = new WeakMap<object, Map<string, Say>>();
 
   constructor(options: TaskBridgeOptions) {
     const { clock, limits, tell } = options;
@@ -111,8 +112,8 @@ export class TaskBridge {
   }
 
   /** The server tells of a task; true when it is one that is followed here. */
-  onTask({ taskId, statusMessage }: TaskState): boolean {
-    const say = this.#followed.get(taskId);
+  onTask({ taskId, statusMessage }: TaskState, connection: object = this): boolean {
+    const say = this.#followed.get(connection)?.get(taskId);
     if (say && statusMessage !== undefined) say(statusMessage);
     return say !== undefined;
   }
@@ -125,10 +126,10 @@ export class TaskBridge {
     return this.#options.lender.send(exchange, ending);
   }
 
-  async #with<T>(exchange: Exchange, work: (send: Send) => Promise<T>, ask?: Put): Promise<T> {
+  async #with<T>(exchange: Exchange, work: (send: Send, loan: Calls) => Promise<T>, ask?: Put): Promise<T> {
     const loan = await this.#options.lender.lend(exchange, ask);
     try {
-      return await work((wanted) => loan.send(wanted));
+      return await work((wanted) => loan.send(wanted), loan);
     } finally {
       loan.end();
     }
@@ -142,7 +143,7 @@ export class TaskBridge {
       const waiting = this.#awaited(own, say);
       put = (ask, signal) => waiting.ask(ask, signal);
       try {
-        return await waiting.run((wanted) => loan.send(wanted));
+        return await waiting.run((wanted) => loan.send(wanted), this.#followedOn(loan));
       } finally {
         loan.end();
       }
@@ -184,7 +185,7 @@ export class TaskBridge {
     const waiting = this.#awaited(exchange, () => {});
     return this.#with(
       exchange,
-      (send) => waiting.run(send),
+      (send, loan) => waiting.run(send, this.#followedOn(loan)),
       (ask, signal) => waiting.ask(ask, signal),
     );
   }
@@ -209,7 +210,14 @@ export class TaskBridge {
   }
 
   #awaited(exchange: Exchange, say: Say): Awaited {
-    return new Awaited(exchange, { say, followed: this.#followed, clock: this.#options.clock });
+    return new Awaited(exchange, { say, clock: this.#options.clock });
+  }
+
+  /** Two processes may use the same names for tasks. */
+  #followedOn({ connection = this }: { connection?: object }): Map<string, Say> {
+    let followed = this.#followed.get(connection);
+    if (!followed) this.#followed.set(connection, (followed = new Map()));
+    return followed;
   }
 
   async #supportOf(exchange: Exchange): Promise<'required' | 'optional' | undefined> {

@@ -6,7 +6,7 @@ import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
-import type { ServerView } from '../../protocol/server-view.ts';
+import type { ServerView, Unnamed } from '../../protocol/server-view.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -26,6 +26,7 @@ import { FlowBridge } from './flow-bridge.ts';
 import { LISTS, catchUp, hear } from './heard.ts';
 import type { Concerned } from './heard.ts';
 import { Lender } from './lender.ts';
+import { OpenCall } from './open-call.ts';
 import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
 import { TaskBridge } from './task-bridge.ts';
@@ -37,6 +38,7 @@ import type { Upstream } from './upstream.ts';
 
 const WAIT_MS = 60_000;
 const ROOTS_CHANGED = 'notifications/roots/list_changed';
+const OF_THE_GATEWAY = { method: 'resources/subscribe', subject: 'resources/subscribe' };
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 /** A client of which nothing is known yet is most likely one of this kind. */
 const ANYBODY: Opening = { dialect: 'handshake', capabilities: {} };
@@ -75,7 +77,7 @@ export class UpstreamTarget implements Target {
     });
     this.#completions = new Completions(clock);
     this.#audience = new Audience((client) => this.#connections.known(client));
-    this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs });
+    this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs, taskOwners: this.#taskOwners });
     this.#flow = new FlowBridge(this.#lender, clock);
     this.#tasks = new TaskBridge({
       tools: (client) => this.#toolsOf(client),
@@ -88,7 +90,7 @@ export class UpstreamTarget implements Target {
       ...{ name: options.name, connections: this.#connections, lender: this.#lender },
       server: (client) => this.viewFor(client),
       tools: (client) => this.#toolsOf(client),
-      ...{ tasks: this.#tasks, taskOwners: this.#taskOwners, flow: this.#flow, completions: this.#completions },
+      ...{ tasks: this.#tasks, flow: this.#flow, completions: this.#completions },
     });
   }
 
@@ -248,6 +250,9 @@ export class UpstreamTarget implements Target {
   #supervise(connection: Connection): Supervised {
     const events = {
       onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
+      onLateAsk: (ask: Ask, signal: AbortSignal) => connection.asks.putLate(ask, signal),
+      track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#lender.habits }),
+      onUnnamed: (change: Unnamed) => this.#onUnnamed(connection, change),
       onChange: (change: Change) => hear(change, connection, this.#concernedBy(connection)),
       onNotice: (notification: NotificationMessage) => this.#flow.notice(notification, connection),
     };
@@ -299,6 +304,19 @@ export class UpstreamTarget implements Target {
     const { sole } = this.#clients;
     const isFree = sole && this.#clients.askOf(sole) && this.#connections.isOnly(sole);
     return !isFree || this.#connections.known(sole) !== connection || this.#connections.home(sole) !== connection;
+  }
+
+  /**
+   * Servers of the stateless era log for a request, those of the handshake era for a session: what names no call reaches a client
+   * that nobody shares the connection with.
+   */
+  #onUnnamed(connection: Connection, change: Unnamed): void {
+    const { sole, clients } = connection.asks;
+    const isPerCall = connection.supervised.current?.server.dialect === 'stateless';
+    if (!isPerCall) for (const client of this.#audience.clientsAt(connection)) clients.add(client);
+    if (clients.size > 1) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
+    else if (sole && !sole.isGone) sole.tell(change);
+    else hear(change, connection, this.#concernedBy(connection));
   }
 
   #onOpen(connection: Connection, upstream: Upstream, isAgain: boolean): void {

@@ -144,12 +144,18 @@ export class Upstream {
     this.#wishes.logLevel = level;
   }
 
+  /** Nobody uses it any more, though the server may still be at work. */
+  mute(): void {
+    this.#connected.wire.mute();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
+    this.mute();
     await this.#connected.speaker.leave();
     await this.#connected.link.close();
   }

@@ -7,7 +7,7 @@ import { writeExactly } from '../../../protocol/exact-numbers.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
-import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
+import type { OutgoingCall, ServerEvents, ServerView, Unnamed } from '../../../protocol/server-view.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { WrittenParams } from '../../../protocol/written-params.ts';
 import type { SentParams } from '../../../protocol/written-params.ts';
@@ -81,18 +81,24 @@ export class HandshakeSpeaker implements Speaker {
   }
 
   /** A question that came on the stream of a call is for whoever made the call. */
-  onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'>): void {
-    const { ask } = call ?? {};
+  onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void {
     const controller = new AbortController();
     this.#answering.set(request.id, controller);
     // What is told of an interactive session awaits no person: whoever never confirms it must not stop the clock of all others.
     const release = isInteraction(request.method) ? undefined : this.#wire.hold();
     const tell = (notification: NotificationMessage): void => void this.#wire.notify(notification).catch(() => {});
-    void answerAsk(request, ask ? { onAsk: ask } : this.#events, controller.signal, tell).then((response) => {
+    void answerAsk(request, this.#answererOf(call), controller.signal, tell).then((response) => {
       release?.();
       this.#answering.delete(request.id);
       if (!controller.signal.aborted) return this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
     });
+  }
+
+  #answererOf(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): Pick<ServerEvents, 'onAsk'> {
+    const events = this.#events;
+    if (call && call !== 'ended' && call.ask) return { onAsk: call.ask };
+    if (!call || !events.onLateAsk) return events;
+    return { onAsk: (ask, signal) => events.onLateAsk!(ask, signal) };
   }
 
   onNotification(notification: NotificationMessage): void {
@@ -100,9 +106,7 @@ export class HandshakeSpeaker implements Speaker {
     if (method === 'notifications/cancelled') return this.#stopAnswering(params);
     if (isInteraction(method)) return this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
     const change = readChange(method, params);
-    const sole = change?.kind === 'log' || change?.kind === 'notification' ? this.#wire.sole() : undefined;
-    if (change?.kind === 'log') this.#tellLog(change, sole);
-    else if (sole?.onNotify) sole.onNotify(notification);
+    if (change?.kind === 'log' || change?.kind === 'notification') this.#tellUnnamed(change, notification);
     else if (change) this.#events.onChange(change);
   }
 
@@ -117,15 +121,19 @@ export class HandshakeSpeaker implements Speaker {
   watch(): void {}
 
   async subscribe(uri: string): Promise<void> {
-    await this.call({ method: 'resources/subscribe', params: { uri } });
+    await this.call({ method: 'resources/subscribe', params: { uri }, tracker: this.#events.track?.() });
   }
 
   async unsubscribe(uri: string): Promise<void> {
-    await this.call({ method: 'resources/unsubscribe', params: { uri } });
+    await this.call({ method: 'resources/unsubscribe', params: { uri }, tracker: this.#events.track?.() });
   }
 
   async setLogLevel(level: string): Promise<void> {
     await this.call({ method: 'logging/setLevel', params: { level } });
+  }
+
+  onClose(): void {
+    for (const controller of this.#answering.values()) controller.abort();
   }
 
   async leave(): Promise<void> {}
@@ -137,6 +145,15 @@ export class HandshakeSpeaker implements Speaker {
     if (change?.kind === 'log') this.#tellLog(change, call);
     else if (change?.kind === 'notification') call.onNotify?.(notification);
     else this.onNotification(notification);
+  }
+
+  /** On a connection with a single client it is for the only call there is, or for no call. */
+  #tellUnnamed(change: Unnamed, notification: NotificationMessage): void {
+    if (this.#events.onUnnamed) return this.#events.onUnnamed(change);
+    const sole = this.#wire.sole();
+    if (change.kind === 'log') this.#tellLog(change, sole);
+    else if (sole?.onNotify) sole.onNotify(notification);
+    else this.#events.onChange(change);
   }
 
   #tellLog(change: Extract<Change, { kind: 'log' }>, call: Pick<OutgoingCall, 'onLog'> | undefined): void {

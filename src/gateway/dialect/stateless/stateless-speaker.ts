@@ -80,8 +80,10 @@ export class StatelessSpeaker implements Speaker {
   onNotification(notification: NotificationMessage): void {
     if (subscriptionOf(notification) !== undefined) return this.#watch.onNotification(notification);
     const { method, params = {} } = notification;
-    const isOwn = method === LOG_MESSAGE || readChange(method, params)?.kind === 'notification';
-    const call = isOwn ? this.wire.sole() : undefined;
+    const change = readChange(method, params);
+    const isUnnamed = change?.kind === 'log' || change?.kind === 'notification';
+    if (isUnnamed && this.#events.onUnnamed) return this.#events.onUnnamed(change);
+    const call = isUnnamed ? this.wire.sole() : undefined;
     if (call) this.#onRelated(notification, call);
     else this.#watch.onNotification(notification);
   }

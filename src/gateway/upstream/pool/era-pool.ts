@@ -1,8 +1,8 @@
 // The connections to a server in one era, and which of them a request of a client uses.
 // 1. A server that learns with each call who calls, and answers on the call itself, has one connection for all clients.
 // 2. Clients that cannot be asked share a connection, and their calls run side by side. Where questions are answered in
-//    their place, a call that is known to ask has a connection to itself, and so has a new call while it is unclear which
-//    of the running calls has asked.
+//    their place, a call that is known to ask has a connection to itself. Calls that may ask keep off a connection with
+//    an open question or an abandoned call: they use a spare one.
 // 3. A client that can be asked shares a connection with all that declare the same, but only for lists and the like: what
 //    cannot ask. Its first other request opens a connection of its own, and from then on that one serves everything, so
 //    the client sees the lists and changes of one server. `share: 'all'` switches this off, and nobody can be asked.
@@ -141,12 +141,12 @@ export class EraPool {
     return this.#takeFrom(group, client);
   }
 
-  /** A shared connection on which it is clear whose questions are asked. */
-  undisputed(client: ClientView, home: Connection): Connection {
-    if (!home.isShared || !home.asks.isDisputed || home === this.#oneForAll) return home;
+  /** A shared connection without an open question or an abandoned call, on which it will be clear whose question is asked. */
+  calm(client: ClientView, home: Connection): Connection {
+    if (!home.isShared || home.asks.takesCalls || home === this.#oneForAll) return home;
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
       const connection = this.#share(client, ` ${spare}`);
-      if (!connection.asks.isDisputed) return connection;
+      if (connection.asks.takesCalls) return connection;
     }
     return home;
   }
@@ -155,8 +155,9 @@ export class EraPool {
     if (!connection.isTaken) return;
     const group = [...this.#groups.values()].find(({ connections }) => connections.includes(connection));
     const next = group?.waiting.shift();
-    if (next) next(connection);
-    else connection.isTaken = false;
+    if (next) return next(connection);
+    connection.isTaken = false;
+    if (connection.supervised.state === 'idle') this.forget(connection); // it was worn out
   }
 
   /** It was closed because it was not used: nothing is kept of a principal that does not come back. */
@@ -276,9 +277,8 @@ export class EraPool {
   }
 
   #create(opening: Opening, principal: string | undefined, isExpecting: boolean): Connection {
-    const { clock } = this.#options;
     const declared = { capabilities: declaredBy(opening), hasOurRoots: hasOurRoots(opening) };
-    const options = { ...declared, era: this.era, principal, isExpecting, clock };
+    const options = { ...declared, era: this.era, principal, isExpecting };
     return new Connection(options, (connection) => this.#options.open(connection));
   }
 }

@@ -26,6 +26,8 @@ export interface Listed {
   entries: JsonObject[];
   ttlMs: number;
   isPrivate: boolean;
+  /** Members of the list's own, `_meta` among them. */
+  more?: JsonObject | undefined;
   /** The member has never told what it offers. */
   isUnknown?: boolean | undefined;
 }
@@ -175,7 +177,8 @@ export class Catalog {
       if (Array.isArray(page[area])) entries.push(...(page[area] as unknown[]).filter(isObject));
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
-    const listed = { entries, ttlMs: Number(page.ttlMs ?? 0), isPrivate: page.cacheScope !== 'public' };
+    const { [area]: _entries, ttlMs = 0, cacheScope, nextCursor: _cursor, ...more } = page;
+    const listed = { entries, ttlMs: Number(ttlMs), isPrivate: cacheScope !== 'public', more };
     this.#last.set(area, client, listed);
     return listed;
   }

@@ -77,6 +77,7 @@ export class Catalogs {
       entries: area === 'tools' || area === 'prompts' ? this.#named(area, lists) : this.#joined(area, lists),
       ttlMs: Math.min(...lists.map(({ ttlMs }) => ttlMs)),
       isPrivate: lists.some(({ isPrivate }) => isPrivate),
+      more: joinMembers(lists),
     };
   }
 
@@ -157,4 +158,15 @@ export class Catalogs {
     const shown = typeof own === 'string' ? this.uris.publish(name, own) : own;
     return shown === own ? entry : { ...entry, [key]: shown };
   }
+}
+
+/** Of two that have the same name, the first in the configuration counts. */
+function joinMembers(lists: readonly Listed[]): JsonObject {
+  const joined: JsonObject = {};
+  const meta: JsonObject = {};
+  for (const { more } of lists.toReversed()) {
+    Object.assign(joined, more);
+    if (isObject(more?._meta)) Object.assign(meta, more._meta);
+  }
+  return Object.keys(meta).length > 0 ? { ...joined, _meta: meta } : joined;
 }

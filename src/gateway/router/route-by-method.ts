@@ -9,6 +9,7 @@ import { LIST_METHODS } from './catalog.ts';
 import type { Area } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
+import { routeCustom } from './route-custom.ts';
 import { routeResource } from './route-resource.ts';
 import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
@@ -16,7 +17,7 @@ import type { PublicIds } from './public-ids.ts';
 const AREA_OF = new Map(Object.entries(LIST_METHODS).map(([area, method]) => [method, area as Area]));
 
 export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: PublicIds): Promise<ResultObject> {
-  const { method, params, client } = exchange;
+  const { method } = exchange;
   const area = AREA_OF.get(method);
   if (area) return listPage(exchange, catalogs, area);
   switch (method) {
@@ -39,7 +40,7 @@ export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids:
     case 'tasks/list':
       return routeTask(exchange, catalogs.members, ids);
     default:
-      throw new GatewayError('METHOD_NOT_FOUND', { method, params: Object.keys(params), client: client.dialect });
+      return routeCustom(exchange, catalogs.members);
   }
 }
 
@@ -48,8 +49,9 @@ async function listPage({ params, client }: Exchange, catalogs: Catalogs, area: 
   if (params.cursor !== undefined) {
     throw new GatewayError('INVALID_PARAMS', { parameter: 'cursor', error: 'Invalid cursor' });
   }
-  const { entries, ttlMs, isPrivate } = await catalogs.list(area, client);
-  return { [area]: entries, ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope: isPrivate ? 'private' : 'public' };
+  const { entries, ttlMs, isPrivate, more } = await catalogs.list(area, client);
+  const cacheScope = isPrivate ? 'private' : 'public';
+  return { ...more, [area]: entries, ttlMs: Number.isFinite(ttlMs) ? ttlMs : 0, cacheScope };
 }
 
 async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'prompts') {
@@ -69,7 +71,7 @@ async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultO
   if (isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string') {
     const owner = await catalogs.owner('prompts', ref.name, exchange.client);
     const member = owner && catalogs.member(owner.server);
-    if (!member) return { completion: { values: [], total: 0, hasMore: false } };
+    if (!member) throw unknownRef(`Prompt ${ref.name} not found`);
     exchange.params = { ...exchange.params, ref: { ...ref, name: owner.name } };
     return handTo(member, exchange);
   }
@@ -83,5 +85,9 @@ async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultO
     const { entries } = await catalogs.listOf(member, 'resourceTemplates', exchange.client);
     if (isObject(ref) && entries.some((entry) => entry.uriTemplate === ref.uri)) return handTo(member, exchange);
   }
-  return { completion: { values: [], total: 0, hasMore: false } };
+  throw unknownRef(`Resource template ${String(isObject(ref) ? ref.uri : ref)} not found`);
+}
+
+function unknownRef(error: string): GatewayError {
+  return new GatewayError('INVALID_PARAMS', { parameter: 'ref', error });
 }

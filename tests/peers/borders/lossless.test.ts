@@ -316,3 +316,58 @@ describe.each(TRANSPORTS)('what a raw client sees directly and through the gatew
     await through.client.setLoggingLevel('error');
   });
 });
+
+describe('several servers', () => {
+  const opened = new Opened();
+  let client: any;
+
+  beforeAll(async () => {
+    const exact = await address(opened, 'exact', 'stdio');
+    const chatty = await address(opened, 'chatty-v1', 'stdio');
+    const connect = await gatewayTo(opened, { exact, chatty }, 'http');
+    ({ client } = await connectV1(opened, connect()));
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
+  const refused = async (params: any): Promise<any> => client.request(params, ANY).catch((thrown: unknown) => thrown);
+
+  test('a request that the protocol does not know goes to the server that knows it, or to the one that is named', async () => {
+    const echo = { method: 'acme/echo', params: { n: 1 } };
+    expect(await client.request(echo, ANY)).toMatchObject({ echo: { n: 1 } });
+    const to = (server: string) => ({ ...echo, params: { n: 2, _meta: { 'mcp-parley/server': server } } });
+    expect(await client.request(to('chatty'), ANY)).toEqual({ echo: { n: 2 } });
+    expect(await refused(to('exact'))).toMatchObject({
+      code: -32601,
+      message: expect.stringContaining('No acme/echo'),
+    });
+    expect(await refused(to('none'))).toMatchObject({
+      code: -32602,
+      data: { error: 'There is no server "none"; use one of exact, chatty' },
+    });
+    expect(await refused({ method: 'acme/none' })).toMatchObject({
+      code: -32601,
+      data: 'No server knows acme/none; asked were exact, chatty',
+    });
+  });
+
+  test('a notification that the protocol does not know goes to all of them', async () => {
+    await client.notification({ method: 'notifications/acme/told', params: { n: 1 } });
+    const told = await until('the notification to be heard', async () => {
+      const result = await client.callTool({ name: 'chatty__heard' });
+      return (JSON.parse(result.content[0].text) as any[]).find((one) => one.told);
+    });
+    expect(told).toEqual({ told: { n: 1 } });
+  });
+
+  test('completion of what nobody has is an error', async () => {
+    const argument = { name: 'a', value: '' };
+    for (const ref of [
+      { type: 'ref/prompt', name: 'none' },
+      { type: 'ref/resource', uri: 'acme://{none}' },
+    ]) {
+      expect(await refused({ method: 'completion/complete', params: { ref, argument } })).toMatchObject({
+        code: -32602,
+      });
+    }
+  });
+});

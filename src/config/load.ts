@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ParleyConfig } from './config.ts';
+import { checkOnDisk } from './check-on-disk.ts';
 import { readEnvFiles } from './env-file.ts';
 import { findConfig, userFolder } from './find.ts';
 import type { Surroundings } from './find.ts';
@@ -65,7 +66,10 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
   const input = validate(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
-  if (!problems.hasErrors) leaveOutOwn(input, { path, problems, options });
+  if (!problems.hasErrors) {
+    leaveOutOwn(input, { path, problems, options });
+    if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled });
+  }
   const config = problems.hasErrors
     ? undefined
     : normalize(options.share ? { ...input, share: options.share } : input, folder);

@@ -45,7 +45,7 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
 function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {
   const { description, share = shared, start = 'lazy', era, revision, idleMs, disabled = false } = server;
   const timeoutMs = server.timeoutMs ?? ((server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined);
-  const tools = server.tools && defined({ ...server.tools });
+  const tools = toToolRules(server);
   const settings = { description, share, start, era, revision, timeoutMs, idleMs, tools, disabled };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
   if (server.command === undefined && url !== undefined) {
@@ -54,6 +54,14 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
   const { command = '', args = [], env = {}, cwd } = server;
   const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);
   return defined({ command, args: [...args], env: { ...env }, cwd: folderOf, ...settings });
+}
+
+/** What other clients call it, as the rules that Parley has. */
+function toToolRules({ tools, includeTools, excludeTools, disabledTools }: ServerInput) {
+  const deny = [...(tools?.deny ?? []), ...(excludeTools ?? []), ...(disabledTools ?? [])];
+  const allow = tools?.allow ?? includeTools;
+  if (!tools && !allow && deny.length === 0) return undefined;
+  return defined({ ...tools, allow, deny: deny.length > 0 ? deny : tools?.deny });
 }
 
 function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {

@@ -15,6 +15,7 @@ export function parseConfig(text: string, path: string): Parsed {
   const places = new Places(text);
   const problems = new Problems(places);
   try {
+    if (isToml(text, path)) throw new Unreadable(0, 'this is TOML, as Codex writes it', TOML_HINT);
     const value = isYaml(text, path) ? parseYaml(text, places) : readJson(text, places, problems);
     return { value: toObject(value, problems), places, problems };
   } catch (thrown) {
@@ -22,6 +23,16 @@ export function parseConfig(text: string, path: string): Parsed {
     problems.ofText(places.at(thrown.offset), thrown.message, thrown.hint);
     return { value: undefined, places, problems };
   }
+}
+
+const TOML_HINT =
+  'Parley reads JSON and YAML: write the servers under [mcp_servers] to parley.config.yaml, as mcpServers with the same keys.';
+
+function isToml(text: string, path: string): boolean {
+  return (
+    /\.toml$/i.test(path) ||
+    (!/\.(jsonc?|ya?ml)$/i.test(path) && /^\s*\[[\w."-]+\]\s*$/m.test(text) && !/^\s*\{/.test(text))
+  );
 }
 
 /** By its name; where that says nothing, by its first character. */

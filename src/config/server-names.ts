@@ -8,7 +8,15 @@ const MAX_LENGTH = 48;
 
 /** "My Server" → "My-Server", "io.github.me/thing" → "io-github-me-thing". */
 export function toName(written: string): string {
-  return written.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  const plain = written.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  return plain === '' ? fromOtherScript(written) : plain;
+}
+
+/** "мой" → "xn--i1abb", as in host names: the one spelling in these letters that is the same for everybody. */
+function fromOtherScript(written: string): string {
+  const word = written.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '');
+  const url = `http://${word}`;
+  return word !== '' && URL.canParse(url) ? new URL(url).hostname : '';
 }
 
 /** Reports names that cannot be used, and two that are one after they were brought into form. */

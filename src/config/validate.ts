@@ -22,6 +22,8 @@ export function validate(value: Record<string, unknown>, context: Conforming): C
   if (config.mcpServers === undefined && config.servers === undefined) {
     context.problems.error([], 'there are no servers', 'Add "mcpServers": { "name": { "command": … } }.');
   }
+  checkEmpty(value, context.problems);
+  checkProjects(value, context.problems);
   for (const { path, server } of servers) {
     const [block, name] = path as [string, string];
     const written = (value[block] as Record<string, unknown>)[name];
@@ -36,6 +38,28 @@ export function validate(value: Record<string, unknown>, context: Conforming): C
   checkAsk(config, context);
   checkRest(config, context);
   return config;
+}
+
+/** An entry of nothing is passed over: it may be a leftover, or a mistake. */
+function checkEmpty(value: Record<string, unknown>, problems: Problems): void {
+  for (const block of ['mcpServers', 'servers']) {
+    for (const [name, entry] of Object.entries(value[block] ?? {})) {
+      if (entry === null)
+        problems.warn([block, name], 'this server is empty, and left out', 'Give it a command or a URL.');
+    }
+  }
+}
+
+/** Claude Code keeps the servers of each project beside those of the user. */
+function checkProjects({ projects }: Record<string, unknown>, problems: Problems): void {
+  if (typeof projects !== 'object' || projects === null) return;
+  for (const [folder, project] of Object.entries(projects)) {
+    const { mcpServers } = (project ?? {}) as { mcpServers?: object };
+    const names = typeof mcpServers === 'object' ? Object.keys(mcpServers ?? {}) : [];
+    if (names.length === 0) continue;
+    const hint = 'To serve them, copy them to "mcpServers" of this or another file.';
+    problems.warn(['projects', folder], `servers of one project are not read: ${names.join(', ')}`, hint);
+  }
 }
 
 export interface NamedServer {

@@ -26,6 +26,53 @@ describe('parley check', () => {
     });
   });
 
+  it('finds the mistakes that people make most', async () => {
+    using own = new Home();
+    const servers = {
+      one: { command: 'npx -y some-server .' },
+      two: { command: EXTERNAL[0], args: ['-y pkg'] },
+      three: { command: '~/bin/server' },
+      four: { command: EXTERNAL[0], cwd: './nowhere' },
+      five: { command: 'no-such-command-here' },
+      six: null,
+      мой: { command: EXTERNAL[0], disabledTools: ['delete'] },
+    };
+    own.write('mcp.json', { mcpServers: servers });
+    const { status, stdout } = await own.run(['check', 'mcp.json']);
+    expect(status).toBe(0);
+    for (const words of [
+      'mcpServers.one.command: a command and its arguments are one text here. Write "command": "npx", "args": ["-y","some-server","."].',
+      'mcpServers.two.args[0]: this is one argument with a space in it',
+      'mcpServers.three.command: "~" does not stand for your home here',
+      'mcpServers.four.cwd: this folder does not exist',
+      'mcpServers.five.command: this command is not on PATH',
+      'mcpServers.six: this server is empty, and left out',
+      'ok: mcp.json has 6 servers; 6 warnings',
+    ]) {
+      expect(stdout).toContain(words);
+    }
+  });
+
+  it('says what a TOML file is, which servers of a project are not read, and where a step is wrong', async () => {
+    using own = new Home();
+    own.write('config.toml', '[mcp_servers.files]\ncommand = "npx"\n');
+    const toml = await own.run(['check', 'config.toml']);
+    expect(toml).toMatchObject({ status: 1, stdout: expect.stringContaining('this is TOML, as Codex writes it') });
+    own.write('.claude.json', { mcpServers: {}, projects: { '/srv/app': { mcpServers: { db: { command: 'x' } } } } });
+    const claude = await own.run(['check', '.claude.json']);
+    expect(claude.stdout).toContain('servers of one project are not read: db');
+    own.write('broken.mjs', 'export default 3;');
+    own.write('parley.config.json', { ...GOOD, steps: ['./broken.mjs'] });
+    const { stdout, status } = await own.run(['check'], '', { TOKEN: 'abc' });
+    expect(stdout).toMatch(/parley\.config\.json:\d+:1: error: steps\[0\]: /);
+    expect(status).toBe(1);
+  });
+
+  it('prints the JSON Schema for editors', async () => {
+    const { stdout } = await home.run(['check', '--schema']);
+    expect(JSON.parse(stdout)).toMatchObject({ title: 'Parley' });
+  });
+
   it('tells all problems at once, each with its place and what to do', async () => {
     home.write('parley.config.json', BAD);
     const { status, stdout, stderr } = await home.run(['check']);

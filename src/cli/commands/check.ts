@@ -1,8 +1,12 @@
 // `parley check`: all that is wrong with a configuration, each with its place and what to do. Starts no server.
-import { buildGateway, buildListens } from '../../config/build.ts';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { buildListens } from '../../config/build.ts';
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load.ts';
+import { configSchema } from '../../config/json-schema.ts';
+import { buildSteps } from '../../config/steps.ts';
 import type { Problem } from '../../config/problems.ts';
 import { printConfig } from '../../config/print.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
@@ -13,9 +17,13 @@ import { problemLines, shown } from '../configured.ts';
 import type { Printer } from '../print.ts';
 
 export async function check(command: CheckCommand, print: Printer): Promise<number> {
+  if (command.schema) {
+    print.line(JSON.stringify(configSchema(), undefined, 2));
+    return 0;
+  }
   const loaded = loadConfig(command.config, surroundings());
   const { path, config, used } = loaded;
-  const problems = [...loaded.problems, ...(config ? await problemsOfParts(config) : [])];
+  const problems = [...loaded.problems, ...(config && path !== undefined ? await problemsOfParts(config, path) : [])];
   const isGood = problems.every(({ level }) => level !== 'error');
   if (command.json) {
     print.line(JSON.stringify({ path: path ?? null, ok: isGood, problems }, undefined, 2));
@@ -44,20 +52,29 @@ function withLimits(config: ParleyConfig): ParleyConfig {
 }
 
 /** What can be known only by doing it: files of steps and of TLS are read. */
-async function problemsOfParts(config: ParleyConfig): Promise<Problem[]> {
-  const log = createLog({ level: 'silent' });
-  const parts = {
-    steps: buildGateway(config, { log }).then(({ steps }) => steps.close()),
-    listen: buildListens(config),
-  };
+async function problemsOfParts(config: ParleyConfig, path: string): Promise<Problem[]> {
   const problems: Problem[] = [];
-  for (const [path, made] of Object.entries(parts)) {
-    await made.catch(({ message }: Error) => {
-      const hint = 'Correct what it names.';
-      problems.push({ level: 'error', path, line: undefined, column: undefined, message, hint });
-    });
+  const tell = (at: string, line: number | undefined, { message }: Error): void => {
+    const column = line === undefined ? undefined : 1;
+    problems.push({ level: 'error', path: at, line, column, message, hint: 'Correct it.' });
+  };
+  const log = createLog({ level: 'silent' });
+  for (const [index, form] of config.steps.entries()) {
+    const [name = ''] = Object.keys(form);
+    await buildSteps({ ...config, steps: [form] }, { log }).then(
+      (steps) => steps.close(),
+      (thrown: Error) => tell(`steps[${index}]`, lineOf(name, path), thrown),
+    );
   }
+  await buildListens(config).catch((thrown: Error) => tell('listen', undefined, thrown));
   return problems;
+}
+
+/** Where the file names it: its normal form has the whole path, the file any part of it. */
+function lineOf(name: string, path: string): number | undefined {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const at = lines.findIndex((line) => line.includes(basename(name)));
+  return at === -1 ? undefined : at + 1;
 }
 
 function verdict({ path, config, problems, isGood }: Checked, print: Printer): string {

@@ -1,0 +1,70 @@
+// What a person who starts for the first time is told.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createPrinter } from '../print.ts';
+import { clientFiles, firstLines } from './client-files.ts';
+import { program, programOf } from './program.ts';
+import { welcome } from './welcome.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'parley-first-'));
+afterAll(() => rmSync(home, { recursive: true }));
+const around = { home, cwd: join(home, 'project'), env: {}, platform: 'linux' as const };
+
+function write(name: string, content: unknown): void {
+  const path = join(home, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+describe('the name of the program', () => {
+  it.each([
+    ['/usr/local/bin/parley', 'parley'],
+    ['/usr/local/bin/mcp-parley', 'mcp-parley'],
+    ['/srv/app/node_modules/.bin/parley', 'npx parley'],
+    ['/srv/.npm/_npx/0123/node_modules/.bin/mcp-parley', 'npx mcp-parley'],
+    ['/srv/.npm/_npx/0123/node_modules/.bin/parley', 'npx mcp-parley'],
+    ['/opt/parley/dist/cli/main.js', 'parley'],
+  ])('started as %s is %s', (started, name) => {
+    expect(program(started)).toBe(name);
+  });
+
+  it('in a client is npx for a package, and the file for a checkout', () => {
+    expect(programOf(['demo'], '/x/node_modules/mcp-parley/dist/cli/main.js')).toEqual({
+      ...{ command: 'npx', args: ['-y', 'mcp-parley', 'demo'] },
+    });
+    expect(programOf(['demo'], '/opt/parley/dist/cli/main.js')).toMatchObject({ command: 'node' });
+  });
+});
+
+describe('without a configuration', () => {
+  it('the files of clients are named, with their servers and what to type', () => {
+    expect(firstLines(around)).toEqual([expect.stringMatching(/^Write parley\.config\.jsonc here/)]);
+    write('.cursor/mcp.json', { mcpServers: { a: {}, b: {} } });
+    write('.claude.json', { mcpServers: { a: {} }, projects: { '/x': { mcpServers: { c: {} } } } });
+    write('.config/Code/User/mcp.json', '{ // VS Code\n "servers": { "a": {}, } }');
+    write('.codex/config.toml', '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a.env]\nK = "v"\n');
+    write('.gemini/settings.json', { theme: 'dark' });
+    expect(clientFiles(around).map(({ client, shown, servers }) => `${client}: ${shown} ${servers}`)).toEqual([
+      'Claude Code: ~/.claude.json 2',
+      'Cursor: ~/.cursor/mcp.json 2',
+      'VS Code: ~/.config/Code/User/mcp.json 1',
+      'Codex: ~/.codex/config.toml 1',
+    ]);
+    expect(firstLines(around).join('\n')).toContain('serve ~/.claude.json');
+  });
+});
+
+describe('the welcome', () => {
+  it('tells each client its own form, and Claude Desktop a command', () => {
+    const print = createPrinter({ out: { write: () => {} }, env: {} });
+    const options = { host: '127.0.0.1', port: 9000, isChosen: true, print, title: 'x', name: 'parley', about: [] };
+    const lines = welcome({ ...options, program: (url) => ['wrap', url], served: 'mcp.json, which is served here' });
+    const after = (head: string): string => lines[lines.findIndex((line) => line.startsWith(head)) + 1]!;
+    expect(after('Claude Desktop')).toMatch(/"command": .*"wrap", ?"http:\/\/127\.0\.0\.1:9000\/mcp"/);
+    expect(after('VS Code')).toContain('{"servers": {"parley": {"type": "http", "url": "http://127.0.0.1:9000/mcp"}}}');
+    expect(after('Codex')).toContain('[mcp_servers.parley]');
+    expect(lines.join('\n')).toContain('(not in mcp.json, which is served here)');
+  });
+});

@@ -5,6 +5,7 @@ const DEMO = { name: 'demo', port: undefined, host: '127.0.0.1', stdio: false, l
 const WRAP = {
   ...{ name: 'wrap', revision: undefined, port: undefined, host: '127.0.0.1', startMs: 50_000, log: undefined },
   logCalls: false,
+  isAsking: true,
 };
 
 function reasonFor(argv: string[]): string {

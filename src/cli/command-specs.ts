@@ -103,6 +103,7 @@ export const SPECS: readonly CommandSpec[] = [
       },
       'start-timeout': { type: 'string', value: 'S', text: 'seconds the server may take to start (default 50)' },
       'log-calls': logCalls,
+      'no-ask': { type: 'boolean', text: 'ask nothing in the place of a client that cannot be asked; adds no tool' },
       log,
       help,
     },

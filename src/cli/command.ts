@@ -23,6 +23,8 @@ export interface WrapCommand {
   port: number | undefined;
   host: string;
   startMs: number;
+  /** Whether users are asked whose clients cannot be. */
+  isAsking: boolean;
   log: LogLevel | undefined;
   logCalls: boolean;
 }

@@ -64,6 +64,7 @@ function toWrap({ values, words }: Given): Runnable {
     port: toPort(values['port']),
     host: toHost(values['host']) ?? DEFAULT_HOST,
     startMs: toSeconds(values['start-timeout'] ?? '50', '--start-timeout') * 1000,
+    isAsking: values['no-ask'] !== true,
     log: toLevel(values['log']),
     logCalls: values['log-calls'] === true,
   };

@@ -6,6 +6,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
 import { isObject, toNotification } from '../protocol/message.ts';
+import { handleWithOwn } from '../protocol/own-tool.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
 import { toPlain } from '../protocol/raw-object.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
@@ -21,6 +22,7 @@ import type { RouterOptions } from './router/router.ts';
 import { reportUnmatched } from './unmatched-rules.ts';
 
 export class View implements Target {
+  readonly takesOwnTools = true;
   readonly #options: RouterOptions;
   readonly #watchers = new Map<(change: Change) => void, { watcher: Watcher | undefined; unwatch: () => void }>();
   #steps: readonly Step[] = [];
@@ -117,9 +119,10 @@ export class View implements Target {
     this.#hasUncheckedWords = this.#options.isWhole === true && steps.some(({ toolWords }) => toolWords?.length);
     this.#greetings = steps.flatMap(({ greeting }) => greeting ?? []).toReversed();
     this.#scope = createScope();
+    const route = (exchange: Exchange) => router.handle(exchange);
     this.#chain = createChain(
       steps,
-      (exchange) => (exchange.isNotification ? tell(router, exchange) : router.handle(exchange)),
+      (exchange) => (exchange.isNotification ? tell(router, exchange) : handleWithOwn(exchange, route)),
       {
         ownerOf: (exchange) => router.ownerOf(exchange),
         originOf: (area, name) => router.originOf(area, name),

@@ -80,6 +80,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.maySuspend;
   }
 
+  get ownTool(): Exchange['ownTool'] {
+    return this.inner.ownTool;
+  }
+
   get resumed(): Exchange['resumed'] {
     return this.inner.resumed;
   }

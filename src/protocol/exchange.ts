@@ -3,6 +3,7 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { JsonObject } from './message.ts';
+import type { OwnTool } from './own-tool.ts';
 import type { Resumed } from './suspended.ts';
 
 /** How a client came in. Headers hold credentials: they are for decisions, not for logs. */
@@ -118,6 +119,8 @@ export interface Exchange {
   readonly maySuspend?: boolean | undefined;
   /** It was answered so before, and this is what has come of it. */
   readonly resumed?: Resumed | undefined;
+  /** A tool of the gateway's own that the client may see or has called. */
+  readonly ownTool?: OwnTool | undefined;
   /** A notification that belongs to this request, sent before its answer. */
   notify(method: string, params?: JsonObject): void;
   progress(progress: Progress): void;

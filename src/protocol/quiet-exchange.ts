@@ -14,6 +14,7 @@ export class QuietExchange implements Exchange {
   readonly task = undefined;
   readonly trace = undefined;
   params: JsonObject;
+  ownTool: Exchange['ownTool'];
 
   constructor(method: string, params: JsonObject, client: ClientView, signal = new AbortController().signal) {
     this.method = method;

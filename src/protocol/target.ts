@@ -40,6 +40,8 @@ export interface Target {
   followTask?(taskId: string, client: ClientView): Promise<void>;
   /** Something a client says without wanting an answer, such as that its roots have changed. */
   notify?(notification: NotificationMessage, client: ClientView): void;
+  /** It lets requests with a tool of the gateway's own (own-tool.ts) pass its steps, and answers them. */
+  readonly takesOwnTools?: boolean | undefined;
   /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */
   inputSchema?(tool: string, client: ClientView): JsonObject | undefined;
 }

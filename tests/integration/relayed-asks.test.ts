@@ -22,9 +22,9 @@ describe.each(PAIRS)('client $client, server $server over $upstream', (pair) => 
 
   test('the result asks, the answer is passed on, and the result of the call comes back', async () => {
     await using client = await between.connect();
+    const asked = await call(client, 'ask');
     const tools = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('parley_answer');
-    const asked = await call(client, 'ask');
     expect(asked).toMatchObject({ isError: false, text: expect.stringContaining('Do not guess') });
     expect(await call(client, 'parley_answer', { handle: asked.handle, answer: { city: 'Oslo' } })).toMatchObject({
       text: 'accept Oslo',

@@ -34,7 +34,7 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   // Only a port outlives this process: on stdio the client goes with it.
   const kept = port === undefined ? {} : { stateFolder: (await import('../running/state-file.ts')).ownStateFolder() };
   const around = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
-  const asking = new Asking({}, around);
+  const asking = new Asking(command.isAsking ? {} : { ask: { channels: [] } }, around);
   // What is opened before anybody comes is what most of them will share.
   const assisted = () => asking.assisted;
   const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log, assisted, id });

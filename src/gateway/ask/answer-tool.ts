@@ -1,10 +1,11 @@
 // The tool by which a model brings what its user has answered. Listed for clients that cannot be asked.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { toOwnEntry } from '../../protocol/own-tool.ts';
 
 export const ANSWER_TOOL = 'parley_answer';
 
-export const answerTool: JsonObject = {
+export const answerTool: JsonObject = toOwnEntry({
   name: ANSWER_TOOL,
   title: "Pass on the user's answer",
   description:
@@ -28,7 +29,7 @@ export const answerTool: JsonObject = {
     destructiveHint: false,
     openWorldHint: false,
   },
-};
+});
 
 export interface Given {
   handle: unknown;

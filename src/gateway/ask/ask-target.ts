@@ -1,39 +1,54 @@
 // Stands between the clients and the chain, so that whatever asks behind it finds its person: a server, a step, a flow. Clients
-// that cannot be asked see one more tool, by which their model passes answers on.
+// that cannot be asked see one more tool, by which their model passes answers on. It is listed from the first question on: for the client
+// that was asked, and for stateless clients, which cannot be told apart, once any of them was.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
+import type { NotificationMessage } from '../../protocol/message.ts';
+import { handleWithOwn } from '../../protocol/own-tool.ts';
+import type { OwnTool } from '../../protocol/own-tool.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import { ANSWER_TOOL, answerTool } from './answer-tool.ts';
 import { AskedExchange } from './asked-exchange.ts';
+import type { HeldListener } from './asked-exchange.ts';
 import type { Means } from './means.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
-export class AskTarget extends DelegatedTarget {
+export class AskTarget extends DelegatedTarget implements HeldListener {
   readonly #means: Means;
+  /** Clients with sessions whose calls were held. */
+  readonly #asked = new WeakSet<ClientView>();
+  #hasAsked = false;
+  readonly #listeners = new Map<(change: Change) => void, ClientView>();
   readonly #handle: (exchange: Exchange) => Result;
+  readonly #ownTool: OwnTool;
 
   constructor(target: Target, means: Means) {
     super(target);
     this.#means = means;
     this.#handle = (exchange) => target.handle(exchange);
+    const run = async (exchange: Exchange): Promise<ResultObject> => {
+      const { takeAnswer } = await import('./take-answer.ts'); // most clients never bring one
+      return takeAnswer(exchange, means);
+    };
+    this.#ownTool = { name: ANSWER_TOOL, entry: answerTool, run };
   }
 
   override handle(exchange: Exchange): Result {
     this.#assist(exchange.client);
     switch (exchange.method) {
       case 'tools/call':
-        if (exchange.params.name === ANSWER_TOOL && this.#takesAnswers(exchange.client)) return this.#answer(exchange);
-        return new AskedExchange(exchange, this.#means).run(this.#handle);
+        if (exchange.params.name === ANSWER_TOOL && this.#takesAnswers(exchange.client))
+          return this.#withOwnTool(exchange);
+        return new AskedExchange(exchange, this.#means, this).run(this.#handle);
       case 'tools/list':
-        return this.#takesAnswers(exchange.client) ? this.#list(exchange) : this.target.handle(exchange);
+        return this.#listsAnswers(exchange.client) ? this.#withOwnTool(exchange) : this.target.handle(exchange);
       case 'prompts/get':
       case 'resources/read':
-        return new AskedExchange(exchange, this.#means).run(this.#handle);
+        return new AskedExchange(exchange, this.#means, this).run(this.#handle);
       default:
         return this.target.handle(exchange);
     }
@@ -49,10 +64,11 @@ export class AskTarget extends DelegatedTarget {
   }
 
   override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
-    if (watcher) this.#assist(watcher.client);
+    if (watcher) this.#listeners.set(listener, this.#assist(watcher.client));
     const unwatch = this.target.watch(listener, watcher);
     return () => {
       unwatch();
+      this.#listeners.delete(listener);
       if (watcher) this.#means.rounds.leave(watcher.client);
     };
   }
@@ -69,6 +85,22 @@ export class AskTarget extends DelegatedTarget {
     this.target.notify?.(notification, this.#assist(client));
   }
 
+  /** The list of tools has one more from now on. */
+  onHeld(client: ClientView): void {
+    const isNews = (one: ClientView): boolean =>
+      one.dialect === 'stateless' ? !this.#hasAsked : one === client && !this.#asked.has(one);
+    const told = [...this.#listeners].filter(([, one]) => isNews(one));
+    this.#hasAsked = true;
+    this.#asked.add(client);
+    for (const [listener] of told) listener({ kind: 'tools' });
+  }
+
+  #listsAnswers(client: ClientView): boolean {
+    if (this.#means.rounds.hasAny(client.principal)) return true;
+    const wasAsked = client.dialect === 'stateless' ? this.#hasAsked : this.#asked.has(client);
+    return wasAsked && client.assisted?.elicitation !== undefined;
+  }
+
   #assist(client: ClientView): ClientView {
     if (client.assisted === undefined) client.assisted = this.#means.assistedFor(client);
     return client;
@@ -78,15 +110,22 @@ export class AskTarget extends DelegatedTarget {
     return assisted?.elicitation !== undefined || this.#means.rounds.hasAny(principal);
   }
 
-  async #answer(exchange: Exchange): Promise<ResultObject> {
-    const { takeAnswer } = await import('./take-answer.ts'); // most clients never bring one
-    return takeAnswer(exchange, this.#means);
+  /** With the tool for answers: by the steps of the target, where it has some. */
+  #withOwnTool(exchange: Exchange): Result {
+    const own = new OwnToolExchange(exchange, this.#ownTool);
+    return this.target.takesOwnTools ? this.target.handle(own) : handleWithOwn(own, this.#handle);
+  }
+}
+
+class OwnToolExchange extends DelegatedExchange {
+  readonly #ownTool: OwnTool;
+
+  constructor(inner: Exchange, ownTool: OwnTool) {
+    super(inner);
+    this.#ownTool = ownTool;
   }
 
-  /** At the end of the last page: a cursor of the servers is none of ours. */
-  async #list(exchange: Exchange): Promise<JsonObject> {
-    const result = toPlain(await this.target.handle(exchange));
-    if (!Array.isArray(result.tools) || result.nextCursor !== undefined) return result;
-    return { ...result, tools: [...(result.tools as JsonObject[]), answerTool] };
+  override get ownTool(): OwnTool {
+    return this.#ownTool;
   }
 }

@@ -7,7 +7,7 @@
 // A question to a human goes the next way, too, where the client answers it by itself (own-word.ts).
 // What the call tells meanwhile (progress, log lines) goes to the request that carries it just then.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
-import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
@@ -18,8 +18,14 @@ import { putByPage } from './put-by-page.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
+/** Is told of clients whose calls are held for an answer. */
+export interface HeldListener {
+  onHeld(client: ClientView): void;
+}
+
 export class AskedExchange extends DelegatedExchange {
   readonly #means: Means;
+  readonly #listener: HeldListener | undefined;
   readonly #carried = new Carried();
   /** The request that is told what comes next. */
   #carrier: Exchange | undefined;
@@ -27,9 +33,10 @@ export class AskedExchange extends DelegatedExchange {
   #cancellation: Cancellation | undefined;
   #isOver = false;
 
-  constructor(inner: Exchange, means: Means) {
+  constructor(inner: Exchange, means: Means, listener?: HeldListener) {
     super(inner);
     this.#means = means;
+    this.#listener = listener;
     this.#carrier = inner;
   }
 
@@ -90,6 +97,7 @@ export class AskedExchange extends DelegatedExchange {
   say(next: Promise<ResultObject>): void {
     this.#carrier = undefined;
     this.#carried.say(next);
+    this.#listener?.onHeld(this.inner.client);
   }
 
   #end(): void {

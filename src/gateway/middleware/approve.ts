@@ -55,6 +55,7 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
         tools.learn(exchange, outcome.result);
         return outcome;
       }
+      if (exchange.ownTool) return next(); // it brings an answer, and does nothing else
       const isCall = exchange.method === 'tools/call';
       const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
       if (!originOf?.('tools', tool)) await tools.annotations(tool, exchange, lookUp); // whatever is listed has an origin

@@ -131,6 +131,7 @@ class Chain implements ChainContext {
   #link(step: Step, after: number, rest: Run): Run {
     const lookUp: Place['lookUp'] = async (exchange, method, params = {}) => {
       const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
+      quiet.ownTool = exchange.ownTool;
       return toPlain(await this.#start(this.#from(after, method), quiet));
     };
     const originOf = originBehind(this.#steps.slice(after), this.scope, this.#originOf);

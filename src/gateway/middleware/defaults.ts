@@ -1,6 +1,7 @@
 // Arguments for calls that leave them out. The listed schema tells them, and no longer requires them.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { isOwnEntry } from '../../protocol/own-tool.ts';
 import type { Step } from '../../protocol/step.ts';
 import { wordsIn } from './glob.ts';
 import { KnownTools } from './known-tools.ts';
@@ -23,7 +24,7 @@ export function defaults(byTool: ToolArguments): Step {
       const outcome = await next();
       tools.learn(exchange, outcome.result);
       const shown = toListed(outcome.result.tools).map((tool) => {
-        const values = argumentsOf(tool.name, originOf?.('tools', tool.name));
+        const values = isOwnEntry(tool) ? undefined : argumentsOf(tool.name, originOf?.('tools', tool.name));
         return values ? editSchema(tool, values, (properties) => withValues(properties, values)) : tool;
       });
       outcome.result = { ...outcome.result, tools: shown };

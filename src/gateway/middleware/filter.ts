@@ -1,5 +1,6 @@
 // Keeps tools, prompts and resources from clients. What is denied is neither listed nor answered: a tool or prompt does not
 // exist, a resource is refused. Deny wins over allow; an allow list denies everything else.
+import { isOwnEntry } from '../../protocol/own-tool.ts';
 import type { Step } from '../../protocol/step.ts';
 import { filterResources } from './filter-resources.ts';
 import { wordsIn } from './glob.ts';
@@ -34,11 +35,18 @@ export function filter(options: FilterOptions = {}): Step {
   const rule = checkRule('filter', all);
   const allowed = (kind: string, own: Rule = {}) => toAllowed([rule, checkRule(`filter.${kind}`, own)]);
   const isTool = allowed('tools', tools);
+  // A list of what servers may show says nothing of a tool of the gateway's own.
+  const isOwnTool = toAllowed([{ deny: rule.deny }, { deny: tools?.deny }]);
   const isPrompt = allowed('prompts', prompts);
   const isResource = allowed('resources', resources);
   const named = mapNames({
     name: 'filter',
-    tools: isTool && ((tool, origin) => (isTool(tool.name, origin) ? tool : undefined)),
+    tools:
+      isTool &&
+      ((tool, origin) => {
+        const isMeant = isOwnEntry(tool) ? isOwnTool?.(tool.name) !== false : isTool(tool.name, origin);
+        return isMeant ? tool : undefined;
+      }),
     prompts: isPrompt && ((prompt, origin) => (isPrompt(prompt.name, origin) ? prompt : undefined)),
     strict: true,
     toolWords: wordsIn([...(tools?.allow ?? []), ...(tools?.deny ?? [])]),

@@ -2,6 +2,7 @@
 // rule for taking names apart.
 // 1. A name that is shown belongs to one entry.
 // 2. What a changed list may have made untrue is kept until there is something newer: a server that is away keeps its names.
+import { isOwnEntry } from '../../protocol/own-tool.ts';
 import type { Origin } from '../../protocol/step.ts';
 import type { Listed } from './list-all.ts';
 
@@ -31,7 +32,8 @@ export class NameTable {
   learn(entries: readonly Listed[], originOf: EntryOrigin): Listed[] | Clash {
     const shown: Listed[] = [];
     for (const entry of entries) {
-      const mapped = this.#map(entry, originOf(entry.name));
+      const asked = this.#map(entry, originOf(entry.name));
+      const mapped = asked && isOwnEntry(entry) ? entry : asked;
       this.#shown.set(entry.name, mapped?.name);
       if (!mapped) continue;
       const owner = this.#owners.get(mapped.name);

@@ -1,5 +1,6 @@
 // Rules that stand with a server: which of its tools clients may see and call, and which need a person's approval. They are the innermost
 // steps of every chain, so they judge what the server will really get.
+import { isOwnEntry } from '../../protocol/own-tool.ts';
 import type { Step } from '../../protocol/step.ts';
 import { readRule } from './approval-rule.ts';
 import type { ApproveWhen, Judge } from './approval-rule.ts';
@@ -54,7 +55,7 @@ function filterBy(allowed: ReadonlyMap<string, NameRule>, toolWords: readonly st
     strict: true,
     tools: (tool, origin) => {
       const isAllowed = origin && allowed.get(origin.server);
-      return !isAllowed || isAllowed(tool.name, origin) ? tool : undefined;
+      return !isAllowed || isOwnEntry(tool) || isAllowed(tool.name, origin) ? tool : undefined;
     },
   });
 }

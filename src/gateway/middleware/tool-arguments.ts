@@ -48,7 +48,7 @@ export function runEdited(
   const places = RUNNING[exchange.method];
   if (!places) return undefined;
   const tool = exchange.params[places.name];
-  if (typeof tool !== 'string') return next();
+  if (typeof tool !== 'string' || exchange.ownTool) return next();
   const run = (): Promise<Outcome> => {
     const set = argumentsOf(tool, around.originOf?.('tools', tool));
     const given = exchange.params[places.args] ?? {};

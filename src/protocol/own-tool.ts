@@ -1,0 +1,46 @@
+// A tool of the gateway's own. It stands behind the steps like the tools of servers: it is listed after them, and its calls are logged,
+// filtered and counted. Its name never changes, because the words of other results name it.
+import type { Exchange } from './exchange.ts';
+import type { JsonObject } from './message.ts';
+import { toPlain } from './raw-object.ts';
+import type { ResultObject } from './raw-object.ts';
+
+export interface OwnTool {
+  readonly name: string;
+  /** As it is listed, marked by `toOwnEntry`. */
+  readonly entry: JsonObject;
+  run(exchange: Exchange): Promise<ResultObject>;
+}
+
+/** No server can send it: it is not JSON. Copies of the entry keep it. */
+const MARK = Symbol.for('mcp-parley.own-tool');
+
+export function toOwnEntry(entry: JsonObject): JsonObject {
+  return { ...entry, [MARK]: true };
+}
+
+export function isOwnEntry(entry: object): boolean {
+  return MARK in entry;
+}
+
+/** Lets `handle` answer, unless the request is for the exchange's own tool; adds that to the last page of tools. */
+export function handleWithOwn(
+  exchange: Exchange,
+  handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
+): Promise<ResultObject> | ResultObject {
+  const { method } = exchange;
+  const own = method === 'tools/call' || method === 'tools/list' ? exchange.ownTool : undefined;
+  if (!own) return handle(exchange);
+  if (method === 'tools/list') return list(exchange, own, handle);
+  return exchange.params.name === own.name ? own.run(exchange) : handle(exchange);
+}
+
+async function list(
+  exchange: Exchange,
+  { entry }: OwnTool,
+  handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
+): Promise<ResultObject> {
+  const result = toPlain(await handle(exchange));
+  if (!Array.isArray(result.tools) || result.nextCursor !== undefined) return result;
+  return { ...result, tools: [...(result.tools as JsonObject[]), entry] };
+}

@@ -13,6 +13,6 @@ server.setRequestHandler(CallToolRequestSchema, async () => {
   const say = (text) => ({ content: [{ type: 'text', text }] });
   if (!server.getClientCapabilities()?.elicitation) return say('nobody to ask');
   const { content } = await server.elicitInput({ message: 'Who?', requestedSchema });
-  return say(`hello ${content?.who}`);
+  return say(`hello ${String(content?.who)}`);
 });
 await server.connect(new StdioServerTransport());

@@ -26,14 +26,21 @@ interface SetUp {
   isShared?: boolean;
   isExpecting?: boolean;
   capabilities?: object;
+  asksByRequest?: boolean;
 }
 
-function setUp({ isShared = true, isExpecting = false, capabilities = { elicitation } }: SetUp = {}) {
+function setUp({
+  isShared = true,
+  isExpecting = false,
+  asksByRequest = true,
+  capabilities = { elicitation },
+}: SetUp = {}) {
   const worn: boolean[] = [];
   const habits = new CallHabits();
   const routing = new AskRouting({
     ...{ capabilities, isExpecting },
     isShared: () => isShared,
+    asksByRequest: () => asksByRequest,
     onWorn: (isWorn) => void worn.push(isWorn),
   });
   const send = (put: Put, { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {}) => {
@@ -149,11 +156,14 @@ describe('a shared connection', () => {
     expect([routing.takesCalls, worn]).toEqual([false, [true]]);
   });
 
-  it('is not worn out where the server cannot ask', () => {
-    const { routing, send, worn } = setUp({ capabilities: {} });
-    send(answers('call')).call.onAbandoned();
-    expect([routing.takesCalls, worn]).toEqual([true, []]);
-  });
+  it.each([{ capabilities: {} }, { asksByRequest: false }])(
+    'is not worn out where the server cannot ask: %o',
+    (options) => {
+      const { routing, send, worn } = setUp(options);
+      send(answers('call')).call.onAbandoned();
+      expect([routing.takesCalls, worn]).toEqual([true, []]);
+    },
+  );
 
   it('remembers no more abandoned calls than it has room for, and asks nobody by guess then', async () => {
     const { routing, send } = setUp();

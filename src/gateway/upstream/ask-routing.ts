@@ -21,6 +21,8 @@ export interface AskRoutingOptions {
   /** What the server was told that it may ask for. */
   capabilities: ClientCapabilities;
   isShared: () => boolean;
+  /** Servers of the stateless era ask by their answers, which name the call. */
+  asksByRequest: () => boolean;
   /** A client is about to come whose connection this will be, and which can be asked outside of calls. */
   isExpecting: boolean;
   /** An abandoned call keeps the connection from being used for calls that may ask; or no longer does. */
@@ -234,7 +236,8 @@ export class AskRouting {
   /** Where nothing may be asked, an abandoned call can do no harm; a client's own connection is the client's. */
   #wear(calls: OpenCall[]): void {
     const { elicitation, sampling, roots } = this.#options.capabilities;
-    if (this.#isOwn || !(elicitation ?? sampling ?? roots) || calls.length === 0) return;
+    if (this.#isOwn || !this.#options.asksByRequest() || !(elicitation ?? sampling ?? roots) || calls.length === 0)
+      return;
     for (const call of calls) this.#wearing.add(call);
     this.#tellWorn();
   }

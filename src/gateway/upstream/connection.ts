@@ -48,6 +48,7 @@ export class Connection {
       capabilities,
       isExpecting,
       isShared: () => this.isShared,
+      asksByRequest: () => this.supervised.current?.server.dialect === 'handshake',
       onWorn: (isWorn) => (this.supervised.isWorn = isWorn),
     });
     this.supervised = supervise(this);

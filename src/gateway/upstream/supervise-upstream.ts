@@ -34,6 +34,7 @@ export function superviseUpstream(
   return new Supervised({
     clock,
     idleMs: () => options.idleMs ?? (connection.isReplaceable ? ownIdleMs : undefined),
+    lingerMs: ownIdleMs,
     isKept: () => supervision.isKept(),
     admit: () => supervision.admit(),
     open: (onClose, signal) =>

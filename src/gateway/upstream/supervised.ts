@@ -25,12 +25,11 @@ export interface SupervisedOptions {
   onIdle?(): void;
   /** It was closed because it was worn out; the next use opens another one. */
   onReplaced?(): void;
+  /** How long a worn-out server may go on with a call that nobody waits for: it may be in the middle of something. */
+  lingerMs?: number | undefined;
   /** The server does something for which nobody waits just now: it must not be closed yet. */
   isAtWork?(upstream: Upstream): boolean;
 }
-
-/** How long a server that is replaced may go on with a call that nobody waits for: it may be in the middle of something. */
-const LINGER_MS = 60_000;
 
 /** How long a caller waits for another attempt with a server that failed before. */
 const RETRY_WAIT_MS = 5000;
@@ -224,7 +223,8 @@ export class Supervised {
     this.#options.onReplaced?.();
     void this.#closeWorn();
     upstream.mute();
-    const stop = this.#options.clock.after(LINGER_MS, () => void this.#closeWorn());
+    const { clock, lingerMs = 60_000 } = this.#options;
+    const stop = clock.after(lingerMs, () => void this.#closeWorn());
     this.#worn = { upstream, stop };
   }
 

@@ -97,7 +97,7 @@ describe('/metrics', () => {
   it('tells of clients and servers', async () => {
     const { url, get } = await listening({ servers: { one: speaking('one'), dead: DEAD } });
     const client = await connect(url, { log, revision: '2025-11-25' });
-    await client.callTool('hello');
+    await client.callTool('one__hello');
     const { status, type, text } = await get('/metrics');
     const metrics = parseMetrics(text);
     expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);

@@ -41,7 +41,8 @@ async function setUp(options: Partial<GatewayOptions> = {}, meta: JsonObject = {
   };
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await serving('far').connect(theirs);
-  const gateway = createGateway({ log, servers: { near: serving('near'), far: { server: ours } }, ...options });
+  const servers = { near: serving('near'), far: { server: ours } };
+  const gateway = createGateway({ log, names: 'on-collision', servers, ...options });
   const [client, door] = InMemoryTransport.createLinkedPair();
   closing.push(() => gateway.close());
   await gateway.connect(door);

@@ -67,6 +67,9 @@ export interface OutgoingCall extends CallOptions {
   ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
+/** What a client said in a request to subscribe or unsubscribe, beside the URI. */
+export type Said = Pick<OutgoingCall, 'params' | 'trace'>;
+
 /** A log message, or a notification of the server's own. */
 export type Unnamed = Extract<Change, { kind: 'log' | 'notification' }>;
 

@@ -10,7 +10,7 @@ import type {
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { SentParams } from '../../protocol/written-params.ts';
 import type { Log } from '../../shared/log.ts';
-import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
+import type { CallOptions, OutgoingCall, Said, ServerView } from '../../protocol/server-view.ts';
 
 export interface WireCall extends Omit<CallOptions, 'trace'> {
   method: string;
@@ -85,9 +85,9 @@ export interface Speaker {
   notify(method: string, params?: JsonObject): Promise<void>;
   /** Makes the server tell of changes from now on; a handshake server does so by itself. */
   watch(): void;
-  /** Wants to be told when this resource changes. */
-  subscribe(uri: string): Promise<void>;
-  unsubscribe(uri: string): Promise<void>;
+  /** Asks the server to report changes of this resource. Resolves with the server's result; empty where the era has no such request. */
+  subscribe(uri: string, said?: Said): Promise<JsonObject>;
+  unsubscribe(uri: string, said?: Said): Promise<JsonObject>;
   /** Wants to be told of this task until it has ended; absent where servers tell of them by themselves. */
   followTask?(taskId: string): Promise<void>;
   setLogLevel(level: string): Promise<void>;

@@ -77,7 +77,7 @@ export class Catalogs {
       entries: area === 'tools' || area === 'prompts' ? this.#named(area, lists) : this.#joined(area, lists),
       ttlMs: Math.min(...lists.map(({ ttlMs }) => ttlMs)),
       isPrivate: lists.some(({ isPrivate }) => isPrivate),
-      more: joinMembers(lists),
+      more: joinMembers(lists.map(({ more }) => more)),
     };
   }
 
@@ -160,11 +160,11 @@ export class Catalogs {
   }
 }
 
-/** Of two that have the same name, the first in the configuration counts. */
-function joinMembers(lists: readonly Listed[]): JsonObject {
+/** The members that servers added to their lists. Of two with the same name, the first in the configuration counts. */
+export function joinMembers(lists: readonly (JsonObject | undefined)[]): JsonObject {
   const joined: JsonObject = {};
   const meta: JsonObject = {};
-  for (const { more } of lists.toReversed()) {
+  for (const more of lists.toReversed()) {
     Object.assign(joined, more);
     if (isObject(more?._meta)) Object.assign(meta, more._meta);
   }

@@ -6,6 +6,7 @@ import { fieldOf, toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { joinMembers } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import { TaskExchange } from './task-exchange.ts';
@@ -55,14 +56,17 @@ async function listTasks(exchange: Exchange, members: readonly Member[], ids: Pu
   const able = members.filter(({ target }) => target.capabilities(exchange.client).tasks);
   if (able.length === 0) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
   const lists = await Promise.all(
-    able.map(async (member) => ({ member, list: toPlain(await handTo(member, exchange)) })),
+    able.map(async (member) => {
+      const { tasks, nextCursor, ...more } = toPlain(await handTo(member, exchange));
+      return { member, known: Array.isArray(tasks) ? (tasks as JsonObject[]) : [], nextCursor, more };
+    }),
   );
-  const tasks = lists.flatMap(({ member, list }) =>
-    (Array.isArray(list.tasks) ? (list.tasks as JsonObject[]) : []).flatMap((task) => {
+  const tasks = lists.flatMap(({ member, known }) =>
+    known.flatMap((task) => {
       const taskId = ids.known(member.name, task.taskId, exchange.client.principal);
       return taskId === undefined ? [] : [{ ...task, taskId }];
     }),
   );
-  const nextCursor = lists.length === 1 ? lists[0]!.list.nextCursor : undefined;
-  return { tasks, ...(nextCursor !== undefined && { nextCursor }) };
+  const nextCursor = lists.length === 1 ? lists[0]!.nextCursor : undefined;
+  return { ...joinMembers(lists.map(({ more }) => more)), tasks, ...(nextCursor !== undefined && { nextCursor }) };
 }

@@ -3,6 +3,7 @@
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { Said } from '../../protocol/server-view.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { isAtLeast, isLogLevel } from '../dialect/log-level.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
@@ -73,32 +74,35 @@ export class Connection {
     return [...this.#wanted.values()].some((clients) => [...clients].some(test));
   }
 
-  /** One of the two requests for it. */
-  async handleSubscription({ method, params, client }: Exchange): Promise<JsonObject> {
-    if (method === 'resources/subscribe') await this.#subscribe(params.uri as string, client);
-    else await this.#unsubscribe(params.uri as string, client);
-    return {};
+  /** Subscribes or unsubscribes a client. Its request and the server's result pass whole, where it reaches the server. */
+  handleSubscription({ method, params, trace, client }: Exchange): Promise<JsonObject> {
+    const uri = params.uri as string;
+    const said = { params, trace };
+    return method === 'resources/subscribe' ? this.#subscribe(uri, client, said) : this.#unsubscribe(uri, client, said);
   }
 
-  /** The server is told of the first who wants it. */
-  async #subscribe(uri: string, client: ClientView): Promise<void> {
+  /** Only the first client that wants the resource causes a request to the server. */
+  async #subscribe(uri: string, client: ClientView, said: Said): Promise<JsonObject> {
     const wanted = this.#wanted.get(uri);
-    if (wanted) return void wanted.add(client);
+    if (wanted) {
+      wanted.add(client);
+      return {};
+    }
     this.#wanted.set(uri, new Set([client]));
     try {
-      await this.supervised.use((upstream) => upstream.subscribe(uri));
+      return await this.supervised.use((upstream) => upstream.subscribe(uri, said));
     } catch (thrown) {
       this.#wanted.delete(uri);
       throw thrown;
     }
   }
 
-  /** And of the last who does not want it any more. */
-  async #unsubscribe(uri: string, client: ClientView): Promise<void> {
+  /** Only the last client that leaves the resource causes a request to the server. */
+  async #unsubscribe(uri: string, client: ClientView, said?: Said): Promise<JsonObject> {
     const wanted = this.#wanted.get(uri);
-    if (!wanted?.delete(client) || wanted.size > 0) return;
+    if (!wanted?.delete(client) || wanted.size > 0) return {};
     this.#wanted.delete(uri);
-    if (this.supervised.current) await this.supervised.use((upstream) => upstream.unsubscribe(uri));
+    return this.supervised.current ? this.supervised.use((upstream) => upstream.unsubscribe(uri, said)) : {};
   }
 
   /** Until it has ended: who else wants to know of it makes no difference to the server. */
@@ -158,7 +162,7 @@ export class Connection {
 
   /** It was opened again: the new connection knows nothing of the old one's wishes. */
   async repeatTo(upstream: Upstream): Promise<void> {
-    const told = this.uris.map((uri) => upstream.subscribe(uri));
+    const told: Promise<unknown>[] = this.uris.map((uri) => upstream.subscribe(uri));
     for (const taskId of this.#tasks) told.push(upstream.followTask(taskId));
     if (this.#level !== undefined) told.push(upstream.setLogLevel(this.#level));
     await Promise.allSettled(told);

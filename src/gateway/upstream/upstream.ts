@@ -4,7 +4,7 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
-import type { OutgoingCall, ServerEvents, ServerView } from '../../protocol/server-view.ts';
+import type { OutgoingCall, Said, ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -125,13 +125,14 @@ export class Upstream {
     this.#connected.speaker.watch();
   }
 
-  /** Each needs an `unsubscribe` of its own: the server is told of the first and the last only. */
-  subscribe(uri: string): Promise<void> {
-    return this.#wishes.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri)));
+  /** Each needs an `unsubscribe` of its own: only the first and the last reach the server. All who subscribe get its result. */
+  subscribe(uri: string, said?: Said): Promise<JsonObject> {
+    return this.#wishes.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri, said)));
   }
 
-  async unsubscribe(uri: string): Promise<void> {
-    if (this.#wishes.remove(uri)) await this.#healed((speaker) => speaker.unsubscribe(uri));
+  unsubscribe(uri: string, said?: Said): Promise<JsonObject> {
+    if (!this.#wishes.remove(uri)) return Promise.resolve({});
+    return this.#healed((speaker) => speaker.unsubscribe(uri, said));
   }
 
   /** A server that tells of tasks without being asked is not asked. */

@@ -161,6 +161,22 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(other).toEqual(one);
   });
 
+  test.each(['resources/subscribe', 'resources/unsubscribe'])(
+    '%s and its result keep their `_meta` and members of their own',
+    async (method) => {
+      const probe = async (heard: Heard) => {
+        const params = { uri: 'acme://watched', acme: [1], _meta: MARK };
+        const result = await heard.client.request({ method, params }, ANY);
+        const all: any[] = await call(heard, 'heard');
+        return { result, asked: all.filter((one) => one[method]) };
+      };
+      const [one, other] = await both(probe);
+      expect(one.result).toEqual({ _meta: MARK, acme: method });
+      expect(one.asked).toEqual([{ [method]: expect.objectContaining({ _meta: MARK }) }]);
+      expect(other).toEqual(one);
+    },
+  );
+
   test('the reason of a cancel arrives', async () => {
     const probe = async (heard: Heard) => {
       const controller = new AbortController();

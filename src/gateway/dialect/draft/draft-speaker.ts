@@ -75,12 +75,12 @@ export class DraftSpeaker implements Speaker {
 
   watch(): void {}
 
-  subscribe(): Promise<void> {
-    return Promise.resolve(); // a draft server tells everybody
+  subscribe(): Promise<JsonObject> {
+    return Promise.resolve({}); // a draft server tells everybody
   }
 
-  unsubscribe(): Promise<void> {
-    return Promise.resolve();
+  unsubscribe(): Promise<JsonObject> {
+    return Promise.resolve({});
   }
 
   setLogLevel(): Promise<void> {

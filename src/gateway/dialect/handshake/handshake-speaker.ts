@@ -5,9 +5,9 @@ import { isObject, toNotification } from '../../../protocol/message.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { writeExactly } from '../../../protocol/exact-numbers.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
-import { RawObject, fieldOf, isResultObject } from '../../../protocol/raw-object.ts';
+import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
-import type { OutgoingCall, ServerEvents, ServerView, Unnamed } from '../../../protocol/server-view.ts';
+import type { OutgoingCall, Said, ServerEvents, ServerView, Unnamed } from '../../../protocol/server-view.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { WrittenParams } from '../../../protocol/written-params.ts';
 import type { SentParams } from '../../../protocol/written-params.ts';
@@ -120,12 +120,17 @@ export class HandshakeSpeaker implements Speaker {
 
   watch(): void {}
 
-  async subscribe(uri: string): Promise<void> {
-    await this.call({ method: 'resources/subscribe', params: { uri }, tracker: this.#events.track?.() });
+  subscribe(uri: string, said?: Said): Promise<JsonObject> {
+    return this.#tellOfUri('resources/subscribe', uri, said);
   }
 
-  async unsubscribe(uri: string): Promise<void> {
-    await this.call({ method: 'resources/unsubscribe', params: { uri }, tracker: this.#events.track?.() });
+  unsubscribe(uri: string, said?: Said): Promise<JsonObject> {
+    return this.#tellOfUri('resources/unsubscribe', uri, said);
+  }
+
+  async #tellOfUri(method: string, uri: string, { params, trace }: Said = {}): Promise<JsonObject> {
+    const tracker = this.#events.track?.();
+    return toPlain(await this.call({ method, params: { ...params, uri }, trace, tracker }));
   }
 
   async setLogLevel(level: string): Promise<void> {

@@ -100,12 +100,14 @@ export class StatelessSpeaker implements Speaker {
     this.#watch.changes();
   }
 
-  subscribe(uri: string): Promise<void> {
-    return this.#watch.add(uri);
+  async subscribe(uri: string): Promise<JsonObject> {
+    await this.#watch.add(uri);
+    return {};
   }
 
-  unsubscribe(uri: string): Promise<void> {
-    return this.#watch.remove(uri);
+  async unsubscribe(uri: string): Promise<JsonObject> {
+    await this.#watch.remove(uri);
+    return {};
   }
 
   followTask(taskId: string): Promise<void> {

@@ -133,7 +133,12 @@ function createChatty() {
     tools[params.name](params.arguments ?? {}, extra),
   );
   server.setRequestHandler(types.ListResourcesRequestSchema, () => ({ resources: [] }));
-  server.setRequestHandler(types.SubscribeRequestSchema, () => ({}));
+  for (const schema of [types.SubscribeRequestSchema, types.UnsubscribeRequestSchema]) {
+    server.setRequestHandler(schema, ({ method, params }) => {
+      heard.push({ [method]: params });
+      return { _meta: MARK, acme: method };
+    });
+  }
   server.setRequestHandler(types.ReadResourceRequestSchema, ({ params }) => {
     throw new types.McpError(-32602, `Resource not found: ${params.uri}`, { uri: params.uri, acme: true });
   });

@@ -54,6 +54,11 @@ export class Director implements AsyncDisposable {
   /** Lets a tool go on that has come, or will come, to a step. */
   async release(step: string): Promise<void> {
     await this.reached(step);
+    this.go(step);
+  }
+
+  /** Lets a tool go on if it waits at a step just now. */
+  go(step: string): void {
     this.#waiting.get(step)?.();
     this.#waiting.delete(step);
   }

@@ -1,11 +1,12 @@
 // A server of the official SDKs whose tools stop wherever the test wants them to, and ask without naming the call:
-//   node asks.mjs v1|v2 stdio|http DIRECTOR
+//   node asks.mjs v1|v2 stdio|http DIRECTOR [COPIES]
+// COPIES: there are as many more of the tools that ask, such as `pay-0`.
 // Each tool takes `who`. At every step it reports to the director and goes on when the director answers.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { z } from 'zod';
 
-const [sdk, transport, director] = process.argv.slice(2);
+const [sdk, transport, director, copies = '0'] = process.argv.slice(2);
 
 /** Reports a step; resolves with what the director says once it lets the tool go on. */
 async function at(step, about = '') {
@@ -21,14 +22,18 @@ const inWords = (promise) =>
 function create({ McpServer, toSchema }) {
   const server = new McpServer({ name: 'asks', version: '1.0.0' }, { capabilities: { tools: {}, logging: {} } });
   const tool = (name, handler) =>
-    server.registerTool(name, { inputSchema: toSchema({ who: z.string() }) }, ({ who }) => handler(who));
+    server.registerTool(name, { inputSchema: toSchema({ who: z.string() }) }, ({ who }, extra) => handler(who, extra));
   const ask = (message) => inWords(server.server.elicitInput({ message, requestedSchema: FORM }, { timeout: 600_000 }));
 
-  tool('report', async (who) => {
+  tool('report', async (who, extra) => {
     await at(`report ${who}`);
+    const { progressToken } = (extra.mcpReq ?? extra)._meta ?? {};
+    const params = { progressToken, progress: 1, message: `progress of ${who}` };
+    if (progressToken !== undefined) await server.server.notification({ method: 'notifications/progress', params });
     return text(`the report of ${who}`);
   });
-  for (const name of ['pay', 'book']) {
+  const numbers = Array.from({ length: Number(copies) }, (_, index) => index);
+  for (const name of ['pay', 'book'].flatMap((one) => [one, ...numbers.map((number) => `${one}-${number}`)])) {
     tool(name, async (who) => {
       await at(`${name} ${who}`);
       const answer = await ask(`${name}: use the card of ${who}?`);
@@ -40,10 +45,21 @@ function create({ McpServer, toSchema }) {
     await at(`roots ${who}`);
     return text(await inWords(server.server.listRoots(undefined, { timeout: 600_000 })));
   });
-  tool('log', async (who) => {
+  const say = async (who) => {
     await server.server.sendLoggingMessage({ level: 'error', data: `a secret of ${who}` });
+    await server.server.notification({ method: 'notifications/acme/news', params: { about: `news of ${who}` } });
+  };
+  tool('log', async (who) => {
     await at(`log ${who}`);
+    await say(who);
     return text(`logged for ${who}`);
+  });
+  // Says the same after its answer.
+  tool('log-later', async (who) => {
+    void at(`log-later ${who}`)
+      .then(() => say(who))
+      .then(() => at(`log-later ${who} said`));
+    return text(`later for ${who}`);
   });
   return server;
 }

@@ -1,0 +1,48 @@
+// What a server says without naming a call may be private: on a shared connection it reaches a client only if no other is there.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { expect, test } from 'vitest';
+import { until } from '../../../helpers/until.ts';
+import { startAsking } from '../asking-gateway.ts';
+
+async function listen(url: string, name: string) {
+  const client = new Client({ name, version: '1' });
+  const heard: string[] = [];
+  client.fallbackNotificationHandler = async (one) => void heard.push(JSON.stringify(one));
+  const transport = new StreamableHTTPClientTransport(new URL(url));
+  await client.connect(transport);
+  const call = async (tool: string, who: string) => {
+    const { content } = await client.callTool({ name: tool, arguments: { who } }, undefined, { timeout: 120_000 });
+    return (content as { text: string }[])[0].text;
+  };
+  const leave = async () => {
+    await transport.terminateSession();
+    await client.close();
+  };
+  return { heard, call, leave, [Symbol.asyncDispose]: () => client.close() };
+}
+
+test.each(['v1', 'v2'] as const)(
+  'log messages and notifications of no call reach a client that is alone, and nobody where there are two (SDK %s)',
+  async (sdk) => {
+    await using asking = await startAsking('stdio', { sdk });
+    const { director } = asking;
+    await using alice = await listen(asking.url, 'alice');
+    const bob = await listen(asking.url, 'bob');
+    director.passes = (step) => !step.startsWith('log-later') || step.endsWith(' said');
+    expect(await bob.call('report', 'bob')).toBe('the report of bob');
+    expect(await alice.call('log-later', 'both')).toBe('later for both');
+    await director.release('log-later both');
+    await director.reached('log-later both said');
+    expect(await alice.call('log', 'during')).toBe('logged for during');
+    // The server answers this after all that, on the same pipe.
+    expect(await bob.call('report', 'bob-2')).toBe('the report of bob-2');
+    await bob.leave();
+    expect(bob.heard.join()).not.toMatch(/secret|news/);
+    expect(await alice.call('log-later', 'alone')).toBe('later for alone');
+    await director.release('log-later alone');
+    const both = () => alice.heard.join().includes('secret of alone') && alice.heard.join().includes('news of alone');
+    await until('the message and the news', both);
+    expect(alice.heard.join()).not.toMatch(/of (both|during)/);
+  },
+);

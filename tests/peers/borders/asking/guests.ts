@@ -79,9 +79,7 @@ export async function connectGuest(
   client.fallbackNotificationHandler = async (notification) => ears.onNotification(notification);
   const transport = new TransportV2(new URL(url), { requestInit });
   await client.connect(transport);
-  return guest(name, isAskable, client, transport, (params, options) =>
-    client.callTool(params, options),
-  );
+  return guest(name, isAskable, client, transport, (params, options) => client.callTool(params, options));
 }
 
 function guest(

@@ -5,9 +5,11 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { handleWithOwn } from '../../protocol/own-tool.ts';
 import type { OwnTool } from '../../protocol/own-tool.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
 import { ANSWER_TOOL, answerTool } from './answer-tool.ts';
@@ -17,11 +19,16 @@ import type { Means } from './means.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
+/** Tools whose output schemas are remembered; their names come from servers. */
+const MAX_TOOLS = 10_000;
+
 export class AskTarget extends DelegatedTarget implements HeldListener {
   readonly #means: Means;
   /** Clients with sessions whose calls were held. */
   readonly #asked = new WeakSet<ClientView>();
   #hasAsked = false;
+  /** Public names of tools that were listed with an output schema. */
+  readonly #checked = new Set<unknown>();
   readonly #listeners = new Map<(change: Change) => void, ClientView>();
   readonly #handle: (exchange: Exchange) => Result;
   readonly #ownTool: OwnTool;
@@ -45,7 +52,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
           return this.#withOwnTool(exchange);
         return new AskedExchange(exchange, this.#means, this).run(this.#handle);
       case 'tools/list':
-        return this.#listsAnswers(exchange.client) ? this.#withOwnTool(exchange) : this.target.handle(exchange);
+        return this.#list(exchange);
       case 'prompts/get':
       case 'resources/read':
         return new AskedExchange(exchange, this.#means, this).run(this.#handle);
@@ -93,6 +100,26 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     this.#hasAsked = true;
     this.#asked.add(client);
     for (const [listener] of told) listener({ kind: 'tools' });
+  }
+
+  hasOutputSchema(tool: unknown): boolean {
+    return this.#checked.has(tool);
+  }
+
+  #list(exchange: Exchange): Result {
+    const listed = this.#listsAnswers(exchange.client) ? this.#withOwnTool(exchange) : this.target.handle(exchange);
+    // Only the calls of clients that cannot be asked are held.
+    if (!exchange.client.assisted?.elicitation) return listed;
+    return Promise.resolve(listed).then((result) => this.#noteSchemas(result));
+  }
+
+  #noteSchemas(result: ResultObject): ResultObject {
+    const { tools } = toPlain(result);
+    for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
+      if (tool.outputSchema === undefined) this.#checked.delete(tool.name);
+      else if (this.#checked.size < MAX_TOOLS) this.#checked.add(tool.name);
+    }
+    return result;
   }
 
   #listsAnswers(client: ClientView): boolean {

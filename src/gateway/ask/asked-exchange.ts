@@ -21,6 +21,8 @@ type Result = Promise<ResultObject> | ResultObject;
 /** Is told of clients whose calls are held for an answer. */
 export interface HeldListener {
   onHeld(client: ClientView): void;
+  /** Whether clients were shown a schema for the results of this tool. */
+  hasOutputSchema(tool: unknown): boolean;
 }
 
 export class AskedExchange extends DelegatedExchange {
@@ -95,8 +97,10 @@ export class AskedExchange extends DelegatedExchange {
   }
 
   say(next: Promise<ResultObject>): void {
+    // Clients check results against the schema of their tool, and drop one that does not fit, unless it is marked as an error.
+    const isChecked = this.#carrier === this.inner && this.#listener?.hasOutputSchema(this.inner.params.name);
     this.#carrier = undefined;
-    this.#carried.say(next);
+    this.#carried.say(isChecked ? next.then((result) => ({ ...result, isError: true })) : next);
     this.#listener?.onHeld(this.inner.client);
   }
 

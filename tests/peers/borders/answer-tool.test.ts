@@ -12,6 +12,7 @@ import { approve, filter, fixed, log as logStep, prefix } from '../../../src/_en
 import { ROOT } from '../../helpers/files.ts';
 import { Home } from '../../helpers/parley.ts';
 import { until } from '../../helpers/until.ts';
+import { KINDS, connectSdk } from './helpers/sdk-clients.ts';
 
 const ASKING = {
   command: process.execPath,
@@ -120,4 +121,23 @@ test('rules for tools of servers leave it alone', async () => {
   const handle = await held(client, 'x_greet');
   expect(await names(client)).toEqual(['x_greet', 'parley_answer']);
   expect(await answered(client, handle)).toContain('hello Ann');
+});
+
+test.each(KINDS)('%s reads a question that stands in for a result with an output schema', async (kind) => {
+  const memory = join(ROOT, 'tests/peers/node_modules/@modelcontextprotocol/server-memory/dist/index.js');
+  using home = new Home();
+  const env = { MEMORY_FILE_PATH: join(home.path, 'memory.json') };
+  const server = { command: process.execPath, args: [memory], env };
+  const gateway = createGateway({
+    servers: { memory: server },
+    log: silent,
+    steps: [approve({ when: 'destructive' })],
+  });
+  open.push(() => gateway.close());
+  const client = await connectSdk(kind, (await gateway.listen({ port: 0 })).url);
+  open.push(() => client.client.close());
+  // A client that has listed tools checks their results.
+  const { tools } = await client.client.listTools();
+  expect(tools.find(({ name }) => name === 'delete_entities')).toHaveProperty('outputSchema');
+  expect(await client.call('delete_entities', { entityNames: ['nobody'] })).toContain('has not finished');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { FakeClock, settled } from '../middleware/fake-exchange.contract.ts';
 import { AskRouting } from './ask-routing.ts';
 import type { Put } from './ask-routing.ts';
 import { CallHabits } from './call-habits.ts';
@@ -36,9 +37,10 @@ function setUp({
   capabilities = { elicitation },
 }: SetUp = {}) {
   const worn: boolean[] = [];
+  const clock = new FakeClock();
   const habits = new CallHabits();
   const routing = new AskRouting({
-    ...{ capabilities, isExpecting },
+    ...{ capabilities, isExpecting, clock },
     isShared: () => isShared,
     asksByRequest: () => asksByRequest,
     onWorn: (isWorn) => void worn.push(isWorn),
@@ -49,7 +51,7 @@ function setUp({
     call.onSent();
     return { call, caller };
   };
-  return { routing, send, habits, worn };
+  return { routing, send, habits, worn, clock };
 }
 
 describe('a question that names no call, on a shared connection', () => {
@@ -122,6 +124,59 @@ describe('a question that names no call, on a shared connection', () => {
     await expect(routing.put(ask)).rejects.toMatchObject(UNCLEAR);
     own.onAnswered();
     expect(await routing.put(ask)).toEqual({ by: 'call' });
+  });
+});
+
+describe('a question for roots, to a client that is asked only during its calls', () => {
+  const roots: Ask = { method: 'roots/list' };
+  const own = () => {
+    const all = setUp({ isShared: false, capabilities: { roots: {} } });
+    all.routing.isAskedInCalls = true;
+    return all;
+  };
+
+  it('waits for the next call', async () => {
+    const { routing } = own();
+    const asked = routing.put(roots);
+    await settled();
+    expect(routing.held.isEmpty).toBe(false);
+    await routing.held.release(answers('next call'));
+    expect(await asked).toEqual({ by: 'next call' });
+    expect(routing.held.isEmpty).toBe(true);
+  });
+
+  it('waits for the next call also where the present one ends without an answer', async () => {
+    const { routing, send } = own();
+    let end = (_: unknown): void => {};
+    const { call } = send(() => new Promise((_, reject) => (end = reject)));
+    const asked = routing.put(roots);
+    call.onAnswered();
+    end(new GatewayError('CANCELLED'));
+    await settled();
+    expect(routing.held.isEmpty).toBe(false);
+    await routing.held.release(answers('next call'));
+    expect(await asked).toEqual({ by: 'next call' });
+  });
+
+  it('is refused when no call comes in time, or when the server gives up', async () => {
+    const { routing, clock } = own();
+    const late = expect(routing.put(roots)).rejects.toMatchObject(CANNOT);
+    await clock.advance(60_000);
+    await late;
+    const controller = new AbortController();
+    const cancelled = routing.put(roots, controller.signal);
+    controller.abort();
+    await expect(cancelled).rejects.toMatchObject(CANNOT);
+    expect(routing.held.isEmpty).toBe(true);
+  });
+
+  it('does not hold other questions, nor more than a few', async () => {
+    const { routing } = own();
+    await expect(routing.put(ask)).rejects.toMatchObject(CANNOT);
+    const asked = Array.from({ length: 16 }, () => routing.put(roots));
+    await expect(routing.put(roots)).rejects.toMatchObject(CANNOT);
+    await routing.held.release(answers('next call'));
+    expect(await Promise.all(asked)).toHaveLength(16);
   });
 });
 

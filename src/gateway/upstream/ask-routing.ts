@@ -5,15 +5,18 @@
 // 3. If exactly one call can have asked, its client is asked. If that client has given up, or if there are several such calls,
 //    the question is refused at once: nobody is asked by guess, and nobody waits for the calls of others to end.
 // 4. A connection with a single client that is asked directly cannot lead to the wrong person: there the client is asked in any case.
+// 5. A question for roots on the own connection of a client that is asked only during calls waits for its next call.
 // What is known of the calls of a server (call-habits.ts) says which connection a call gets next time.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
 import { META } from '../dialect/meta.ts';
 import type { Caller, OpenCall } from './open-call.ts';
+import { HeldQuestions } from './pool/held-questions.ts';
 
 export type Put = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
@@ -23,6 +26,7 @@ export interface AskRoutingOptions {
   isShared: () => boolean;
   /** Servers of the stateless era ask by their answers, which name the call. */
   asksByRequest: () => boolean;
+  clock: Clock;
   /** A client is about to come whose connection this will be, and which can be asked outside of calls. */
   isExpecting: boolean;
   /** An abandoned call keeps the connection from being used for calls that may ask; or no longer does. */
@@ -52,9 +56,14 @@ export class AskRouting {
   /** The client whose own connection this is, asked outside of calls. */
   #client: Put | undefined;
   #isExpecting: boolean;
+  /** The client whose own connection this is can be asked during its calls only. */
+  isAskedInCalls = false;
+  /** What waits for the next of these calls. */
+  readonly held: HeldQuestions;
 
   constructor(options: AskRoutingOptions) {
     this.#options = options;
+    this.held = new HeldQuestions(options.clock);
     this.#isExpecting = options.isExpecting;
   }
 
@@ -197,19 +206,24 @@ export class AskRouting {
       // The call has ended, and another one of the same client is the one that asked.
       const isOver = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
       const isInFlight = this.#calls.values().some((one) => one.caller === caller && !caller.isGone);
-      if (!isOver || isInFlight || !this.#isOwn) throw thrown;
+      if (!isOver || isInFlight || !(this.#isOwn || this.#mayHold(ask))) throw thrown;
       return this.put(ask, signal);
     }
   }
 
   async #putToClient(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#isOwn) return this.#client!(ask, signal);
+    if (this.#mayHold(ask) && !signal?.aborted) return this.held.hold(ask, signal);
     if (!this.#isExpecting || signal?.aborted) throw cannotBeAsked(ask);
     await new Promise<void>((resolve) => {
       this.#waiting.add(resolve);
       signal?.addEventListener('abort', () => resolve(), { once: true });
     });
     return this.put(ask, signal);
+  }
+
+  #mayHold(ask: Ask): boolean {
+    return this.isAskedInCalls && !this.#options.isShared() && this.held.takes(ask);
   }
 
   async #ask(caller: Caller, ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {

@@ -38,7 +38,7 @@ export class Connection {
   #level: LoggingLevel | undefined;
 
   constructor(
-    { era, capabilities, hasOurRoots, principal, isExpecting }: ConnectionOptions,
+    { era, capabilities, hasOurRoots, principal, isExpecting, clock }: ConnectionOptions,
     supervise: (connection: Connection) => Supervised,
   ) {
     this.era = era;
@@ -46,8 +46,7 @@ export class Connection {
     this.hasOurRoots = hasOurRoots;
     this.principal = principal;
     this.asks = new AskRouting({
-      capabilities,
-      isExpecting,
+      ...{ capabilities, isExpecting, clock },
       isShared: () => this.isShared,
       asksByRequest: () => this.supervised.current?.server.dialect === 'handshake',
       onWorn: (isWorn) => (this.supervised.isWorn = isWorn),
@@ -176,4 +175,5 @@ export interface ConnectionOptions {
   principal: string | undefined;
   /** A client will come that can be asked outside of calls. */
   isExpecting: boolean;
+  clock: Clock;
 }

@@ -13,7 +13,7 @@ function setUp(relay: () => Promise<ResultObject>) {
   const current = { transport: 'streamable-http', server: { dialect: 'handshake' }, relay };
   const connection = {
     supervised: { current, take: () => {}, giveBack: () => told.push('released') },
-    asks: {},
+    asks: { held: { isEmpty: true } },
     isShared: false,
   };
   const connections = { homeOf: () => connection, giveBack: () => {} } as unknown as Connections;

@@ -88,7 +88,8 @@ export class Lender {
     const loan = new Loan(connection, terms);
     const { logLevel } = terms.exchange;
     loan.upstream = connection.supervised.current;
-    return loan.upstream && !logLevel ? loan : this.#prepare(loan, logLevel);
+    const isReady = loan.upstream && !logLevel && (connection.asks.held.isEmpty || !loan.mayAsk);
+    return isReady ? loan : this.#prepare(loan, logLevel);
   }
 
   async #prepare(loan: Loan, level: LoggingLevel | undefined): Promise<Loan> {
@@ -96,6 +97,7 @@ export class Lender {
     try {
       loan.upstream ??= await connection.supervised.get();
       if (level) await setLevel(connection, loan.upstream.server, level);
+      if (loan.mayAsk && !connection.asks.held.isEmpty) await connection.asks.held.release(loan.put);
       return loan;
     } catch (thrown) {
       loan.end();

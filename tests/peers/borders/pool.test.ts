@@ -108,6 +108,14 @@ describe('clients that can be asked', () => {
     }
   });
 
+  test('a server that asks at once gets the roots of a client that is asked only during calls', async () => {
+    await using gateway = await start({ early: node(ASKS, '--asks-at-start') });
+    await using client = await connectAskable('SDK v2, 2026-07-28', gateway.url);
+    await client.list();
+    await until('the roots', async () => (await client.call('roots_at_start')) === 'file:///here');
+    expect(client.asked).toEqual(['roots']);
+  });
+
   test('lose their own process a while after they are gone, and have a new one when they come back', async () => {
     await using gateway = await start({ asks: node(ASKS), other: node(ASKS) }, { limits: { ownIdleMs: 500 } });
     await using stays = await connectAskable('SDK v1', gateway.url);

@@ -229,6 +229,7 @@ export class EraPool {
   #claim(client: ClientView): Connection {
     const connection = this.#unshare(client) ?? this.#create(client, client.principal, false);
     connection.principal = client.principal;
+    connection.asks.isAskedInCalls = client.dialect === 'stateless';
     const group = { owner: ownerOf(client), connections: [connection], waiting: [] };
     if (client.dialect === 'stateless') this.#groups.set(this.#keyOf(client), group);
     else this.#own.set(client, connection);
@@ -257,6 +258,7 @@ export class EraPool {
   #grow({ connections }: Group, client: ClientView): Connection | undefined {
     if (connections.length >= this.#options.maxPool) return undefined;
     const connection = this.#create(client, client.principal, false);
+    connection.asks.isAskedInCalls = client.dialect === 'stateless';
     connections.push(connection);
     return connection;
   }
@@ -278,7 +280,7 @@ export class EraPool {
 
   #create(opening: Opening, principal: string | undefined, isExpecting: boolean): Connection {
     const declared = { capabilities: declaredBy(opening), hasOurRoots: hasOurRoots(opening) };
-    const options = { ...declared, era: this.era, principal, isExpecting };
+    const options = { ...declared, era: this.era, principal, isExpecting, clock: this.#options.clock };
     return new Connection(options, (connection) => this.#options.open(connection));
   }
 }

@@ -16,6 +16,12 @@ export const EXPECTED = [
     reason: 'tasks have ids of the gateway; one that it never gave out is refused by the gateway, in its own words',
   },
   {
+    behaviours: ['ping of the server'],
+    at: /^\/gave\/asked\//,
+    reason:
+      'a ping asks whether the other end of the connection is alive; that is the gateway, which answers also while a client has no stream open',
+  },
+  {
     behaviours: ['revision'],
     cells: bridged,
     reason: 'the two sides speak different eras; this is what the gateway is for',

@@ -47,6 +47,8 @@ export class AskRouting {
   /** What the server has not answered. */
   readonly #calls = new PassingMap<number, OpenCall>();
   #entered = 0;
+  /** Whose call the server has answered last. What it said before may arrive after the answer, on another stream. */
+  latest: ClientView | undefined;
   /** Abandoned calls because of which the connection should be replaced. */
   #wearing = new Set<OpenCall>();
   /** There were more abandoned calls than are remembered. */
@@ -115,6 +117,7 @@ export class AskRouting {
 
   leave(place: number): void {
     const call = this.#calls.delete(place);
+    if (call?.client) this.latest = call.client;
     if (this.#wearing.size > 0 && call && this.#wearing.delete(call)) this.#tellWorn();
   }
 
@@ -140,6 +143,7 @@ export class AskRouting {
   /** The connection is gone, and all that the server was doing with it. */
   reset(): void {
     this.#calls.clear();
+    this.latest = undefined;
     this.#wearing.clear();
     this.#questions = new Set();
     this.#hasForgotten = false;

@@ -311,9 +311,11 @@ export class UpstreamTarget implements Target {
    * that nobody shares the connection with.
    */
   #onUnnamed(connection: Connection, change: Unnamed): void {
-    const { sole, clients } = connection.asks;
+    const { sole, clients, latest } = connection.asks;
     const isPerCall = connection.supervised.current?.server.dialect === 'stateless';
     if (!isPerCall) for (const client of this.#audience.clientsAt(connection)) clients.add(client);
+    // Each request of the stateless era makes a client of its own, so its last one says nothing.
+    if (!isPerCall && latest && latest.dialect !== 'stateless') clients.add(latest);
     if (clients.size > 1) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
     else if (sole && !sole.isGone) sole.tell(change);
     else hear(change, connection, this.#concernedBy(connection));

@@ -60,8 +60,8 @@ export class World implements AsyncDisposable {
   readonly #https: HttpFixture[];
   readonly #guests = new Map<string, Promise<Guest>>();
   readonly #opened = new Set<string>();
-  /** What became of the calls, by their steps. */
-  readonly #outcomes = new Map<string, string>();
+  /** What became of the calls, by their tags. */
+  readonly #fates = new Map<string, string>();
   #visits = 0;
   #calls = 0;
   #schedule = 0;
@@ -140,11 +140,15 @@ export class World implements AsyncDisposable {
         },
       },
     );
+    this.#fates.set(tag, `${server}: under way`);
     const done = told
-      .then((one) => this.#receive(call, tool, one))
+      .then((one) => {
+        this.#fates.set(tag, `${server}: a result`);
+        return this.#receive(call, tool, one);
+      })
       .catch((error: Error) => {
         this.#inspect(guest, 'an error', error.message);
-        this.#outcomes.set(step, `${server}: ${error.message}`);
+        this.#fates.set(tag, `${server}: ${error.message}`);
         this.count(`calls that failed: ${reasonOf(error.message)}`);
       });
     call.done = within(`the call ${step} at ${server}`, done)
@@ -186,10 +190,8 @@ export class World implements AsyncDisposable {
     for (const { step, pid } of heard.filter((one) => /^(pay|book)\S* \S+$/.test(one.step))) {
       const answer = () => heard.find((one) => one.step === `${step} answered`);
       const isOver = () => answer() !== undefined || !isAlive(pid);
-      const outcome = this.#outcomes.get(step) ?? 'a result';
-      await until(`an answer to ${step} (${outcome})`, isOver).catch((error: Error) =>
-        this.problems.push(error.message),
-      );
+      const fate = this.#fates.get(step.split(' ')[1]);
+      await until(`an answer to ${step} (${fate})`, isOver).catch((error: Error) => this.problems.push(error.message));
       const about = answer()?.about ?? '';
       const pin = /"pin":"([^"]*)"/.exec(about)?.[1];
       if (pin !== undefined && !step.endsWith(` ${pin}`)) this.problems.push(`${step} was answered for ${pin}`);
@@ -261,8 +263,9 @@ export class World implements AsyncDisposable {
 
   /** Whatever reaches a client names this client, or nobody. */
   #inspect(guest: Guest, what: string, text: string): void {
-    for (const [, name] of text.matchAll(/\b((?:alice|bob|carol|dave|erin|frank)\d+)\b/g)) {
-      if (name !== guest.name) this.problems.push(`${guest.name} was sent ${what} of ${name}: ${text}`);
+    for (const [tag, name] of text.matchAll(/\b((?:alice|bob|carol|dave|erin|frank)\d+)(?:-\d+)?\b/g)) {
+      const fate = () => this.#fates.get(tag) ?? 'no call';
+      if (name !== guest.name) this.problems.push(`${guest.name} was sent ${what} of ${name} (${fate()}): ${text}`);
     }
   }
 }

@@ -58,10 +58,10 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
       if (exchange.ownTool) return next(); // it brings an answer, and does nothing else
       const isCall = exchange.method === 'tools/call';
       const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
-      if (!originOf?.('tools', tool)) await tools.annotations(tool, exchange, lookUp); // whatever is listed has an origin
+      // Before tools are listed, a name that a step has changed seems to be of another tool.
+      await tools.checkListed(tool, exchange, lookUp);
       const judged = { name: tool, origin: originOf?.('tools', tool) };
       const judgement = await rule.judge(judged, () => tools.annotations(tool, exchange, lookUp));
-      if (judgement !== 'deny') await tools.checkListed(tool, exchange, lookUp);
       if (judgement === 'allow') return next();
       // Before a session is begun there is nobody to ask in it: it is played as a call, and asked about as one.
       if (!isCall) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });

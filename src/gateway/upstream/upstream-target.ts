@@ -8,6 +8,7 @@ import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView, Unnamed } from '../../protocol/server-view.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
+import { WIRE_NOTIFICATIONS } from '../../protocol/wire-notifications.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -170,6 +171,7 @@ export class UpstreamTarget implements Target {
    * matter only where the client's own have been asked for.
    */
   notify({ method, params }: NotificationMessage, client: ClientView): void {
+    if (WIRE_NOTIFICATIONS.has(method)) return;
     const isRoots = method === ROOTS_CHANGED;
     const { supervised, isShared } = isRoots ? (this.#connections.known(client) ?? {}) : this.#connections.home(client);
     if (isRoots && isShared) return;

@@ -103,6 +103,17 @@ export class AskRouting {
     return new Set(this.#calls.values().map(({ client }) => client));
   }
 
+  /**
+   * The only call that somebody waits for, where all that the server has not answered is of one principal. A stateless server never
+   * answers a cancelled call: without this, one cancel would silence it for good.
+   */
+  get soleOfPrincipal(): Caller | undefined {
+    const calls = this.#calls.values();
+    const isOfOne = calls.every(({ client }) => client && client.principal === calls[0]?.client?.principal);
+    const waiting = calls.filter(({ caller }) => caller && !caller.isGone);
+    return isOfOne && waiting.length === 1 && !this.#hasForgotten ? waiting[0]?.caller : undefined;
+  }
+
   /** The one call that the server is at work for; undefined when there are several, or none that anybody waits for. */
   get sole(): Caller | undefined {
     const [only, ...others] = this.#calls.values();

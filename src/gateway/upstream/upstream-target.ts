@@ -315,6 +315,8 @@ export class UpstreamTarget implements Target {
   #onUnnamed(connection: Connection, change: Unnamed): void {
     const { sole, clients, latest } = connection.asks;
     const isPerCall = connection.supervised.current?.server.dialect === 'stateless';
+    const caller = isPerCall ? connection.asks.soleOfPrincipal : undefined;
+    if (caller) return caller.tell(change);
     if (!isPerCall) for (const client of this.#audience.clientsAt(connection)) clients.add(client);
     // Each request of the stateless era makes a client of its own, so its last one says nothing.
     if (!isPerCall && latest && latest.dialect !== 'stateless') clients.add(latest);

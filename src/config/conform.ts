@@ -67,9 +67,15 @@ function refuseKey(path: Path, shape: Entries, { problems, unknownKeys }: Confor
     key,
     known.filter(([, { kind }]) => kind !== 'foreign').map(([name]) => name),
   );
-  const isForeign = unknownKeys === 'warning' && !hint.startsWith('Did you mean');
+  // Rules for tools are Parley's own in every file. One that is misspelled must not leave a tool unguarded.
+  const isRule = path.at(-2) === 'tools';
+  const isForeign = unknownKeys === 'warning' && !isRule && !hint.startsWith('Did you mean');
   if (isTop && (key.startsWith('x-') || isForeign)) return;
-  problems.ofKey(path, { message: 'unknown key', hint: isForeign ? 'It is ignored.' : hint, level: unknownKeys });
+  problems.ofKey(path, {
+    message: 'unknown key',
+    hint: isForeign ? 'It is ignored.' : hint,
+    level: isRule ? 'error' : unknownKeys,
+  });
 }
 
 function conformScalar(value: unknown, shape: Scalar, path: Path, context: Conforming): unknown {

@@ -7,7 +7,7 @@ import { badOption } from './step-options.ts';
 
 /**
  * `destructive`: all tools but those that their server calls read-only or not destructive; a tool about which nothing is said
- * may destroy, as the protocol has it. Other texts are globs over names.
+ * may destroy, as the protocol has it. Other texts are globs over names; a list may hold both.
  */
 export type ApproveWhen = 'destructive' | 'always' | (string & {}) | string[];
 
@@ -41,17 +41,17 @@ export function readRule(when: ApproveWhen | ApprovalRule): Judge {
   const isDenied = toNameRule(checkGlobs('deny', rule.deny ?? []));
   const isAllowed = toPermission(checkGlobs('allow', rule.allow ?? []));
   const { ask = 'destructive' } = rule;
-  const byAnnotations = ask === 'destructive';
-  const isAsked =
-    ask === 'always' ? () => true : byAnnotations ? undefined : toNameRule(checkGlobs('ask', toList(ask)));
-  const asked = ask === 'always' || byAnnotations ? [] : toList(ask);
+  const all = checkGlobs('ask', toList(ask));
+  const byAnnotations = all.includes('destructive');
+  const asked = all.filter((word) => word !== 'destructive' && word !== 'always');
+  const isAsked = all.includes('always') ? () => true : toNameRule(asked);
   return {
     byAnnotations,
     words: wordsIn([...(rule.deny ?? []), ...(rule.allow ?? []), ...asked]),
     async judge({ name, origin }, annotations) {
       if (isDenied(name, origin)) return 'deny';
       if (isAllowed(name, origin)) return 'allow';
-      const isMeant = isAsked ? isAsked(name, origin) : mayDestroy(await annotations());
+      const isMeant = isAsked(name, origin) || (byAnnotations && mayDestroy(await annotations()));
       return isMeant ? 'ask' : 'allow';
     },
   };

@@ -7,6 +7,7 @@ import { createLog } from '../../shared/log.ts';
 import { createGateway } from '../gateway.ts';
 import { approve } from './approve.ts';
 import { prefix } from './prefix.ts';
+import { rename } from './rename.ts';
 import { retry } from './retry.ts';
 import { timeout } from './timeout.ts';
 
@@ -52,4 +53,25 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('approve, for a client
     await client.close();
     await gateway.close();
   });
+});
+
+it('judges the tool behind a changed name, also before any list was asked for', async () => {
+  const done: string[] = [];
+  const server = (name: string) => {
+    const made = createServer({ name, version: '1', log });
+    made.tool('remove', {}, () => (done.push(name), 'removed'));
+    return made;
+  };
+  const steps = [
+    approve({ when: { deny: ['remove'], ask: ['nothing'] } }),
+    rename({ tools: { one__remove: 'tidy', two__remove: 'clean' } }),
+  ];
+  const gateway = createGateway({ servers: { one: server('one'), two: server('two') }, steps, log });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await gateway.connect(theirs);
+  const client = await connect(ours, { revision: '2025-11-25', log });
+  expect(await client.callTool('tidy')).toMatchObject({ isError: true });
+  expect(done).toEqual([]);
+  await client.close();
+  await gateway.close();
 });

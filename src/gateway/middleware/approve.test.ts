@@ -79,6 +79,10 @@ describe('approve: which calls', () => {
     [{ allow: ['delete'] }, 'write', 1],
     [{ allow: ['re*'], ask: 'always' }, 'append', 1],
     [{ ask: ['read'] }, 'read', 1],
+    [['destructive'], 'write', 1],
+    [['destructive', 'read'], 'read', 1],
+    [['destructive', 'read'], 'append', 0],
+    [['always'], 'append', 1],
   ])('%j: %s', async (when, name, asked) => {
     expect(await use(name, { when })).toMatchObject({ asked, called: 1 });
   });

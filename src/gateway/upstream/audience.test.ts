@@ -3,8 +3,9 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { Change } from '../../protocol/target.ts';
 import { Audience } from './audience.ts';
 import type { Connection } from './connection.ts';
+import { Users } from './pool/users.ts';
 
-const connection = (principal?: string) => ({ principal }) as Connection;
+const connection = (principal?: string) => ({ principal, users: new Users() }) as Connection;
 const log: Change = { kind: 'log', entry: { level: 'info', data: 1 } };
 
 function setUp() {
@@ -58,6 +59,19 @@ describe('what a server says by itself', () => {
     const other = add(shared);
     audience.tell(shared, log, false);
     expect([one.heard.length, other.heard.length]).toEqual([1, 0]);
+  });
+
+  it('is told as a log message to no client where another has used the connection', () => {
+    const { audience, add } = setUp();
+    const shared = connection();
+    const one = add(shared);
+    shared.users.note(one.client, 'tools/call');
+    audience.tell(shared, log, false);
+    expect(one.heard).toEqual([log]);
+    shared.users.note({ dialect: 'stateless', principal: 'alice' } as ClientView, 'tools/call');
+    audience.tell(shared, log, false);
+    audience.tell(shared, { kind: 'tools' }, false);
+    expect(one.heard).toEqual([log, { kind: 'tools' }]);
   });
 
   it('is told to whoever is not known as a client, from everywhere', () => {

@@ -3,7 +3,7 @@
 // 2. Where each connection is a process, a client of the stateless era may have its calls done by several: it is told of
 //    changed lists from all of them. Elsewhere the one server tells each connection itself.
 // 3. What may be private and names no call (a log message, a notification of the server's own, a page that was visited) reaches
-//    a client only if nobody shares its connection.
+//    a client only if it is alone on the connection: no other client listens there, and none has used it since it was opened.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Change } from '../../protocol/target.ts';
 import type { Connection } from './connection.ts';
@@ -46,7 +46,10 @@ export class Audience {
     const heard = [...this.#all].filter(
       (one) => this.#isAt(one, connection) || (isList && isProcess && isAlsoServed(one, connection)),
     );
-    if (isPrivate(change) && new Set(heard.flatMap(({ client }) => client ?? [])).size > 1) return;
+    if (isPrivate(change)) {
+      const clients = new Set(heard.flatMap(({ client }) => client ?? []));
+      if (clients.size > 1 || [...clients].some((client) => !connection.users.isAlone(client))) return;
+    }
     for (const { listener } of heard) listener(change);
   }
 

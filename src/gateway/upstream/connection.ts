@@ -8,6 +8,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { isAtLeast, isLogLevel } from '../dialect/log-level.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
 import { AskRouting } from './ask-routing.ts';
+import { Users } from './pool/users.ts';
 import type { Supervised } from './supervised.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -22,6 +23,7 @@ export class Connection {
   /** Its clients name no roots, and the configured ones are declared for them. */
   readonly hasOurRoots: boolean;
   readonly asks: AskRouting;
+  readonly users: Users = new Users();
   /** The era to try first when it is opened. */
   era: SpokenEra;
   /** Whose it is; undefined where it is shared. */
@@ -77,6 +79,7 @@ export class Connection {
   handleSubscription({ method, params, trace, client }: Exchange): Promise<JsonObject> {
     const uri = params.uri as string;
     const said = { params, trace };
+    this.users.note(client, method);
     return method === 'resources/subscribe' ? this.#subscribe(uri, client, said) : this.#unsubscribe(uri, client, said);
   }
 
@@ -148,6 +151,14 @@ export class Connection {
     const { current } = this.supervised;
     if (!this.hasOurRoots || current?.server.dialect !== 'handshake') return;
     current.notify('notifications/roots/list_changed').catch(() => {}); // one that is gone asks when it is back
+  }
+
+  /** It is open, for the first time or again. Clients with subscriptions use the new one too. */
+  resetUsers(): void {
+    this.users.clear();
+    for (const clients of this.#wanted.values()) {
+      for (const client of clients) this.users.note(client, 'resources/subscribe');
+    }
   }
 
   /** It was lost while somebody waits for news of a resource: it is opened again before it is needed for a call. */

@@ -5,6 +5,7 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Connections } from './connections.ts';
 import { Lender } from './lender.ts';
+import { Users } from './pool/users.ts';
 import { TaskOwners } from './task-owners.ts';
 
 /** One connection, and what is told of it. */
@@ -14,6 +15,7 @@ function setUp(relay: () => Promise<ResultObject>) {
   const connection = {
     supervised: { current, take: () => {}, giveBack: () => told.push('released') },
     asks: { held: { isEmpty: true } },
+    users: new Users(),
     isShared: false,
   };
   const connections = { homeOf: () => connection, giveBack: () => {} } as unknown as Connections;

@@ -65,6 +65,7 @@ export class Loan implements Caller {
     const upstream = this.upstream!;
     const call = toCall({ exchange, server: upstream.server, ask: this.put, timeoutMs }, wanted);
     call.tracker = this.#track(wanted);
+    this.connection.users.note(this.client, call.method);
     return upstream.relay(call);
   }
 

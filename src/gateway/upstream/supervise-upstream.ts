@@ -47,6 +47,7 @@ export function superviseUpstream(
     onOpen: (upstream) => {
       log.info({ revision: upstream.server.revision, transport: upstream.transport }, 'upstream.ready');
       failures.delete(options);
+      connection.resetUsers();
       supervision.onOpen(upstream, isAgain);
       isAgain = true;
     },

@@ -173,12 +173,16 @@ export class UpstreamTarget implements Target {
   notify({ method, params }: NotificationMessage, client: ClientView): void {
     if (WIRE_NOTIFICATIONS.has(method)) return;
     const isRoots = method === ROOTS_CHANGED;
-    const { supervised, isShared } = isRoots ? (this.#connections.known(client) ?? {}) : this.#connections.home(client);
-    if (isRoots && isShared) return;
-    const upstream = supervised?.current ?? (isRoots ? undefined : supervised?.get());
+    const connection = isRoots ? this.#connections.known(client) : this.#connections.home(client);
+    if (!connection || (isRoots && connection.isShared)) return;
+    const { supervised, users } = connection;
+    const upstream = supervised.current ?? (isRoots ? undefined : supervised.get());
     // A server that is gone needs no notice.
     void Promise.resolve(upstream)
-      .then((one) => one?.notify(method, params))
+      .then((one) => {
+        users.note(client, method);
+        return one?.notify(method, params);
+      })
       .catch(() => {});
   }
 
@@ -309,8 +313,8 @@ export class UpstreamTarget implements Target {
   }
 
   /**
-   * Servers of the stateless era log for a request, those of the handshake era for a session: what names no call reaches a client
-   * that nobody shares the connection with.
+   * Servers of the stateless era log for a request, those of the handshake era for a session: there, what names no call reaches a
+   * client only if no other client has used the connection. It may belong to a call that was answered long ago.
    */
   #onUnnamed(connection: Connection, change: Unnamed): void {
     const { sole, clients, latest } = connection.asks;
@@ -320,7 +324,8 @@ export class UpstreamTarget implements Target {
     if (!isPerCall) for (const client of this.#audience.clientsAt(connection)) clients.add(client);
     // Each request of the stateless era makes a client of its own, so its last one says nothing.
     if (!isPerCall && latest && latest.dialect !== 'stateless') clients.add(latest);
-    if (clients.size > 1) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
+    const isForeign = !isPerCall && sole !== undefined && !connection.users.isAlone(sole.client);
+    if (clients.size > 1 || isForeign) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
     else if (sole && !sole.isGone) sole.tell(change);
     else hear(change, connection, this.#concernedBy(connection));
   }

@@ -1,5 +1,6 @@
 // The commands that ask a gateway find every gateway of the user, say which one they use, and take a URL, a file or a command alike.
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { send } from '../helpers/http-wire.ts';
@@ -102,6 +103,21 @@ describe('a gateway is found', () => {
     expect(listed.stdout).toContain('get_weather');
     expect(listed.stderr).toContain(`Using the gateway at ${await second.url()} (process ${second.child.pid}`);
     expect(listed.stderr).toContain(`to choose it: --url ${firstUrl}`);
+  });
+
+  it('whose state folder has a path too long for a socket', async () => {
+    const home = newHome();
+    const temp = join(home.path, 'tmp');
+    mkdirSync(temp);
+    const env = { XDG_STATE_HOME: join(home.path, 'long'.repeat(30)), TMPDIR: temp };
+    const gateway = home.start(['demo', '--port', '0'], env);
+    running.push(gateway);
+    await gateway.says('url = "http');
+    expect((await home.run(['call', 'add', '{"a": 2, "b": 40}'], '', env)).stdout).toBe('{"sum":42}\n');
+    const sockets = () => readdirSync(temp).filter((name) => name.startsWith('parley-'));
+    expect(sockets().map((name) => statSync(join(temp, name)).mode & 0o777)).toEqual([0o700]);
+    await gateway.stop();
+    expect(sockets()).toEqual([]);
   });
 
   it('that hangs: it is said so, and no other one is shown in its place', async () => {

@@ -1,11 +1,11 @@
 // A private way into a gateway that runs: a Unix socket (a named pipe on Windows) for the commands of the same user. It works where the
 // gateway has no port, and where its certificate is for another name. The first line says what is wanted: `status` is answered with one
 // line of JSON, `mcp` makes the rest of the connection MCP as on stdio.
-import { rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LineReader } from '../../gateway/codec/lines.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
@@ -17,20 +17,46 @@ export interface Controlled {
   accept(socket: Socket): void;
 }
 
-/** The address of a Unix socket has about a hundred characters. */
+/** The address of a Unix socket has about a hundred bytes. */
 const MAX_PATH = 100;
 /** A first line is one word. */
 const MAX_WORD = 64;
 
-export function controlPath(folder: string, pid: number): string {
-  if (process.platform === 'win32') return `\\\\.\\pipe\\parley-${pid}`;
-  const path = join(folder, `gateway-${pid}.sock`);
-  return path.length <= MAX_PATH ? path : join(tmpdir(), `parley-${pid}.sock`);
+/** A folder in the temp folder, for one socket. */
+const PRIVATE_FOLDER = 'parley-socket-';
+const PRIVATE_NAME = 'gateway.sock';
+
+export interface OpenControl {
+  path: string;
+  close: () => void;
 }
 
-/** Returns the way to close it. Throws where the folder cannot be written to. */
-export function openControl(path: string, controlled: Controlled): () => void {
-  rmSync(path, { force: true });
+/** Where nobody else can put a socket. In the temp folder, which others write to as well, that takes a new folder of our own. */
+function newPath(folder: string, pid: number): string {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\parley-${pid}`;
+  const path = join(folder, `gateway-${pid}.sock`);
+  return Buffer.byteLength(path) <= MAX_PATH ? path : join(mkdtempSync(join(tmpdir(), PRIVATE_FOLDER)), PRIVATE_NAME);
+}
+
+/** `path`: where the gateway said that its socket is. Anything but a socket of ours stays. */
+export function removeSocket(folder: string, pid: number, path: string | undefined): void {
+  if (process.platform === 'win32') return;
+  rmSync(join(folder, `gateway-${pid}.sock`), { force: true });
+  if (path === undefined || basename(path) !== PRIVATE_NAME) return;
+  const inside = dirname(path);
+  if (!basename(inside).startsWith(PRIVATE_FOLDER) || dirname(inside) !== join(tmpdir())) return;
+  try {
+    rmSync(path, { force: true });
+    rmdirSync(inside);
+  } catch {
+    // The system has tidied it up.
+  }
+}
+
+/** It listens when this returns. Throws where it cannot. */
+export function openControl(folder: string, pid: number, controlled: Controlled): OpenControl {
+  const path = newPath(folder, pid);
+  if (process.platform !== 'win32') rmSync(path, { force: true });
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
@@ -43,13 +69,34 @@ export function openControl(path: string, controlled: Controlled): () => void {
     });
   });
   server.on('error', () => {}); // it costs only what the socket is for
-  server.listen({ path, readableAll: false, writableAll: false });
-  server.unref();
-  return () => {
+  const close = (): void => {
     server.close();
     for (const socket of sockets) socket.destroy();
-    rmSync(path, { force: true });
+    removeSocket(folder, pid, path);
   };
+  try {
+    // Longer addresses are cut off by some systems.
+    if (Buffer.byteLength(path) > MAX_PATH) throw new Error(`${path} is too long for a socket`);
+    server.listen({ path, readableAll: false, writableAll: false });
+    server.unref();
+    // Node binds a path at once. Only the events come later.
+    if (!server.listening) throw new Error(`no socket can be opened at ${path}`);
+    if (process.platform !== 'win32') chmodSync(path, 0o600);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { path, close };
+}
+
+/** What is said there reaches only this user. Throws where the socket belongs to somebody else. */
+function connectTo(path: string): Socket {
+  const uid = process.getuid?.();
+  if (uid !== undefined) {
+    const found = lstatSync(path);
+    if (!found.isSocket() || found.uid !== uid) throw new Error(`${path} is not a socket of this user`);
+  }
+  return createConnection(path);
 }
 
 function readWord(socket: Socket, take: (word: string) => void): void {
@@ -79,7 +126,7 @@ async function answerStatus(socket: Socket, controlled: Controlled): Promise<voi
 /** Rejects where nobody is there, and where nobody answers in time. */
 export function askStatus(path: string, ms: number): Promise<GatewayStatus> {
   return new Promise((resolve, reject) => {
-    const socket = createConnection(path);
+    const socket = connectTo(path);
     const late = setTimeout(() => socket.destroy(new Error('it does not answer')), ms);
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -109,7 +156,7 @@ export class ControlTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const socket = createConnection(this.#path);
+    const socket = connectTo(this.#path);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
       socket.once('error', reject);

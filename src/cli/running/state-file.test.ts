@@ -1,8 +1,10 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { announce, runningGateways, stateFolder } from './state-file.ts';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { askStatus } from './control-socket.ts';
+import { announce, announceHere, runningGateways, stateFolder } from './state-file.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-state-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -61,5 +63,51 @@ describe('a gateway that runs', () => {
     writeFileSync(file, 'in the way');
     announce(join(file, 'parley'), OURS)();
     expect(readFileSync(file, 'utf8')).toBe('in the way');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
+  const status = { pid: process.pid, started: '', servers: [] };
+  const gateway = { serves: 'a test', status: async () => status as never, accept: () => {} };
+  const long = join(root, 'a-folder-with-a-long-name'.repeat(5));
+
+  it.each([
+    ['in the state folder', join(root, 'short')],
+    ['in a private folder where that path is too long', long],
+  ])('is for this user alone, %s', async (_, folder) => {
+    const takeBack = announceHere(gateway, folder);
+    const [{ socket } = { socket: '' }] = runningGateways(folder);
+    expect(lstatSync(socket).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
+    expect(await askStatus(socket, 10_000)).toEqual(status);
+    takeBack();
+    expect([existsSync(socket), existsSync(dirname(socket))]).toEqual([false, folder !== long]);
+    expect(runningGateways(folder)).toEqual([]);
+  });
+
+  it('is swept away with its private folder when the gateway was killed', () => {
+    const inside = mkdtempSync(join(tmpdir(), 'parley-socket-'));
+    writeFileSync(join(inside, 'gateway.sock'), '');
+    const folder = join(root, 'killed');
+    announce(folder, { ...OURS, pid: NOBODY, socket: join(inside, 'gateway.sock') });
+    announce(folder, OURS);
+    expect(existsSync(inside)).toBe(false);
+  });
+
+  it('is not announced where it cannot be opened', () => {
+    const folder = join(root, 'blocked');
+    mkdirSync(join(folder, `gateway-${process.pid}.sock`), { recursive: true });
+    announceHere(gateway, folder)();
+    expect(readdirSync(folder)).toEqual([`gateway-${process.pid}.sock`]);
+  });
+
+  it('is not talked to where it belongs to another user', async () => {
+    const folder = join(root, 'foreign');
+    const takeBack = announceHere(gateway, folder);
+    const [{ socket } = { socket: '' }] = runningGateways(folder);
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(process.getuid!() + 1);
+    await expect(askStatus(socket, 10_000)).rejects.toThrow('not a socket of this user');
+    getuid.mockRestore();
+    takeBack();
   });
 });

@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Surroundings } from '../../config/find.ts';
 import { isObject } from '../../protocol/message.ts';
 import { surroundings } from '../around.ts';
-import { controlPath, openControl } from './control-socket.ts';
+import { openControl, removeSocket } from './control-socket.ts';
 import type { Controlled } from './control-socket.ts';
 
 export interface RunningGateway {
@@ -37,23 +37,22 @@ export interface Announced extends Controlled {
   serves: string;
 }
 
-/** This process serves. Returns the way to take it back. A folder that cannot be written to costs only what the file is for. */
-export function announceHere({ url, serves, ...controlled }: Announced): () => void {
-  const folder = ownStateFolder();
+/** This process serves. Returns the way to take it back. Where no socket can be opened, other commands do not find it. */
+export function announceHere({ url, serves, ...controlled }: Announced, folder = ownStateFolder()): () => void {
   const { pid } = process;
   // Another command on this machine cannot call "every address".
   const reachable = url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-  const socket = controlPath(folder, pid);
   const started = new Date().toISOString();
-  const takeBack = announce(folder, { pid, url: reachable, serves, socket, started });
   try {
-    const close = openControl(socket, controlled);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { path: socket, close } = openControl(folder, pid, controlled);
+    const takeBack = announce(folder, { pid, url: reachable, serves, socket, started });
     return () => {
-      close();
       takeBack();
+      close();
     };
   } catch {
-    return takeBack;
+    return () => {};
   }
 }
 
@@ -80,8 +79,8 @@ export function runningGateways(folder: string): RunningGateway[] {
 function sweep(folder: string): void {
   for (const pid of pidsIn(folder)) {
     if (isAlive(pid)) continue;
+    removeSocket(folder, pid, read(folder, pid)?.socket);
     rmSync(fileOf(folder, pid), { force: true });
-    if (process.platform !== 'win32') rmSync(controlPath(folder, pid), { force: true });
   }
 }
 

@@ -1,10 +1,12 @@
 import {
   appendFileSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -103,6 +105,55 @@ describe('the journal of sessions', () => {
     expect(statSync(files()[0]!).size).toBeLessThan(60_000);
     const later = journal();
     expect([later.find('kept')?.subscriptions.size, later.find('s4999')]).toEqual([100, undefined]);
+  });
+
+  it('writes nothing when a client sets what is set already', () => {
+    const first = journal();
+    first.begin('a');
+    const repeated = [{ level: 'debug' as const }, { subscribe: 'u:1' }, { unsubscribe: 'u:2' }];
+    for (const change of repeated) first.change('a', change);
+    const { size } = statSync(files()[0]!);
+    for (const change of repeated) first.change('a', change);
+    expect(statSync(files()[0]!).size).toBe(size);
+  });
+
+  it('stays small however often one session changes its settings', () => {
+    const first = journal();
+    first.begin('a');
+    for (let n = 0; n < 5000; n++) {
+      first.change('a', { level: n % 2 ? 'debug' : 'error' });
+      first.change('a', { subscribe: `u:${n}` });
+      first.change('a', { unsubscribe: `u:${n}` });
+    }
+    first.change('a', { subscribe: 'u:last' });
+    expect(statSync(files()[0]!).size).toBeLessThan(60_000);
+    expect(journal().find('a')).toEqual({ level: 'debug', subscriptions: new Set(['u:last']) });
+  });
+
+  it.each([
+    ['is too large', (path: string) => truncateSync(path, 65 * 1024 * 1024)],
+    [
+      'cannot be read',
+      (path: string) => {
+        rmSync(path);
+        mkdirSync(path);
+      },
+    ],
+  ])('brings no deleted session back when the file that says so %s', (_, spoil) => {
+    const seconds = Date.now() / 1000;
+    journal().begin('deleted');
+    const [oldest] = files();
+    utimesSync(oldest!, seconds - 20, seconds - 20);
+    const second = journal();
+    second.begin('deleted');
+    second.end('deleted');
+    const spoilt = files().find((path) => path !== oldest)!;
+    spoil(spoilt);
+    utimesSync(spoilt, seconds - 10, seconds - 10);
+    journal().begin('newer');
+    const later = journal();
+    expect([later.find('deleted'), later.find('newer')].map(Boolean)).toEqual([false, true]);
+    expect(lines.join('')).toContain('sessions.not-kept');
   });
 
   it('remembers through a rewrite that a session of an earlier process has ended', () => {

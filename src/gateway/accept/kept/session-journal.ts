@@ -2,7 +2,8 @@
 // 1. Each process writes one file of its own and only reads those of processes that are gone. A session that any of them ended
 //    is over, whatever the others say.
 // 2. A file that nobody has touched for as long as a session may be idle names only sessions that have expired.
-// 3. A folder that cannot be written to costs only what the file is for.
+// 3. A file that cannot be read may have ended any session of the files before it, so none of those goes on.
+// 4. A folder that cannot be written to costs only what the file is for.
 import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,8 +35,10 @@ const MAX_URI_CHARS = 2000;
 /** Files that are read; a gateway that crashes again and again leaves many. */
 const MAX_FILES = 100;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** Lines that say nothing any more, before the file is written again without them. */
-const MAX_SPENT_LINES = 1000;
+/** The file is rewritten once it is larger than this plus twice what the last rewrite left. */
+const MAX_SPENT_BYTES = 32 * 1024;
+/** A rewritten file that is larger takes no more subscriptions, so that it stays far below what is read. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
 
 export class SessionJournal {
@@ -47,7 +50,9 @@ export class SessionJournal {
   /** Those that ended here: the file of an earlier process may still name them. */
   readonly #ended = new Set<string>();
   #file: number | undefined;
-  #lines = 0;
+  #bytes = 0;
+  /** What the last rewrite left. */
+  #keptBytes = 0;
   #hasFailed = false;
   #stopTouching: (() => void) | undefined;
 
@@ -72,13 +77,12 @@ export class SessionJournal {
 
   change(key: string, change: SettingChange): void {
     const settings = this.#live.get(key);
+    if ('subscribe' in change && this.#keptBytes > MAX_KEPT_BYTES) return;
     if (settings && apply(settings, change)) this.#write([toLine(key, change)]);
   }
 
   end(key: string): void {
-    if (!this.#live.delete(key)) return;
-    this.#write([['-', key]]);
-    if (this.#lines > MAX_SPENT_LINES + 4 * this.#live.size) this.#compact();
+    if (this.#live.delete(key)) this.#write([['-', key]]);
   }
 
   /** Too late for the others: they would have expired by now. */
@@ -101,8 +105,8 @@ export class SessionJournal {
     if (this.#hasFailed) return;
     this.#safely(() => {
       this.#file ??= this.#open(this.#path);
-      writeSync(this.#file, toText(lines));
-      this.#lines += lines.length;
+      this.#bytes += writeSync(this.#file, toText(lines));
+      if (this.#bytes > MAX_SPENT_BYTES + 2 * this.#keptBytes) this.#compact();
     });
   }
 
@@ -114,16 +118,16 @@ export class SessionJournal {
 
   /** Written beside it and moved over it: a crash leaves one or the other. */
   #compact(): void {
-    this.#safely(() => {
-      const ended = [...this.#ended].filter((key) => !this.#live.has(key)).map((key): Line => ['-', key]);
-      const lines = [...ended, ...[...this.#live].flatMap(([key, settings]) => linesOf(key, settings))];
-      const fresh = `${this.#path}.tmp`;
-      writeFileSync(fresh, toText(lines), { mode: 0o600 });
-      renameSync(fresh, this.#path);
-      if (this.#file !== undefined) closeSync(this.#file);
-      this.#file = this.#open(this.#path);
-      this.#lines = lines.length;
-    });
+    const ended = [...this.#ended].filter((key) => !this.#live.has(key)).map((key): Line => ['-', key]);
+    const lines = [...ended, ...[...this.#live].flatMap(([key, settings]) => linesOf(key, settings))];
+    const text = toText(lines);
+    const fresh = `${this.#path}.tmp`;
+    writeFileSync(fresh, text, { mode: 0o600 });
+    renameSync(fresh, this.#path);
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+    this.#file = this.#open(this.#path);
+    this.#bytes = this.#keptBytes = Buffer.byteLength(text);
   }
 
   /** Says that this process, and so its sessions, are alive. */
@@ -162,13 +166,18 @@ function toText(lines: Line[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** False for what is not kept. */
+/** False for what is not kept, and for what changes nothing. */
 function apply(settings: Settings, change: SettingChange): boolean {
   const { subscriptions } = settings;
-  if ('level' in change) settings.level = change.level;
-  else if ('unsubscribe' in change) return subscriptions.delete(change.unsubscribe);
-  else if (change.subscribe.length > MAX_URI_CHARS || subscriptions.size >= MAX_SUBSCRIPTIONS) return false;
-  else subscriptions.add(change.subscribe);
+  if ('level' in change) {
+    if (settings.level === change.level) return false;
+    settings.level = change.level;
+    return true;
+  }
+  if ('unsubscribe' in change) return subscriptions.delete(change.unsubscribe);
+  if (subscriptions.has(change.subscribe)) return false;
+  if (change.subscribe.length > MAX_URI_CHARS || subscriptions.size >= MAX_SUBSCRIPTIONS) return false;
+  subscriptions.add(change.subscribe);
   return true;
 }
 
@@ -178,9 +187,15 @@ function readEarlier({ folder, idleMs, clock, log }: JournalOptions): Map<string
   const files = filesIn(folder).filter(({ pid }) => pid === process.pid || !isAlive(pid));
   const stale = files.slice(MAX_FILES).map(({ path }) => path);
   for (const { path, touched, bytes } of files.slice(0, MAX_FILES).toReversed()) {
-    if (touched + idleMs < clock.now()) stale.push(path);
-    else if (bytes > MAX_FILE_BYTES) log.warn({ path, bytes }, 'sessions.not-kept');
-    else for (const line of readLines(path)) take(line, live, ended);
+    if (touched + idleMs < clock.now()) {
+      stale.push(path);
+      continue;
+    }
+    const lines = bytes > MAX_FILE_BYTES ? undefined : readLines(path);
+    if (!lines) {
+      live.clear(); // it may have ended any of them
+      log.warn({ path, bytes }, 'sessions.not-kept');
+    } else for (const line of lines) take(line, live, ended);
   }
   for (const path of stale) rmSync(path, { force: true });
   for (const key of ended) live.delete(key);
@@ -203,8 +218,8 @@ function filesIn(folder: string): { path: string; pid: number; touched: number; 
   }
 }
 
-/** A process that was killed may have left half a line. */
-function readLines(path: string): Line[] {
+/** A process that was killed may have left half a line. Undefined for a file that cannot be read. */
+function readLines(path: string): Line[] | undefined {
   try {
     return readFileSync(path, 'utf8')
       .split('\n')
@@ -212,8 +227,9 @@ function readLines(path: string): Line[] {
         const line = parsed(text);
         return Array.isArray(line) && line.every((part) => typeof part === 'string') ? [line as unknown as Line] : [];
       });
-  } catch {
-    return []; // gone, or somebody else's
+  } catch (error) {
+    // Another process has removed it: it said nothing that still counts.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
   }
 }
 

@@ -9,6 +9,7 @@
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import { Carried } from './carried.ts';
@@ -100,7 +101,7 @@ export class AskedExchange extends DelegatedExchange {
     // Clients check results against the schema of their tool, and drop one that does not fit, unless it is marked as an error.
     const isChecked = this.#carrier === this.inner && this.#listener?.hasOutputSchema(this.inner.params.name);
     this.#carrier = undefined;
-    this.#carried.say(isChecked ? next.then((result) => ({ ...result, isError: true })) : next);
+    this.#carried.say(isChecked ? next.then((result) => ({ ...toPlain(result), isError: true })) : next);
     this.#listener?.onHeld(this.inner.client);
   }
 

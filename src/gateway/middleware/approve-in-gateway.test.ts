@@ -62,15 +62,12 @@ it('judges the tool behind a changed name, also before any list was asked for', 
     made.tool('remove', {}, () => (done.push(name), 'removed'));
     return made;
   };
-  const steps = [
-    approve({ when: { deny: ['remove'], ask: ['nothing'] } }),
-    rename({ tools: { one__remove: 'tidy', two__remove: 'clean' } }),
-  ];
+  const steps = [approve({ when: { deny: ['remove'], ask: ['nothing'] } }), rename({ tools: { remove: 'tidy' } })];
   const gateway = createGateway({ servers: { one: server('one'), two: server('two') }, steps, log });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await gateway.connect(theirs);
   const client = await connect(ours, { revision: '2025-11-25', log });
-  expect(await client.callTool('tidy')).toMatchObject({ isError: true });
+  expect(await client.callTool('one__tidy')).toMatchObject({ isError: true });
   expect(done).toEqual([]);
   await client.close();
   await gateway.close();

@@ -35,14 +35,28 @@ export function joinedLists(calls, server, direct) {
         const own = one === server ? answer.result[area] : firstList(one, said, method, area);
         return NAMED.has(area) ? own.map((entry) => ({ ...entry, name: qualify(one, entry.name) })) : own;
       });
-      return { result: { [area]: entries } };
+      const lists = [...direct].map(([one, { answers: said }]) =>
+        one === server ? answer.result : firstResult(one, said, method),
+      );
+      return { result: { ...ownMembers(lists, area), [area]: entries } };
     }),
   };
 }
 
-function firstList(server, answers, method, area) {
+/** What lists say of themselves is joined as well. */
+function ownMembers(lists, area) {
+  const members = lists.map(({ [area]: _entries, nextCursor: _cursor, ...own }) => own);
+  const metas = members.flatMap(({ _meta }) => (_meta ? [_meta] : []));
+  return { ...Object.assign({}, ...members), ...(metas.length > 0 && { _meta: Object.assign({}, ...metas) }) };
+}
+
+function firstResult(server, answers, method) {
   const index = server.calls('').findIndex((call) => call.method === method);
-  return answers[index]?.result?.[area] ?? [];
+  return answers[index]?.result ?? {};
+}
+
+function firstList(server, answers, method, area) {
+  return firstResult(server, answers, method)[area] ?? [];
 }
 
 /** The words of the client's revision for what a server does not have, whatever words the server had for it. */
@@ -68,14 +82,4 @@ function bridgedAnswer({ result, ...answer }) {
   // How a tool runs as a task is told by the extension, not by the tool.
   if (said.tools) said.tools = said.tools.map(({ execution: _, ...tool }) => tool);
   return { ...answer, result: said };
-}
-
-/** A client that cannot be asked is told what one that can is told, and has one more tool, the last of all. */
-export function assisted({ hello, answers }, calls, tool) {
-  const added = answers.map((answer, index) =>
-    calls[index].method === 'tools/list' && answer.result
-      ? { ...answer, result: { ...answer.result, tools: [...answer.result.tools, tool] } }
-      : answer,
-  );
-  return { hello, answers: added };
 }

@@ -11,11 +11,10 @@ import { CLIENTS, interview } from './clients.mjs';
 import { prepareFolder, SERVERS } from './servers.mjs';
 import { differences, plain } from '../compare.mjs';
 import { inLanes } from '../lanes.mjs';
-import { assisted, bridged, joinedCalls, joinedLists, worded } from './rules.mjs';
+import { bridged, joinedCalls, joinedLists, worded } from './rules.mjs';
 import { createLog, dist } from '../../harness/parley.mjs';
 
 const { createGateway } = await import(pathToFileURL(join(dist, '_entries/index.js')).href);
-const { answerTool } = await import(pathToFileURL(join(dist, 'gateway/ask/answer-tool.js')).href);
 
 const JOBS = 2;
 let only = '';
@@ -74,11 +73,10 @@ async function compareRow(client, server, { direct, folder }) {
   );
 }
 
-/** The tool is as it is listed: what it is, is tested elsewhere. That it is there, and nothing else, is tested here. */
+/** A client that cannot be asked sees what one that can is shown, as long as no server has asked. */
 async function wantedByDefault({ openAskable }, server, { wanted, folder }) {
   if (!openAskable) return wanted;
-  const said = await ask({ open: openAskable }, server, { way: server.start(folder), folder });
-  return assisted(said, server.calls(folder), answerTool);
+  return ask({ open: openAskable }, server, { way: server.start(folder), folder });
 }
 
 /** Starts from the same files each time. */

@@ -111,7 +111,7 @@ export interface StepExchange extends Exchange {
   readonly scope: string;
   /** The server that will answer, so far as it is known before it does; tools are, once they have been listed. */
   readonly owner?: string | undefined;
-  /** The log of whoever runs the gateway; `log` is for the client. */
+  /** The operator's log; `log` is for the client. */
   readonly gatewayLog: Log;
   /** Sees what travels back before the outcome does: progress, log lines, notifications, questions. */
   intercept(hooks: Hooks): void;

@@ -1,5 +1,5 @@
-// A gateway that leads back to itself: by its own URL, by its own command, or by way of another gateway. Every test here limits the
-// processes it may start, so that a gateway that does start itself fails the test and not the machine.
+// A gateway that leads back to itself: by its own URL, by its own command, or by way of another gateway. Nothing here limits
+// the processes that a broken gateway would start: run it under `ulimit -u` when you change the guard.
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -110,7 +110,7 @@ function readWord(socket: Socket, take: (word: string) => void): void {
     if (end === -1) return void socket.destroy();
     if (end + 1 < text.length) socket.unshift(text.subarray(end + 1));
     take(text.toString('utf8', 0, end).trim());
-    socket.resume(); // whoever took it listens now
+    socket.resume(); // its new owner listens now
   };
   socket.on('data', onData);
 }

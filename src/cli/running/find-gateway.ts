@@ -45,7 +45,7 @@ function choiceOf({ url }: RunningGateway): string {
   return url === undefined ? '' : `; to choose it: --url ${url}`;
 }
 
-/** For whoever needs one and found none. */
+/** The error for a command that needs a gateway and found no running one. */
 export function noGateway({ silent }: Looked): string {
   if (silent.length > 0) return 'no other gateway is running here.';
   return `no gateway is running here. Start one with "${program()} serve", or name one with --url.`;

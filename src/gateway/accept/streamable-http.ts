@@ -189,7 +189,7 @@ export class StreamableHttp {
     const session = this.#find(visit);
     const accepted = readAccept(request.headers.accept);
     const lastEventId = request.headers['last-event-id'] as string | undefined;
-    // Clients of event streams come back until they are told that there is nothing more.
+    // Clients of event streams reconnect until the server says that there is nothing more.
     if (lastEventId !== undefined && session.hasNothingAfter(lastEventId)) response.writeHead(204).end();
     else if (accepted.stream) {
       const carrier = new SseResponse(this.#front, response, { 'mcp-session-id': session.id });

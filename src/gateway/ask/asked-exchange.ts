@@ -19,7 +19,7 @@ import { putByPage } from './put-by-page.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
-/** Is told of clients whose calls are held for an answer. */
+/** Learns which clients have calls that are held for an answer. */
 export interface HeldListener {
   onHeld(client: ClientView): void;
   /** Whether clients were shown a schema for the results of this tool. */

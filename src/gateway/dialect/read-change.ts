@@ -5,7 +5,7 @@ import type { Change, TaskState } from '../../protocol/target.ts';
 import { fromTask } from './handshake/from-task.ts';
 import { withoutEnvelope } from './meta.ts';
 
-/** They belong to a request or a stream, and whoever keeps that reads them. */
+/** They belong to a request or a stream, and its owner reads them. */
 const PROTOCOL = new Set([
   'notifications/cancelled',
   'notifications/progress',

@@ -183,7 +183,7 @@ export class Supervised {
     this.#current = undefined;
     this.#isWorn = false;
     this.#stopIdle();
-    if (this.isClosed || !upstream) return; // one that never came up has failed, which whoever opens it is told
+    if (this.isClosed || !upstream) return; // one that never came up has failed, and its opener gets that error
     this.#judge(reason);
     this.#options.onLost?.(reason);
   }

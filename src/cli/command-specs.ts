@@ -66,7 +66,12 @@ const config: OptionSpec = {
   value: 'FILE',
   text: 'the servers of this file, started for this one command',
 };
-const timeout: OptionSpec = { type: 'string', value: 'S', text: 'seconds to wait for an answer' };
+const pid: OptionSpec = { type: 'string', value: 'N', text: 'the gateway that is this process, where several run' };
+const timeout: OptionSpec = {
+  type: 'string',
+  value: 'S',
+  text: 'seconds to wait for an answer (default 60), and for servers to start (default 30, or "startMs" of the file)',
+};
 const logCalls: OptionSpec = {
   type: 'boolean',
   text: 'one line on stderr for each call: server, tool, duration, outcome; no arguments, no results',
@@ -75,7 +80,7 @@ const json: OptionSpec = { type: 'boolean', text: 'print JSON' };
 const help: OptionSpec = { type: 'boolean', short: 'h', text: 'this help' };
 
 /** The same for every command that talks to somebody. */
-const reach = { url, header, config, timeout };
+const reach = { url, header, config, pid, timeout };
 const WHOM = [
   'Talks to the URL, the servers of --config or the COMMAND; without one of them, to the gateway that runs here. Where none runs,',
   'the servers of the configuration are started for this one command.',
@@ -239,7 +244,10 @@ export const SPECS: readonly CommandSpec[] = [
     name: 'status',
     summary: 'how each server of the running gateway is, and why one is failing',
     usage: ['[URL|CONFIG] [options]', '[options] -- COMMAND [ARGS…]'],
-    about: WHOM,
+    about: [
+      'Asks the gateway that runs here, or the one at the URL, and starts nothing. A CONFIG or COMMAND that is named is started once,',
+      'without a gateway, to see how its servers are.',
+    ],
     options: { ...reach, json, log, help },
     words: { file: true },
     examples: [

@@ -54,6 +54,8 @@ export interface Reach {
   url: string | undefined;
   headers: Record<string, string>;
   config: string | undefined;
+  /** The gateway that is this process. */
+  pid: number | undefined;
   /** A server to start for this one command. */
   server: CommandAddress | undefined;
   /** How long to wait for each answer; undefined: as long as the client waits by default. */

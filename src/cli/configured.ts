@@ -32,13 +32,18 @@ export function configured(
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
     print.problem(missing);
-    for (const line of firstLines(surroundings())) print.note(line);
+    for (const line of missingLines()) print.note(line);
     return undefined;
   }
   for (const line of problemLines(loaded)) print.note(line);
   if (path !== undefined && config !== undefined) return { ...loaded, path, config };
   print.problem(`${shown(path)} cannot be used. Correct it, then run: ${program()} check ${shown(path)}`);
   return undefined;
+}
+
+/** What to do where no configuration is. */
+export function missingLines(): string[] {
+  return firstLines(surroundings());
 }
 
 export function problemLines({ path, problems }: { path: string | undefined; problems: Problem[] }): string[] {

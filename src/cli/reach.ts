@@ -4,7 +4,10 @@ import type { Client } from '../client/client.ts';
 import { connect } from '../client/connect.ts';
 import type { ConnectOptions } from '../client/types.ts';
 import { buildGateway } from '../config/build.ts';
+import { findConfig } from '../config/find.ts';
 import { createGateway } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
 import { within } from '../gateway/upstream/within.ts';
 import { surroundings } from './around.ts';
 import { createCliLog } from './cli-log.ts';
@@ -13,8 +16,9 @@ import { configured, shown } from './configured.ts';
 import type { Configured } from './configured.ts';
 import type { Printer } from './print.ts';
 import { ControlTransport, askStatus } from './running/control-socket.ts';
-import { fetchStatus, findGateway } from './running/find-gateway.ts';
-import type { FoundGateway } from './running/find-gateway.ts';
+import { fetchStatus, partOf, serversOf } from './running/fetch-status.ts';
+import { findGateway, gatewayAt } from './running/find-gateway.ts';
+import type { FoundGateway, Looked } from './running/find-gateway.ts';
 import { stateFolder } from './running/state-file.ts';
 import { readStatus } from './status-page.ts';
 import type { ServerStatus } from './status-page.ts';
@@ -43,12 +47,16 @@ export async function reach(wanted: Reach, answering: Answering, print: Printer)
     ...{ name: 'parley', version: version(), log, ...answering },
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
-  if (url !== undefined) return overUrl(await connect({ url, headers }, options), wanted);
+  if (url !== undefined) {
+    const own = await ownGateway(wanted);
+    if (own) return overSocket(own, options, partOf(url));
+    return overUrl(await connect({ url, headers }, options), wanted);
+  }
   if (server !== undefined) return overCommand(await connect(wrappedAddress(server), options));
   if (config === undefined) {
-    const { found, silent } = await findGateway(stateFolder(surroundings()), print, timeoutMs);
+    const { found, isTold } = await runningGateway(wanted, print);
     if (found) return overSocket(found, options);
-    if (silent.length > 0) return undefined; // never show another one in its place
+    if (isTold) return undefined; // never show another one in its place
   }
   const loaded = configured(config, print, { missing: 'no gateway is running here, and no configuration was found.' });
   if (!loaded) return undefined;
@@ -57,9 +65,24 @@ export async function reach(wanted: Reach, answering: Answering, print: Printer)
   return reachConfig(loaded, options);
 }
 
+/** The one that was named by its process, or the one of the configuration here, or the newest. */
+export function runningGateway({ pid, timeoutMs }: Reach, print: Printer): Promise<Looked> {
+  const around = surroundings();
+  return findGateway(stateFolder(around), print, { pid, ms: timeoutMs, config: findConfig(undefined, around).path });
+}
+
+/** A certificate is rarely for this machine's own address, and the socket of a gateway of ours needs none. Headers need HTTP. */
+export async function ownGateway({ url = '', headers, timeoutMs }: Reach): Promise<FoundGateway | undefined> {
+  if (!/^(https|wss):/i.test(url) || Object.keys(headers).length > 0) return undefined;
+  return gatewayAt(stateFolder(surroundings()), url, timeoutMs);
+}
+
 /** What answers may be a server and not a gateway: then nobody tells about servers. */
-function overUrl(client: Client, { url, headers, timeoutMs: ms = STATUS_MS }: Reach): Reached {
-  const servers = async () => (await fetchStatus(url!, { headers, ms }).catch(() => undefined))?.servers;
+function overUrl(client: Client, { url = '', headers, timeoutMs: ms = STATUS_MS }: Reach): Reached {
+  const servers = async () => {
+    const status = await fetchStatus(url, { headers, ms }).catch(() => undefined);
+    return status && serversOf(status, partOf(url));
+  };
   return { client, servers, close: () => client.close() };
 }
 
@@ -68,16 +91,21 @@ function overCommand(client: Client): Reached {
 }
 
 /** By its socket, where it does not matter whether it has a port, and whose name its certificate has. */
-async function overSocket({ socket }: FoundGateway, options: ConnectOptions): Promise<Reached> {
-  const client = await connect(new ControlTransport(socket), options);
-  const servers = async () => (await askStatus(socket, STATUS_MS).catch(() => undefined))?.servers;
+async function overSocket({ socket, status }: FoundGateway, options: ConnectOptions, part?: string): Promise<Reached> {
+  serversOf(status, part); // says what there is, where nothing is called so
+  const client = await connect(new ControlTransport(socket, part), options);
+  const servers = async () => {
+    const now = await askStatus(socket, STATUS_MS).catch(() => undefined);
+    return now && serversOf(now, part);
+  };
   return { client, servers, close: () => client.close() };
 }
 
 async function reachConfig({ config }: Configured, options: ConnectOptions): Promise<Reached> {
   const log = options.log!;
   const built = await buildGateway(config, { log, stepLog: log });
-  const gateway = createGateway({ ...built.options, version: version(), startMs: options.timeoutMs ?? START_MS });
+  const startMs = options.timeoutMs ?? config.startMs ?? START_MS;
+  const gateway = createGateway({ ...built.options, version: version(), startMs });
   const close = async (): Promise<void> => {
     built.steps.close();
     await within(gateway.close(), CLOSE_MS); // what is left then ends with this process
@@ -86,10 +114,24 @@ async function reachConfig({ config }: Configured, options: ConnectOptions): Pro
     const { InMemoryTransport } = await import('@modelcontextprotocol/client');
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     await gateway.connect(theirs);
-    const client = await connect(ours, { ...options, probeMs: START_MS + 5000 });
+    const client = await connect(ours, { ...options, probeMs: startMs + 5000 });
+    checkStarted(gateway, startMs);
     return { client, servers: async () => (await readStatus(gateway, '')).servers, close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
+}
+
+/** Several servers have their lists without one that is slow. One alone has nothing to show before it is there. */
+function checkStarted({ servers }: Gateway, startMs: number): void {
+  const [only, ...others] = servers;
+  if (others.length > 0 || !(only?.target instanceof UpstreamTarget) || only.target.status.state !== 'starting') return;
+  throw new Error(stillStarting(only.name, startMs));
+}
+
+/** For servers of a file that were started for one command. */
+export function stillStarting(server: string, afterMs?: number): string {
+  const after = afterMs === undefined ? '' : ` after ${afterMs / 1000} s`;
+  return `${server} is still starting${after}. Give it longer with --timeout S, or with "startMs" in the file.`;
 }

@@ -66,7 +66,9 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
       announceHere({
         ...{ url, serves: found.path },
         status: () => readStatus(gateway, started),
-        accept: (socket) => void gateway.listen({ stdio: true, input: socket, output: socket }),
+        accept: (socket, part) => {
+          gateway.listen({ stdio: true, input: socket, output: socket, part }).catch(() => socket.destroy());
+        },
       }),
     close() {
       following.close();

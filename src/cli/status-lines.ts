@@ -13,7 +13,10 @@ const COLOURS: Record<ServerStatus['state'], Style> = {
 
 export const STATUS_HEADINGS: string[] = ['SERVER', 'STATE', 'SPEAKS', 'ERA', 'OVER', 'TOOLS', 'IS'];
 
-export function headOf({ version, pid, started }: Omit<GatewayStatus, 'servers'>, url: string | undefined): string {
+export function headOf(
+  { version, pid, started }: Omit<GatewayStatus, 'servers' | 'groups'>,
+  url: string | undefined,
+): string {
   const where = url === undefined ? 'on stdio' : `at ${url}`;
   return `Parley ${version} ${where}, process ${pid}, up ${toSpan(Date.now() - Date.parse(started))}`;
 }

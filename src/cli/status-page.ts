@@ -30,10 +30,13 @@ export interface GatewayStatus {
   pid: number;
   started: string;
   servers: ServerStatus[];
+  /** Names of the servers of each, for those who ask by the URL of one. */
+  groups: Record<string, readonly string[]>;
 }
 
 interface Shown {
   readonly servers: { name: string; target: Target }[];
+  readonly groups?: Record<string, readonly string[]>;
 }
 
 const COUNT_MS = 5000;
@@ -49,9 +52,9 @@ export function createStatusPage(gateway: () => Shown, started: string): HttpHan
   };
 }
 
-export async function readStatus({ servers }: Shown, started: string): Promise<GatewayStatus> {
+export async function readStatus({ servers, groups = {} }: Shown, started: string): Promise<GatewayStatus> {
   const told = await Promise.all(servers.map(({ name, target }) => statusOf(name, target)));
-  return { version: version(), pid: process.pid, started, servers: told };
+  return { version: version(), pid: process.pid, started, servers: told, groups };
 }
 
 async function statusOf(name: string, target: Target): Promise<ServerStatus> {

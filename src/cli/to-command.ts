@@ -186,10 +186,14 @@ function toReach({ values, command }: Given, words: string[], known: readonly st
     throw new Mistake('Give a URL, a configuration, or a command after "--": one of them.');
   }
   if (config !== undefined && config === word) checkFile(config, known);
+  const pid = toPid(values['pid']);
+  if (pid !== undefined && (url ?? config ?? server) !== undefined) {
+    throw new Mistake('--pid names the gateway to talk to: give no URL, configuration or command with it.');
+  }
   const headers = Object.fromEntries(toPairs(values['header'], ':', '--header "Name: value"'));
   if (url === undefined && values['header'] !== undefined) throw new Mistake('--header goes with a URL.');
   const timeoutMs = values['timeout'] === undefined ? undefined : toSeconds(values['timeout'], '--timeout') * 1000;
-  return { url, headers, config, server, timeoutMs, log: toLevel(values['log']) };
+  return { url, headers, config, pid, server, timeoutMs, log: toLevel(values['log']) };
 }
 
 /** A word that is neither a file nor anything else that is known was probably meant as something else. */
@@ -227,6 +231,12 @@ function toPort(given: Given['values'][string]): number | undefined {
   const text = String(given);
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new Mistake(`--port must be a number from 0 to 65535, not "${text}".`);
+}
+
+function toPid(given: Given['values'][string]): number | undefined {
+  if (given === undefined) return undefined;
+  if (/^[1-9]\d{0,9}$/.test(String(given))) return Number(given);
+  throw new Mistake(`--pid must be the number of a process, not "${String(given)}".`);
 }
 
 function toHost(given: Given['values'][string]): string | undefined {

@@ -141,6 +141,11 @@ export class Gateway {
     return [...this.#members];
   }
 
+  /** Which servers are served together at /mcp/<group>. */
+  get groups(): Record<string, readonly string[]> {
+    return this.#groups;
+  }
+
   /** Calls a tool by its public name, through the steps, as a client would that cannot be asked. For flows whose steps need one. */
   async callTool(name: string, args: JsonObject = {}, options: GatewayCallOptions = {}): Promise<CallToolResult> {
     const call = new OwnCall(name, args, this.#info, options);

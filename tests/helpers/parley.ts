@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach } from 'vitest';
 import type { CommandAddress } from 'mcp-parley';
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
@@ -21,6 +22,8 @@ export const DEMO_FIXTURE: string[] = [
   'demo',
   '--stdio',
 ];
+/** The same, as an entry of a configuration. */
+export const WEATHER: { command: string; args: string[] } = { command: EXTERNAL[0]!, args: EXTERNAL.slice(1) };
 export const PARLEY_DEMO: string[] = [process.execPath, ...NODE, MAIN, 'demo', '--stdio'];
 
 /** A folder for one test file: home, state, configuration and working folder of the commands it runs. */
@@ -65,6 +68,33 @@ export class Home implements Disposable {
     const { path } = this;
     return { PATH, SYSTEMROOT, HOME: path, XDG_STATE_HOME: join(path, 'state'), XDG_CONFIG_HOME: join(path, 'config') };
   }
+}
+
+export interface Homes {
+  newHome: () => Home;
+  start: (home: Home, args: string[], env?: Record<string, string>) => Parley;
+}
+
+/** For a test file: what a test makes and starts with these is gone when it ends. */
+export function homesOfTests(): Homes {
+  const homes: Home[] = [];
+  const running: Parley[] = [];
+  afterEach(async () => {
+    for (const one of running.splice(0)) await one[Symbol.asyncDispose]();
+    for (const home of homes.splice(0)) home[Symbol.dispose]();
+  });
+  return {
+    newHome() {
+      const home = new Home();
+      homes.push(home);
+      return home;
+    },
+    start(home, args, env) {
+      const parley = home.start(args, env);
+      running.push(parley);
+      return parley;
+    },
+  };
 }
 
 export interface Ended {

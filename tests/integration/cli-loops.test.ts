@@ -4,33 +4,13 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { send } from '../helpers/http-wire.ts';
 import { ask, modern, openSession } from '../helpers/mcp-http.ts';
-import { EXTERNAL, Home } from '../helpers/parley.ts';
-import type { Parley } from '../helpers/parley.ts';
+import { WEATHER, homesOfTests } from '../helpers/parley.ts';
 import { until } from '../helpers/until.ts';
 
-const homes: Home[] = [];
-const running: Parley[] = [];
-afterEach(async () => {
-  for (const one of running.splice(0)) await one[Symbol.asyncDispose]();
-  for (const home of homes.splice(0)) home[Symbol.dispose]();
-});
-
-const WEATHER = { command: EXTERNAL[0], args: EXTERNAL.slice(1) };
-
-function newHome(): Home {
-  const home = new Home();
-  homes.push(home);
-  return home;
-}
-
-function start(home: Home, args: string[]): Parley {
-  const parley = home.start(args);
-  running.push(parley);
-  return parley;
-}
+const { newHome, start } = homesOfTests();
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

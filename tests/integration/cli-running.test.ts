@@ -2,38 +2,28 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { send } from '../helpers/http-wire.ts';
 import { stdioWire } from '../helpers/line-wire.ts';
-import { EXTERNAL, Home, PARLEY_DEMO } from '../helpers/parley.ts';
-import type { Parley } from '../helpers/parley.ts';
+import { EXTERNAL, PARLEY_DEMO, WEATHER, homesOfTests } from '../helpers/parley.ts';
+import type { Home, Parley } from '../helpers/parley.ts';
 import { until } from '../helpers/until.ts';
 
-const homes: Home[] = [];
-const running: Parley[] = [];
-afterEach(async () => {
-  for (const one of running.splice(0)) await one[Symbol.asyncDispose]();
-  for (const home of homes.splice(0)) home[Symbol.dispose]();
-});
-
-const WEATHER = { command: EXTERNAL[0], args: EXTERNAL.slice(1) };
-
-function newHome(): Home {
-  const home = new Home();
-  homes.push(home);
-  return home;
-}
-
-function start(home: Home, args: string[]): Parley {
-  const parley = home.start(args);
-  running.push(parley);
-  return parley;
-}
+const { newHome, start } = homesOfTests();
 
 /** Lines of the log, off a terminal. */
 function logged(parley: Parley, event: string): Record<string, unknown>[] {
   const lines = parley.stderr.split('\n').filter((line) => line.startsWith('{'));
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['event'] === event);
+}
+
+/** Made by openssl, for another name than this machine has. */
+function certificate(home: Home): { key: string; cert: string } {
+  const [key, cert] = [join(home.path, 'key.pem'), join(home.path, 'cert.pem')];
+  const subject = ['-subj', '/CN=gateway.example', '-days', '2'];
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject];
+  execFileSync('openssl', made, { stdio: 'ignore' });
+  return { key, cert };
 }
 
 describe('a gateway is found', () => {
@@ -57,22 +47,40 @@ describe('a gateway is found', () => {
 
   it('with TLS whose certificate is for another name', async () => {
     const home = newHome();
-    const [key, cert] = [join(home.path, 'key.pem'), join(home.path, 'cert.pem')];
-    const subject = ['-subj', '/CN=gateway.example', '-days', '2'];
-    execFileSync(
-      'openssl',
-      ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject],
-      {
-        stdio: 'ignore',
-      },
-    );
-    home.write('parley.config.json', { mcpServers: { weather: WEATHER }, listen: { port: 0, tls: { key, cert } } });
+    home.write('parley.config.json', { mcpServers: { weather: WEATHER }, listen: { port: 0, tls: certificate(home) } });
     const gateway = start(home, ['serve']);
     await gateway.says('url = "https');
     expect((await home.run(['ls', 'tools'])).stdout).toContain('get_weather');
     const called = await home.run(['call', 'get_weather', '--arg', 'location=Oslo']);
     expect(called).toMatchObject({ status: 0, stdout: expect.stringContaining('Oslo'), stderr: '' });
     expect((await home.run(['status'])).stdout).toContain('https://127.0.0.1:');
+    // By its URL, too: its socket needs no certificate.
+    const [url] = /https:\/\/\S+?\/mcp/.exec(gateway.stdout)!;
+    expect(await home.run(['ls', 'tools', url])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('get_weather'),
+      stderr: '',
+    });
+    expect((await home.run(['ls', 'tools', '--url', `${url}/weather`])).stdout).toMatch(/get_weather +weather /);
+    expect((await home.run(['status', url])).stdout).toMatch(/weather +ready/);
+    const wrong = await home.run(['ls', 'tools', `${url}/wether`]);
+    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('Did you mean "weather"?') });
+  });
+
+  it('of somebody else, with a certificate that is not trusted: it is said how to trust it', async () => {
+    const owner = newHome();
+    const tls = certificate(owner);
+    owner.write('parley.config.json', { mcpServers: { weather: WEATHER }, listen: { port: 0, tls } });
+    const gateway = start(owner, ['serve']);
+    await gateway.says('url = "https');
+    const [url] = /https:\/\/\S+?\/mcp/.exec(gateway.stdout)!;
+    const home = newHome();
+    for (const command of ['ls', 'status']) {
+      const refused = await home.run([command, url]);
+      expect(refused).toMatchObject({ status: 1, stdout: '' });
+      expect(refused.stderr).toMatch(/certificate/);
+      expect(refused.stderr).toContain('NODE_EXTRA_CA_CERTS');
+    }
   });
 
   it('that is wrap with a port, which says that it is well', async () => {
@@ -105,13 +113,77 @@ describe('a gateway is found', () => {
     expect(listed.stderr).toContain(`to choose it: --url ${firstUrl}`);
   });
 
+  it('by its process, where it has no URL', async () => {
+    const home = newHome();
+    const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
+    const onStdio = start(home, ['serve', file, '--stdio']);
+    await stdioWire(onStdio.child).initialize();
+    const demo = start(home, ['demo', '--port', '0']);
+    await demo.says('url = "http');
+    const pid = String(onStdio.child.pid);
+    const newest = await until('both gateways', async () => {
+      const { stderr } = await home.run(['ls', 'tools']);
+      return stderr.includes('Another one runs') && stderr;
+    });
+    expect(newest).toContain(`to choose it: --pid ${pid}`);
+    expect(await home.run(['ls', 'tools', '--pid', pid])).toMatchObject({
+      stdout: expect.stringContaining('get_weather'),
+      stderr: '',
+    });
+    expect((await home.run(['status', '--pid', pid])).stdout).toContain(`process ${pid}`);
+    const missing = await home.run(['status', '--pid', '1']);
+    expect(missing.status).toBe(1);
+    expect(missing.stderr).toContain('no gateway of yours is process 1');
+    expect(missing.stderr).toContain(`--pid ${pid}`);
+  });
+
+  it('among several: the one that serves the configuration here is preferred, and never replaced without a word', async () => {
+    const home = newHome();
+    home.write('parley.config.json', { mcpServers: { weather: WEATHER } });
+    const here = start(home, ['serve', '--port', '0']);
+    await here.says('url = "http');
+    const newer = start(home, ['demo', '--port', '0']);
+    await newer.says('url = "http');
+    const listed = await home.run(['ls', 'tools']);
+    expect(listed.stdout).toContain('get_weather');
+    expect(listed.stderr).toContain(`Using the gateway at ${await here.url()}`);
+    here.child.kill('SIGSTOP');
+    const hanging = await home.run(['ls', 'tools', '--timeout', '1']);
+    expect(hanging).toMatchObject({ status: 1, stdout: '' });
+    here.child.kill('SIGCONT');
+    await here.stop();
+    const other = await home.run(['ls', 'tools']);
+    expect(other.stdout).toContain('countdown');
+    expect(other.stderr).toContain('which does not serve parley.config.json');
+    expect(other.stderr).toContain('--config parley.config.json');
+  });
+
+  it('by the URL of one server: the tools are of that server', async () => {
+    const home = newHome();
+    const file = home.write('mcp.json', {
+      mcpServers: { first: WEATHER, second: WEATHER },
+      groups: { both: ['first', 'second'] },
+    });
+    const gateway = start(home, ['serve', file, '--port', '0']);
+    const url = await gateway.url();
+    await gateway.says('url = "http');
+    await home.run(['ls', 'tools']); // both have been started, and have a tool of the same name
+    expect((await home.run(['ls', 'tools', `${url}/second`])).stdout).toMatch(/get_weather +second /);
+    const servers = async (part: string) =>
+      (JSON.parse((await home.run(['ls', 'servers', '--json', `${url}${part}`])).stdout) as { name: string }[]).map(
+        ({ name }) => name,
+      );
+    expect(await servers('/second')).toEqual(['second']);
+    expect(await servers('/both')).toEqual(['first', 'second']);
+    expect((await home.run(['status', `${url}/second`])).stdout).not.toContain('first');
+  });
+
   it('whose state folder has a path too long for a socket', async () => {
     const home = newHome();
     const temp = join(home.path, 'tmp');
     mkdirSync(temp);
     const env = { XDG_STATE_HOME: join(home.path, 'long'.repeat(30)), TMPDIR: temp };
-    const gateway = home.start(['demo', '--port', '0'], env);
-    running.push(gateway);
+    const gateway = start(home, ['demo', '--port', '0'], env);
     await gateway.says('url = "http');
     expect((await home.run(['call', 'add', '{"a": 2, "b": 40}'], '', env)).stdout).toBe('{"sum":42}\n');
     const sockets = () => readdirSync(temp).filter((name) => name.startsWith('parley-'));
@@ -165,6 +237,44 @@ describe('whom to talk to', () => {
     const { stdout, stderr } = await home.run(['ls', 'tools', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'get_weather', server: 'weather' }, {}]);
     expect(stderr).toContain('No gateway is running: the servers of parley.config.json are started for this.');
+  });
+});
+
+describe('without a gateway', () => {
+  it('status says so, which configuration it would read, and what to type', async () => {
+    const home = newHome();
+    const nothing = await home.run(['status']);
+    expect(nothing).toMatchObject({ status: 1, stdout: '' });
+    expect(nothing.stderr).toContain('no gateway is running here');
+    expect(nothing.stderr).toContain('parley.config.jsonc');
+    home.write('parley.config.json', { mcpServers: { weather: WEATHER } });
+    const { status, stdout, stderr } = await home.run(['status']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr.split('\n')).toEqual([
+      'parley: no gateway is running here, and "status" starts nothing by itself.',
+      'To start one with parley.config.json: parley serve',
+      'To try its servers once, without a gateway: parley status parley.config.json',
+      '',
+    ]);
+    expect((await home.run(['status', '--help'])).stdout).not.toContain('are started for this one command');
+  });
+
+  it('a slow server is waited for as long as the file says, and the help says how long that is', async () => {
+    const home = newHome();
+    // It would be there long before the 30 s that are the default.
+    const late = `setTimeout(() => import(${JSON.stringify(EXTERNAL[1])}), 15_000)`;
+    const slow = { command: process.execPath, args: ['-e', late] };
+    const file = home.write('mcp.json', { mcpServers: { slow }, startMs: 500 });
+    const { stdout, stderr } = await home.run(['ls', 'tools', '--config', file]);
+    expect(stdout).not.toContain('get_weather');
+    expect(stderr).toContain('slow is still starting after 0.5 s');
+    const beside = home.write('both.json', { mcpServers: { slow, weather: WEATHER }, startMs: 500 });
+    const listed = await home.run(['ls', 'tools', '--config', beside]);
+    expect(listed.stdout).not.toContain('slow__');
+    expect(listed.stderr).toContain('slow is still starting');
+    const called = await home.run(['call', 'slow__get_weather', '--config', beside]);
+    expect(called).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('slow is still starting') });
+    expect((await home.run(['call', '--help'])).stdout).toMatch(/--timeout S .*default 60/);
   });
 });
 

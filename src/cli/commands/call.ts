@@ -1,12 +1,11 @@
 // `parley call`: one tool, once. What the tool asks is asked on the terminal; its progress is told on stderr.
 import type { Tool } from '@modelcontextprotocol/client';
-import type { Client } from '../../client/client.ts';
 import type { Progress } from '../../protocol/exchange.ts';
 import { createFormAsker } from '../ask-form.ts';
 import type { CallCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
 import type { Printer } from '../print.ts';
-import { reach } from '../reach.ts';
+import { reach, stillStarting } from '../reach.ts';
 import type { Reached } from '../reach.ts';
 import { toResultLines } from '../result-lines.ts';
 import { untilSignal } from '../signals.ts';
@@ -21,7 +20,7 @@ export async function call(command: CallCommand, print: Printer): Promise<number
   try {
     const onElicit = createFormAsker(terminal, command);
     reached = await reach(command, { onElicit, elicitUrls: true }, print);
-    return reached ? await callTool(reached.client, command, { print, signal: interrupt.signal }) : 1;
+    return reached ? await callTool(reached, command, { print, signal: interrupt.signal }) : 1;
   } catch (thrown) {
     print.problem(errorWords(thrown));
     return 1;
@@ -36,9 +35,16 @@ interface Calling {
   signal: AbortSignal;
 }
 
-async function callTool(client: Client, command: CallCommand, { print, signal }: Calling): Promise<number> {
+async function callTool(reached: Reached, command: CallCommand, { print, signal }: Calling): Promise<number> {
+  const { client } = reached;
   const tools = await client.listTools({ signal });
   const tool = tools.find(({ name }) => name === command.tool);
+  // Servers of a file are there for this one call: it has waited for them as long as it may.
+  const late = tool || command.config === undefined ? undefined : await startingOwner(reached, command.tool);
+  if (late !== undefined) {
+    print.problem(stillStarting(late));
+    return 1;
+  }
   const args = toArguments(command.args, command.body, tool?.inputSchema);
   const onProgress = (progress: Progress): void => print.note(toProgressLine(progress));
   try {
@@ -54,6 +60,12 @@ async function callTool(client: Client, command: CallCommand, { print, signal }:
     print.problem(`${errorWords(thrown)}${known}`);
     return 1;
   }
+}
+
+/** The server that the name of the tool begins with, while it is starting. */
+async function startingOwner(reached: Reached, tool: string): Promise<string | undefined> {
+  const servers = (await reached.servers()) ?? [];
+  return servers.find(({ name, state }) => state === 'starting' && tool.startsWith(`${name}__`))?.name;
 }
 
 /** By whoever sits here: there is nothing to explain. */

@@ -17,13 +17,16 @@ export async function completion({ shell }: { shell: Shell | 'names' }, print: P
 async function toolNames(): Promise<string[]> {
   const { surroundings } = await import('../around.ts');
   const { runningGateways, stateFolder } = await import('../running/state-file.ts');
-  const [newest] = runningGateways(stateFolder(surroundings()));
-  if (!newest) return [];
+  const { inOrder } = await import('../running/find-gateway.ts');
+  const { findConfig } = await import('../../config/find.ts');
+  const around = surroundings();
+  const [first] = inOrder(runningGateways(stateFolder(around)), findConfig(undefined, around).path);
+  if (!first) return [];
   const { connect } = await import('../../client/connect.ts');
   const { ControlTransport } = await import('../running/control-socket.ts');
   const { createLog } = await import('../../shared/log.ts');
   const options = { name: 'parley', timeoutMs: NAMES_MS, probeMs: NAMES_MS, log: createLog({ level: 'silent' }) };
-  const client = await connect(new ControlTransport(newest.socket), options);
+  const client = await connect(new ControlTransport(first.socket), options);
   try {
     return (await client.listTools()).map(({ name }) => name);
   } finally {

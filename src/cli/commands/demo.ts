@@ -31,7 +31,9 @@ export async function demo(command: DemoCommand, print: Printer): Promise<number
       announceHere({
         ...{ url, serves: 'the demo' },
         status: () => readStatus(gateway, started),
-        accept: (socket) => void gateway.listen({ stdio: true, input: socket, output: socket }),
+        accept: (socket, part) => {
+          gateway.listen({ stdio: true, input: socket, output: socket, part }).catch(() => socket.destroy());
+        },
       }),
   };
   const onOpen = (opened: Opened): void => {

@@ -38,6 +38,9 @@ export function ls(command: LsCommand, print: Printer): Promise<number> {
       print,
     );
     for (const { name, failure } of servers?.filter(failing) ?? []) print.problem(`${name} is failing: ${failure}`);
+    for (const { name, state } of servers ?? []) {
+      if (state === 'starting') print.problem(`${name} is still starting: what it offers is not listed yet.`);
+    }
     return 0;
   });
 }

@@ -1,12 +1,13 @@
 // `parley status`: how the servers of the running gateway are. Exit status 1 when one is failing, or when there is no gateway.
+import { findConfig } from '../../config/find.ts';
 import { surroundings } from '../around.ts';
 import type { StatusCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
-import { shown } from '../configured.ts';
+import { missingLines, shown } from '../configured.ts';
+import { program } from '../first/program.ts';
 import type { Printer } from '../print.ts';
-import { reach } from '../reach.ts';
-import { fetchStatus, findGateway, noGateway } from '../running/find-gateway.ts';
-import { stateFolder } from '../running/state-file.ts';
+import { ownGateway, reach, runningGateway } from '../reach.ts';
+import { fetchStatus, partOf, serversOf } from '../running/fetch-status.ts';
 import { serverName } from '../server-name.ts';
 import { untilSignal } from '../signals.ts';
 import { failing, headOf, toServerLines } from '../status-lines.ts';
@@ -36,18 +37,29 @@ async function tell(command: StatusCommand, print: Printer): Promise<number> {
 
 async function look(command: StatusCommand, print: Printer): Promise<Told | undefined> {
   const { url, headers, timeoutMs, config, server } = command;
-  if (url !== undefined)
-    return ofGateway(await fetchStatus(url, { headers, ...(timeoutMs && { ms: timeoutMs }) }), url);
+  if (url !== undefined) {
+    const status = (await ownGateway(command))?.status ?? (await fetchStatus(url, { headers, ms: timeoutMs }));
+    return ofGateway({ ...status, servers: serversOf(status, partOf(url)) }, url);
+  }
   if (config !== undefined || server !== undefined) return started(command, print);
-  const looked = await findGateway(stateFolder(surroundings()), print, timeoutMs);
-  if (looked.found) return ofGateway(looked.found.status, looked.found.url, looked.found.serves);
-  print.problem(noGateway(looked));
+  const { found, isTold } = await runningGateway(command, print);
+  if (found) return ofGateway(found.status, found.url, found.serves);
+  if (!isTold) tellNone(print);
   return undefined;
 }
 
-function ofGateway({ servers, ...rest }: GatewayStatus, url?: string, serves?: string): Told {
+function ofGateway({ servers, groups: _, ...rest }: GatewayStatus, url?: string, serves?: string): Told {
   const json = { url: url ?? null, ...(serves !== undefined && { serves }), ...rest };
   return { head: headOf(rest, url), json, servers };
+}
+
+/** It looks and starts nothing: whoever asks how things are wants to hear that nothing runs. */
+function tellNone(print: Printer): void {
+  const { path } = findConfig(undefined, surroundings());
+  print.problem('no gateway is running here, and "status" starts nothing by itself.');
+  if (path === undefined) return missingLines().forEach((line) => print.note(line));
+  print.note(`To start one with ${shown(path)}: ${program()} serve`);
+  print.note(`To try its servers once, without a gateway: ${program()} status ${shown(path)}`);
 }
 
 /** The servers of a file, or one command, started to see how they are. */

@@ -1,6 +1,6 @@
 // A private way into a gateway that runs: a Unix socket (a named pipe on Windows) for the commands of the same user. It works where the
 // gateway has no port, and where its certificate is for another name. The first line says what is wanted: `status` is answered with one
-// line of JSON, `mcp` makes the rest of the connection MCP as on stdio.
+// line of JSON, `mcp` makes the rest of the connection MCP as on stdio, and `mcp NAME` that of one server or group.
 import { chmodSync, lstatSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -13,14 +13,14 @@ import type { GatewayStatus } from '../status-page.ts';
 
 export interface Controlled {
   status(): Promise<GatewayStatus>;
-  /** Serves MCP on the socket. */
-  accept(socket: Socket): void;
+  /** Serves MCP on the socket; only that of one server or group, where its name is given. */
+  accept(socket: Socket, part?: string): void;
 }
 
 /** The address of a Unix socket has about a hundred bytes. */
 const MAX_PATH = 100;
-/** A first line is one word. */
-const MAX_WORD = 64;
+/** A first line is a word, and perhaps a name. */
+const MAX_LINE = 1024;
 
 /** A folder in the temp folder, for one socket. */
 const PRIVATE_FOLDER = 'parley-socket-';
@@ -62,9 +62,10 @@ export function openControl(folder: string, pid: number, controlled: Controlled)
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {}); // who hangs up early has seen enough
-    readWord(socket, (word) => {
-      if (word === 'mcp') controlled.accept(socket);
-      else if (word === 'status') void answerStatus(socket, controlled);
+    readFirstLine(socket, (line) => {
+      if (line === 'mcp') controlled.accept(socket);
+      else if (line.startsWith('mcp ')) controlled.accept(socket, line.slice('mcp '.length));
+      else if (line === 'status') void answerStatus(socket, controlled);
       else socket.destroy();
     });
   });
@@ -99,12 +100,12 @@ function connectTo(path: string): Socket {
   return createConnection(path);
 }
 
-function readWord(socket: Socket, take: (word: string) => void): void {
+function readFirstLine(socket: Socket, take: (line: string) => void): void {
   let text = Buffer.alloc(0);
   const onData = (chunk: Buffer): void => {
     text = Buffer.concat([text, chunk]);
     const end = text.indexOf(0x0a);
-    if (end === -1 && text.length <= MAX_WORD) return;
+    if (end === -1 && text.length <= MAX_LINE) return;
     socket.off('data', onData);
     socket.pause();
     if (end === -1) return void socket.destroy();
@@ -149,10 +150,13 @@ export class ControlTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   readonly #path: string;
+  readonly #part: string | undefined;
   #socket: Socket | undefined;
 
-  constructor(path: string) {
+  /** `part`: one server or group of it. */
+  constructor(path: string, part?: string) {
     this.#path = path;
+    this.#part = part;
   }
 
   async start(): Promise<void> {
@@ -170,7 +174,7 @@ export class ControlTransport implements Transport {
     socket.on('data', (chunk: Buffer) => lines.push(chunk));
     socket.on('error', (error) => this.onerror?.(error));
     socket.on('close', () => this.onclose?.());
-    socket.write('mcp\n');
+    socket.write(this.#part === undefined ? 'mcp\n' : `mcp ${this.#part}\n`);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -1,6 +1,8 @@
 // The gateway that runs for this user: found by its state file, and asked whether it is the one that wrote it. Where there are several,
-// or one does not answer, the person is told which one is used and why.
-import { program } from '../first/program.ts';
+// one does not answer, or it is not the one of the configuration here, the person is told which one is used and why.
+import { realpathSync } from 'node:fs';
+import { isLoopback } from '../../gateway/accept/guard.ts';
+import { shown } from '../configured.ts';
 import type { Printer } from '../print.ts';
 import type { GatewayStatus } from '../status-page.ts';
 import { askStatus } from './control-socket.ts';
@@ -12,75 +14,119 @@ export interface FoundGateway extends RunningGateway {
 }
 
 export interface Looked {
-  /** The newest one that answers. */
   found: FoundGateway | undefined;
-  /** Those that run and do not answer. */
-  silent: RunningGateway[];
+  /** None was found, and it has been said why. */
+  isTold: boolean;
+}
+
+export interface Wish {
+  /** The one that is this process, and no other. */
+  pid?: number | undefined;
+  /** The configuration here: the gateway that serves it is preferred. */
+  config?: string | undefined;
+  /** How long it may take to answer. */
+  ms?: number | undefined;
 }
 
 const ANSWER_MS = 5000;
 
-export async function findGateway(folder: string, print: Printer, ms = ANSWER_MS): Promise<Looked> {
+export async function findGateway(folder: string, print: Printer, wish: Wish = {}): Promise<Looked> {
   const running = runningGateways(folder);
-  const asked = await Promise.all(
-    running.map(async (one) => ({ one, status: await askStatus(one.socket, ms).catch(() => undefined) })),
-  );
-  const answering = asked.flatMap(({ one, status }) => (status?.pid === one.pid ? [{ ...one, status }] : []));
-  const silent = asked.filter(({ status }) => !status).map(({ one }) => one);
-  for (const one of silent)
-    print.problem(`the gateway ${nameOf(one)} does not answer. It may hang: end it with "kill ${one.pid}".`);
-  const [found, ...others] = answering;
-  if (found && others.length + silent.length > 0) {
-    print.note(`Using the gateway ${nameOf(found)}.`);
-    for (const other of others) print.note(`Another one runs: ${nameOf(other)}${choiceOf(other)}.`);
-  }
-  return { found, silent };
+  if (wish.pid !== undefined) return byProcess(running, wish.pid, { print, ms: wish.ms });
+  const asked = await Promise.all(inOrder(running, wish.config).map((one) => ask(one, wish.ms)));
+  const answering = asked.flatMap(({ found }) => found ?? []);
+  const silent = asked.filter(({ isSilent }) => isSilent).map(({ one }) => one);
+  for (const one of silent) print.problem(noAnswer(one));
+  // One that is wanted and does not answer has no other in its place.
+  const isWantedSilent = silent.some(({ serves }) => isSame(serves, wish.config));
+  const [found, ...others] = isWantedSilent ? [] : answering;
+  if (found) tellWhich(found, { others, isAlone: running.length === 1, config: wish.config }, print);
+  return { found, isTold: !found && silent.length > 0 };
+}
+
+/** The newest first, but before all others those that serve the configuration here. */
+export function inOrder(running: RunningGateway[], config: string | undefined): RunningGateway[] {
+  const rank = ({ serves }: RunningGateway): number => (isSame(serves, config) ? 0 : 1);
+  return running.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** A gateway of this user by its URL, whatever names of this machine the URL has. */
+export async function gatewayAt(folder: string, url: string, ms?: number): Promise<FoundGateway | undefined> {
+  const wanted = new URL(url);
+  const one = runningGateways(folder).find((gateway) => {
+    if (gateway.url === undefined) return false;
+    const { hostname, port } = new URL(gateway.url);
+    const isHere = isLoopback(wanted.hostname.replaceAll(/[[\]]/g, '')) || wanted.hostname === hostname;
+    return isHere && portOf(wanted) === (port || portOf(new URL(gateway.url)));
+  });
+  return one && (await ask(one, ms)).found;
+}
+
+async function byProcess(
+  running: RunningGateway[],
+  pid: number,
+  { print, ms }: { print: Printer; ms: number | undefined },
+): Promise<Looked> {
+  const one = running.find((gateway) => gateway.pid === pid);
+  const { found } = one ? await ask(one, ms) : {};
+  if (one && !found) print.problem(noAnswer(one));
+  if (!one) print.problem(`no gateway of yours is process ${pid}.`);
+  if (!one) for (const other of running) print.note(`One runs ${nameOf(other)}${choiceOf(other)}.`);
+  return { found, isTold: !found };
+}
+
+interface Asked {
+  one: RunningGateway;
+  found: FoundGateway | undefined;
+  /** It runs and does not answer; false also where another process has its number by now. */
+  isSilent: boolean;
+}
+
+async function ask(one: RunningGateway, ms = ANSWER_MS): Promise<Asked> {
+  const status = await askStatus(one.socket, ms).catch(() => undefined);
+  return { one, found: status?.pid === one.pid ? { ...one, status } : undefined, isSilent: !status };
+}
+
+interface Others {
+  others: RunningGateway[];
+  isAlone: boolean;
+  config: string | undefined;
+}
+
+function tellWhich(found: FoundGateway, { others, isAlone, config }: Others, print: Printer): void {
+  const isOther = config !== undefined && !isSame(found.serves, config);
+  if (isAlone && !isOther) return;
+  const not = isOther
+    ? `, which does not serve ${shown(config)}; to see the servers of that: --config ${shown(config)}`
+    : '';
+  print.note(`Using the gateway ${nameOf(found)}${not}.`);
+  for (const other of others) print.note(`Another one runs ${nameOf(other)}${choiceOf(other)}.`);
 }
 
 export function nameOf({ pid, url, serves }: RunningGateway): string {
   return `${url === undefined ? 'on stdio' : `at ${url}`} (process ${pid}, ${serves})`;
 }
 
-function choiceOf({ url }: RunningGateway): string {
-  return url === undefined ? '' : `; to choose it: --url ${url}`;
+function choiceOf({ url, pid }: RunningGateway): string {
+  return `; to choose it: ${url === undefined ? `--pid ${pid}` : `--url ${url}`}`;
 }
 
-/** The error for a command that needs a gateway and found no running one. */
-export function noGateway({ silent }: Looked): string {
-  if (silent.length > 0) return 'no other gateway is running here.';
-  return `no gateway is running here. Start one with "${program()} serve", or name one with --url.`;
+function noAnswer(one: RunningGateway): string {
+  return `the gateway ${nameOf(one)} does not answer. It may hang: end it with "kill ${one.pid}".`;
 }
 
-/** The status of a gateway that is named by its URL. Rejects with words for people. */
-export async function fetchStatus(
-  url: string,
-  { headers = {}, ms = 10_000 }: { headers?: Record<string, string>; ms?: number } = {},
-): Promise<GatewayStatus> {
-  const page = new URL('/status', url);
-  page.protocol = page.protocol.replace('ws', 'http');
-  const signal = AbortSignal.timeout(ms);
-  const response = await fetch(page, { signal, headers, redirect: 'manual' }).catch((cause: Error) => {
-    throw new Error(`Nothing answers at ${page.origin}: ${reasonOf(cause)}. Is the gateway running?`, { cause });
-  });
-  const text = await response.text();
-  if (response.status === 403) throw new Error(`${page.origin} tells its status on its own machine only.`);
-  const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
-  if (!Array.isArray(status?.servers)) {
-    throw new Error(`What answers at ${page.origin} is not a gateway of Parley: it has no status page.`);
-  }
-  return status;
+function portOf({ port, protocol }: URL): string {
+  return port || (/^(https|wss):/.test(protocol) ? '443' : '80');
 }
 
-function parse(text: string): unknown {
+function isSame(path: string, other: string | undefined): boolean {
+  return other !== undefined && (path === other || real(path) === real(other));
+}
+
+function real(path: string): string {
   try {
-    return JSON.parse(text);
+    return realpathSync(path);
   } catch {
-    return undefined;
+    return path;
   }
-}
-
-function reasonOf(thrown: Error): string {
-  if (thrown.name === 'TimeoutError') return 'no answer in time';
-  const { code } = (thrown.cause ?? thrown) as { code?: string };
-  return code ?? thrown.message;
 }

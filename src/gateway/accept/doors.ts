@@ -29,10 +29,15 @@ export class Doors {
   }
 
   async #listen(options: ListenOptions): Promise<StdioListening | HttpListening> {
-    const listening = 'stdio' in options ? acceptStdio(this.#front, options) : await this.#listenHttp(options);
+    const listening =
+      'stdio' in options ? acceptStdio(this.#frontOf(options), options) : await this.#listenHttp(options);
     this.#open.add(listening);
     if ('closed' in listening) void listening.closed.then(() => this.#open.delete(listening));
     return listening;
+  }
+
+  #frontOf({ part }: StdioOptions): Front {
+    return part === undefined ? this.#front : (this.#defaults.part?.(part) ?? this.#front);
   }
 
   /** Loaded when it is needed: on stdio every file less is an earlier answer. */

@@ -13,6 +13,8 @@ import { Connection } from './connection.ts';
 export interface StdioOptions {
   input?: Readable;
   output?: Writable;
+  /** Only this server or group of a gateway, as at /mcp/<name>. Default: all there is. */
+  part?: string | undefined;
 }
 
 export interface StdioListening {

@@ -43,6 +43,14 @@ export class DelegatedExchange implements Exchange {
     this.inner.server = server;
   }
 
+  get resourceGuard(): Exchange['resourceGuard'] {
+    return this.inner.resourceGuard;
+  }
+
+  set resourceGuard(guard: Exchange['resourceGuard']) {
+    this.inner.resourceGuard = guard;
+  }
+
   get signal(): AbortSignal {
     return this.inner.signal;
   }

@@ -89,6 +89,9 @@ export interface TraceContext {
   baggage?: string;
 }
 
+/** Whether the client may have this resource: `name` is its URI as the server has it. */
+export type ResourceGuard = (resource: { server: string; name: string; isPosing?: boolean | undefined }) => boolean;
+
 export interface Exchange {
   /** Stands in every log line about this exchange. */
   readonly id: string;
@@ -100,6 +103,8 @@ export interface Exchange {
   readonly isNotification?: boolean | undefined;
   /** The configured name of the server that answers; set by the router as soon as it knows. */
   server?: string | undefined;
+  /** Set where rules decide which resources the client may have; whoever hands the request to a server asks it first. */
+  resourceGuard?: ResourceGuard | undefined;
   /** Aborted when the client cancels or goes away for good. */
   readonly signal: AbortSignal;
   /** The same at less cost, where it is known; for those who look at it with every call. */

@@ -25,6 +25,11 @@ export abstract class RawObject {
   abstract chunks(): Buffer[];
   abstract get byteLength(): number;
 
+  /** Whether this stands in it as it would be written. What was put together of pieces is not searched across them. */
+  includes(text: string): boolean {
+    return this.chunks().some((chunk) => chunk.includes(text));
+  }
+
   /** Wherever it is written together with something else, it is written like anything else. */
   toJSON(): JsonObject {
     return this.parse();

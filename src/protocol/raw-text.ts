@@ -37,6 +37,10 @@ export class RawText extends RawObject {
     return (this.#text ??= this.#textLeft() ?? writeExactly(this.parse()));
   }
 
+  override includes(text: string): boolean {
+    return this.text.includes(text);
+  }
+
   has(key: string): boolean {
     return this.get(key) !== undefined;
   }

@@ -69,7 +69,14 @@ type ChangeOfKind =
   | { kind: 'tools'; added?: { name: string; description?: string | undefined }[]; removed?: string[] }
   | { kind: 'prompts' | 'resources' }
   /** `isDirect`: it came on the client's own connection, and is passed on whether or not the client subscribed. */
-  | { kind: 'resource'; uri: string; name?: string | undefined; isDirect?: boolean | undefined }
+  | {
+      kind: 'resource';
+      uri: string;
+      name?: string | undefined;
+      isDirect?: boolean | undefined;
+      /** Whose it is, and its URI there, where the router has told. */
+      origin?: { server: string; name: string } | undefined;
+    }
   | { kind: 'task'; task: TaskState; principal: string }
   | { kind: 'log'; entry: LogEntry }
   | { kind: 'elicited'; elicitationId: string }

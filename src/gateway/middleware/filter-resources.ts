@@ -1,10 +1,9 @@
-// The part of `filter` that is about resources: lists, reading, subscriptions, completion, and what clients are told of them.
+// The part of `filter` that is about resources: lists, reading, subscriptions, completion, and what clients are told of them. A request is
+// judged twice: as it is written, and again when it is known which server would be asked, and by which URI (`resourceGuard`).
 import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { Next, OriginOf, Outcome, Step, StepExchange } from '../../protocol/step.ts';
+import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { NameRule } from './name-rule.ts';
-import { uriForms } from './uri-forms.ts';
+import type { UriRule } from './uri-rule.ts';
 
 interface List {
   area: string;
@@ -18,32 +17,47 @@ const LISTS: Record<string, List> = {
 const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 'completion/complete'];
 
 /** `named` handles tools and prompts. */
-export function filterResources(named: Step, isAllowed: NameRule): Step {
-  const passes = (uri: unknown, originOf?: OriginOf): boolean => {
-    if (typeof uri !== 'string') return true;
-    const origin = originOf?.('resources', uri);
-    if (!origin) return uriForms(uri).every((form) => isAllowed(form));
-    return uriForms(origin.name).every((form) => isAllowed(uri, { ...origin, name: form }));
-  };
+export function filterResources(named: Step, isAllowed: UriRule): Step {
+  const passes = (uri: unknown, originOf?: OriginOf): boolean =>
+    typeof uri !== 'string' || isAllowed(uri, originOf?.('resources', uri));
   return {
     name: named.name,
     methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
     handle: function filter(exchange, next, lookUp, originOf) {
-      const uri = uriOf(exchange);
-      if (!passes(uri, originOf)) throw new GatewayError('ACCESS_DENIED', { uri });
-      const list = LISTS[exchange.method];
+      const { method } = exchange;
+      const list = LISTS[method];
       if (list) return filtered(next, list, (one) => passes(one, originOf));
-      return named.methods!.includes(exchange.method) ? named.handle!(exchange, next, lookUp, originOf) : next();
+      const goOn = () => (named.methods!.includes(method) ? named.handle!(exchange, next, lookUp, originOf) : next());
+      const uri = uriOf(exchange);
+      if (uri === undefined) return goOn();
+      guard(exchange, uri, isAllowed);
+      return passes(uri, originOf) ? goOn() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(goOn);
     },
     reword: named.reword,
     toolWords: named.toolWords,
     toolBehind: named.toolBehind,
     promptBehind: named.promptBehind,
     onChange(change, originOf) {
-      if (change.kind === 'resource' && !passes(change.uri, originOf)) return undefined;
+      if (change.kind === 'resource') {
+        const origin = change.origin ?? originOf?.('resources', change.uri);
+        if (!isAllowed(change.uri, origin)) return undefined;
+      }
       return named.onChange!(change, originOf);
     },
   } satisfies Step;
+}
+
+/** A rule may permit it by its server, which is not known before lists tell. */
+async function requireAfterLists(uri: string, isAllowed: UriRule, lookUp: LookUp, originOf?: OriginOf): Promise<void> {
+  const known = originOf?.('resources', uri);
+  if (!known && originOf) await Promise.allSettled([lookUp('resources/list'), lookUp('resources/templates/list')]);
+  const origin = known ? undefined : originOf?.('resources', uri);
+  if (!origin || !isAllowed(uri, origin)) throw new GatewayError('ACCESS_DENIED', { uri });
+}
+
+function guard(exchange: StepExchange, uri: string, isAllowed: UriRule): void {
+  const { resourceGuard } = exchange;
+  exchange.resourceGuard = (resource) => isAllowed(uri, resource) && resourceGuard?.(resource) !== false;
 }
 
 async function filtered(next: Next, { area, key }: List, passes: (uri: unknown) => boolean): Promise<Outcome> {
@@ -56,8 +70,12 @@ async function filtered(next: Next, { area, key }: List, passes: (uri: unknown) 
 }
 
 /** The resource, or the template of resources, that a request is about. */
-function uriOf({ method, params }: StepExchange): unknown {
+function uriOf({ method, params }: StepExchange): string | undefined {
   if (!USES.includes(method)) return undefined;
-  const ref: JsonObject | undefined = isObject(params.ref) ? params.ref : undefined;
-  return method === 'completion/complete' ? ref?.uri : params.uri;
+  const isCompletion = method === 'completion/complete';
+  const { ref } = params;
+  const uri = isCompletion ? (isObject(ref) ? ref.uri : undefined) : params.uri;
+  if (typeof uri === 'string') return uri;
+  if (isCompletion && uri === undefined) return undefined;
+  throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });
 }

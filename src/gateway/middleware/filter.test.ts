@@ -69,11 +69,51 @@ describe('filter', () => {
     'file:///%65tc/passwd',
     'FILE:///etc/passwd',
     'file://localhost/etc/passwd',
+    'file:////etc/passwd',
+    'file:/etc/passwd',
+    'file:///%65tc/passwd?%',
+    'file:///%65tc/passwd#%',
+    'file:///%65tc/passwd?x=%zz',
+    'file:///data/%2e%2e/%65tc/passwd?%',
+    'file:///%2565tc/passwd',
+    'file:///etc\\passwd',
+    'file:///et\tc/passwd',
+    'file:///etc/passwd%00.txt',
+    'file:///%ff/../etc/passwd',
+    'file:///data?/../../etc/passwd',
+    'parley://any/file%3A%2F%2F%2Fetc%2Fpasswd',
   ])('sees through %s', async (uri) => {
     const denied = through({ resources: { deny: ['file:///etc/*'] } });
     await expect(denied('resources/read', { uri })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
     const allowed = through({ resources: { allow: ['file:///data/*'] } });
     await expect(allowed('resources/read', { uri })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
+  });
+
+  it.each([
+    ['file:///data/*', 'file:///data/my%20file.txt'],
+    ['file:///my%20data/*', 'file:///my%20data/a'],
+    ['file:///my data/*', 'file:///my%20data/a'],
+    ['file:///my%20data/*', 'file:///my data/a'],
+    ['search://items?q=*', 'search://items?q=a%26b'],
+    ['note://My-Notes/*', 'note://My-Notes/a'],
+    ['note:///caf\u00e9', 'note:///caf%C3%A9'],
+    ['file:///data/{path}', 'file:///data/{path}'],
+    ['search://items{?q}', 'search://items{?q}'],
+    ['urn:isbn:*', 'urn:isbn:1'],
+    ['file:///data/*', 'file:///data/a/../b'],
+    ['file:///data/*', 'file:///data/'],
+  ])('an allow list with %s lets %s pass', async (pattern, uri) => {
+    const allowed = through({ resources: { allow: [pattern] } });
+    expect(await allowed('resources/read', { uri })).toMatchObject({ method: 'resources/read' });
+  });
+
+  it('refuses URIs that mean too many things', async () => {
+    const denied = through({ resources: { deny: ['file:///etc/*'] } });
+    const layers = '%2525252525%2e./'.repeat(200);
+    for (const uri of [`file:///${'%25'.repeat(3000)}`, 'parley://a/'.repeat(300), `note://A@b/${layers}?x/../y#z`]) {
+      await expect(denied('resources/read', { uri })).rejects.toMatchObject({ code: 'ACCESS_DENIED' });
+    }
+    expect(await denied('resources/read', { uri: `file:///${'a'.repeat(10_000)}` })).toBeDefined();
   });
 
   it('tells nothing of what is denied', () => {

@@ -7,6 +7,7 @@ import { wordsIn } from './glob.ts';
 import { mapNames } from './map-names.ts';
 import { toNameRule, toPermission } from './name-rule.ts';
 import type { NameRule } from './name-rule.ts';
+import { toUriRule } from './uri-rule.ts';
 import { withDefaults } from './step-options.ts';
 
 /** Globs over names or URIs. */
@@ -38,7 +39,7 @@ export function filter(options: FilterOptions = {}): Step {
   // A list of what servers may show says nothing of a tool of the gateway's own.
   const isOwnTool = toAllowed([{ deny: rule.deny }, { deny: tools?.deny }]);
   const isPrompt = allowed('prompts', prompts);
-  const isResource = allowed('resources', resources);
+  const isResource = toUriRule([rule, checkRule('filter.resources', resources ?? {})]);
   const named = mapNames({
     name: 'filter',
     tools:

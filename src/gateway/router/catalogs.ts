@@ -1,14 +1,19 @@
 // The joined lists of all members, and who owns what stands in them.
-import type { ClientView } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import { readServerUri } from '../../protocol/server-uri.ts';
+import type { Origin } from '../../protocol/step.ts';
 import type { Change, Opening } from '../../protocol/target.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { Catalog } from './catalog.ts';
 import type { Area, Listed } from './catalog.ts';
 import type { Member } from './member.ts';
+import { posesAsAnother } from './names.ts';
 import type { Names, Owner } from './names.ts';
 import { PublicUris, pagesOf } from './public-uris.ts';
 
@@ -20,6 +25,8 @@ export interface AreaNames {
 
 export interface CatalogsOptions {
   names: AreaNames;
+  /** Of the whole gateway. */
+  servers: readonly string[];
   clock: Clock;
   log: Log;
   /** How long clients may be kept waiting for servers that start. */
@@ -35,6 +42,7 @@ export class Catalogs {
   readonly uris: PublicUris;
   readonly #catalogs = new Map<string, Catalog>();
   readonly #names: AreaNames;
+  readonly #servers: readonly string[];
   readonly #schemas = new BoundedMap<string, JsonObject>(MAX_SCHEMAS);
   readonly #listeners = new Set<(change: Change) => void>();
 
@@ -43,6 +51,7 @@ export class Catalogs {
     this.members = members;
     this.uris = new PublicUris(members.map(({ name }) => name));
     this.#names = options.names;
+    this.#servers = options.servers;
     const { clock, log, startMs = START_MS } = options;
     for (const member of members) {
       const catalog = (previous && previous.#of(member)) ?? new Catalog(member, { clock, log, startMs });
@@ -81,6 +90,28 @@ export class Catalogs {
     };
   }
 
+  /** A result of a member, with its URIs as clients know them. */
+  publishResult({ name }: Member, result: ResultObject, client: ClientView): Promise<ResultObject> {
+    return this.uris.publishResult(name, result, () => this.list('resources', client));
+  }
+
+  /** Where a resource or template comes from. */
+  uriOrigin(server: string, uri: string): Origin {
+    const others = this.#servers.filter((other) => other !== server);
+    const isPosing = posesAsAnother({ server, name: uri }, others) || readServerUri(uri, others) !== undefined;
+    return { server, name: uri, isPosing };
+  }
+
+  /** Whether the client may have a resource of this member, or suggestions for its template. */
+  isAllowed({ resourceGuard }: Exchange, { name }: Member, uri: string): boolean {
+    return resourceGuard?.(this.uriOrigin(name, uri)) !== false;
+  }
+
+  requireAllowed(exchange: Exchange, member: Member, uri: unknown): void {
+    if (typeof uri === 'string' && !this.isAllowed(exchange, member, uri))
+      throw new GatewayError('ACCESS_DENIED', { uri });
+  }
+
   /** What a member has, to see whether it owns something. */
   listOf(member: Member, area: Area, client: ClientView): Promise<Listed> {
     return this.#catalogs.get(member.name)!.list(area, client, true);
@@ -106,7 +137,10 @@ export class Catalogs {
     if (change.kind === 'tools' || change.kind === 'prompts' || change.kind === 'resources') {
       this.#catalogs.get(member.name)?.forget(change.kind);
     }
-    if (change.kind === 'resource') return { ...change, uri: this.uris.publish(member.name, change.uri) };
+    if (change.kind === 'resource') {
+      const origin = this.uriOrigin(member.name, change.uri);
+      return { ...change, uri: this.uris.publish(member.name, change.uri), origin };
+    }
     if (change.kind !== 'tools') return change;
     const rename = (name: string): string => this.#names.tools.publish({ server: member.name, name });
     return {
@@ -145,7 +179,11 @@ export class Catalogs {
   /** Of templates that several servers have, the first server in order shows its own. */
   #joined(area: 'resources' | 'resourceTemplates', lists: Listed[]): JsonObject[] {
     const key = area === 'resources' ? 'uri' : 'uriTemplate';
-    if (area === 'resources') this.uris.learn(lists.map(({ entries }) => entries.map(({ uri }) => uri)));
+    const own = lists.map(({ entries }) => entries.map((entry) => entry[key]));
+    if (area === 'resources') {
+      this.uris.learn(own);
+      this.uris.isComplete = !lists.some(({ isUnknown }) => isUnknown);
+    } else this.uris.learnTemplates(own);
     const entries = lists.flatMap(({ entries }, index) =>
       entries.map((entry) => this.#publishUri(key, this.members[index]!, entry)),
     );

@@ -1,15 +1,14 @@
 // Public URIs of the resources of several servers, so that a tool of one server never shows what another one has.
-// 1. `ui://` URIs always have their server in front, as in `ui://weather/app/index.html`: they are shown by hosts as part of a tool.
-// 2. Any other URI stays as it is for the first server in the configuration that has it. For a later one it is
-//    `parley://server/…`, with the server's own URI escaped.
-// 3. Both forms are taken apart without a table. What a server says of its own URIs is put into the public form.
+// 1. `ui://` URIs always have their server in front (server-uri.ts), and so has what looks like a public URI already.
+// 2. Any other URI stays as it is for the first server in the configuration that has it. For a later one it is `parley://server/…`.
+// 3. What a server says of its own URIs is put into the public form.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { fieldOf, RawObject } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
+import { isReserved, readServerUri, writeServerUri } from '../../protocol/server-uri.ts';
+import type { ServerUri } from '../../protocol/server-uri.ts';
 
-const UI = 'ui://';
-const SHARED = 'parley://';
 /** Of one server; what comes later is not told apart. */
 const MAX_URIS = 10_000;
 /** How MCP Apps name the page of a tool, in `_meta.ui` and as it was written before. */
@@ -18,8 +17,11 @@ const OLD_UI_KEY = 'ui/resourceUri';
 export class PublicUris {
   readonly #servers: readonly string[];
   readonly #known = new Map<string, Set<string>>();
+  readonly #templates = new Map<string, Set<string>>();
   /** Servers that have URIs which are not public as they are. */
   readonly #affected = new Set<string>();
+  /** Whether the resources of all servers are known. */
+  isComplete = false;
 
   /** `servers`: in the order of the configuration. */
   constructor(servers: readonly string[]) {
@@ -28,12 +30,7 @@ export class PublicUris {
 
   /** Takes in URIs of all servers, each list at the place of its server. */
   learn(lists: readonly (readonly unknown[])[]): void {
-    for (const [index, uris] of lists.entries()) {
-      const server = this.#servers[index]!;
-      const known = this.#known.get(server) ?? new Set();
-      this.#known.set(server, known);
-      for (const uri of uris) if (typeof uri === 'string' && known.size < MAX_URIS) known.add(uri);
-    }
+    this.#takeIn(this.#known, lists);
     for (const server of this.#servers) {
       for (const uri of this.#known.get(server) ?? []) {
         if (this.publish(server, uri) !== uri) this.#affected.add(server);
@@ -41,24 +38,37 @@ export class PublicUris {
     }
   }
 
+  learnTemplates(lists: readonly (readonly unknown[])[]): void {
+    this.#takeIn(this.#templates, lists);
+  }
+
+  #takeIn(table: Map<string, Set<string>>, lists: readonly (readonly unknown[])[]): void {
+    for (const [index, uris] of lists.entries()) {
+      const server = this.#servers[index]!;
+      const known = table.get(server) ?? new Set();
+      table.set(server, known);
+      for (const uri of uris) if (typeof uri === 'string' && known.size < MAX_URIS) known.add(uri);
+    }
+  }
+
   publish(server: string, uri: string): string {
-    if (uri.startsWith(UI)) return `${UI}${encodeURIComponent(server)}/${uri.slice(UI.length)}`;
+    if (isReserved(uri)) return writeServerUri({ server, uri });
     const earlier = this.#servers.slice(0, this.#servers.indexOf(server));
     const isShared = earlier.some((other) => this.#known.get(other)?.has(uri));
-    return isShared ? `${SHARED}${encodeURIComponent(server)}/${encodeURIComponent(uri)}` : uri;
+    return isShared ? writeServerUri({ server, uri }) : uri;
   }
 
   /** Whose URI this is, where it says so. */
-  owner(uri: string): { server: string; uri: string } | undefined {
-    const scheme = [UI, SHARED].find((one) => uri.startsWith(one));
-    if (scheme === undefined) return undefined;
-    const end = uri.indexOf('/', scheme.length);
-    const server = this.#servers.find((name) => encodeURIComponent(name) === uri.slice(scheme.length, end));
-    if (end < 0 || server === undefined) return undefined;
-    const rest = uri.slice(end + 1);
-    if (scheme === UI) return { server, uri: UI + rest };
-    const own = decoded(rest);
-    return own === undefined ? undefined : { server, uri: own };
+  owner(uri: string): ServerUri | undefined {
+    return readServerUri(uri, this.#servers);
+  }
+
+  /** Whose resource or template is shown by this URI, as far as lists have told. */
+  shownBy(uri: string): ServerUri | undefined {
+    const owner = this.owner(uri);
+    if (owner) return owner;
+    const server = this.#servers.find((one) => this.#known.get(one)?.has(uri) || this.#templates.get(one)?.has(uri));
+    return server === undefined ? undefined : { server, uri };
   }
 
   /** An entry of the list of tools. */
@@ -67,9 +77,14 @@ export class PublicUris {
     return meta === tool._meta ? tool : { ...tool, _meta: meta };
   }
 
-  /** A result of a tool or prompt, or what was read: links, embedded resources, pages. Large results of other servers stay unread. */
-  publishResult(server: string, result: ResultObject): ResultObject {
-    if (!this.#affected.has(server)) return result;
+  /**
+   * A result of a tool or prompt, or what was read: links, embedded resources, pages. Large results of other servers stay unread.
+   * `complete` makes the resources of all servers known.
+   */
+  async publishResult(server: string, result: ResultObject, complete: () => Promise<unknown>): Promise<ResultObject> {
+    if (!mentions(result, '"uri"', 'esourceUri"')) return result;
+    if (!this.isComplete) await complete();
+    if (!this.#affected.has(server) && !mentions(result, '"ui:', '"parley:')) return result;
     const changed: JsonObject = {};
     for (const key of ['content', 'messages', 'contents', '_meta']) {
       const value = fieldOf(result, key);
@@ -120,10 +135,7 @@ export function pagesOf(tools: readonly JsonObject[]): unknown[] {
   });
 }
 
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined; // not made here
-  }
+/** Whether one of the texts stands in it. What was read already is not searched. */
+function mentions(result: ResultObject, ...texts: string[]): boolean {
+  return !(result instanceof RawObject) || texts.some((text) => result.includes(text));
 }

@@ -63,7 +63,7 @@ async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'p
   const member = owner && catalogs.member(owner.server);
   if (!member) throw new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
   if (owner.name !== name) exchange.params = { ...exchange.params, name: owner.name };
-  return { member, result: catalogs.uris.publishResult(member.name, await handTo(member, exchange)) };
+  return { member, result: await catalogs.publishResult(member, await handTo(member, exchange), exchange.client) };
 }
 
 async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultObject> {
@@ -78,12 +78,15 @@ async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultO
   const owner = isObject(ref) && typeof ref.uri === 'string' ? catalogs.uris.owner(ref.uri) : undefined;
   const asked = owner && catalogs.member(owner.server);
   if (asked) {
+    catalogs.requireAllowed(exchange, asked, owner.uri);
     exchange.params = { ...exchange.params, ref: { ...(ref as JsonObject), uri: owner.uri } };
     return handTo(asked, exchange);
   }
   for (const member of catalogs.members) {
     const { entries } = await catalogs.listOf(member, 'resourceTemplates', exchange.client);
-    if (isObject(ref) && entries.some((entry) => entry.uriTemplate === ref.uri)) return handTo(member, exchange);
+    if (!isObject(ref) || !entries.some((entry) => entry.uriTemplate === ref.uri)) continue;
+    catalogs.requireAllowed(exchange, member, ref.uri);
+    return handTo(member, exchange);
   }
   throw unknownRef(`Resource template ${String(isObject(ref) ? ref.uri : ref)} not found`);
 }

@@ -22,30 +22,40 @@ export async function routeResource(exchange: Exchange, catalogs: Catalogs): Pro
   if (lister) return read(lister, exchange.params, exchange, catalogs);
   const likely = await has('resourceTemplates', (entry) => fitsTemplate(uri, entry.uriTemplate));
   const others = catalogs.members.filter((member) => !likely.includes(member));
-  return tryEach([...likely, ...others], uri, exchange);
+  return tryEach([...likely, ...others], uri, exchange, catalogs);
 }
 
 async function read(
   member: Member,
   params: Exchange['params'],
   exchange: Exchange,
-  { uris }: Catalogs,
+  catalogs: Catalogs,
 ): Promise<ResultObject> {
+  catalogs.requireAllowed(exchange, member, params.uri);
   const asked = exchange.params;
   exchange.params = params;
   try {
-    return uris.publishResult(member.name, await handTo(member, exchange));
+    return await catalogs.publishResult(member, await handTo(member, exchange), exchange.client);
   } finally {
     exchange.params = asked; // a subscription is kept by the URI that the client knows
   }
 }
 
-async function tryEach(members: readonly Member[], uri: string, exchange: Exchange): Promise<ResultObject> {
+async function tryEach(
+  members: readonly Member[],
+  uri: string,
+  exchange: Exchange,
+  catalogs: Catalogs,
+): Promise<ResultObject> {
   let failure: unknown;
   for (const member of members) {
     if (!member.target.capabilities(exchange.client).resources) continue;
+    if (!catalogs.isAllowed(exchange, member, uri)) {
+      failure ??= new GatewayError('ACCESS_DENIED', { uri });
+      continue;
+    }
     try {
-      return await handTo(member, exchange);
+      return await catalogs.publishResult(member, await handTo(member, exchange), exchange.client);
     } catch (thrown) {
       if (isNotFound(thrown, exchange)) continue;
       if (!isAway(thrown)) throw thrown;

@@ -73,7 +73,11 @@ export class Router implements Target {
       return names;
     };
     this.#names = { tools: namesOf('tools'), prompts: namesOf('prompts') };
-    this.#catalogs = new Catalogs(members, { ...options, names: this.#names }, previous && previous.#catalogs);
+    this.#catalogs = new Catalogs(
+      members,
+      { ...options, names: this.#names, servers: options.names.servers },
+      previous && previous.#catalogs,
+    );
     this.#taskIds = options.taskIds ?? new PublicIds(options.sealer, 'task');
     this.#flow = {
       members,
@@ -193,8 +197,9 @@ export class Router implements Target {
   }
 
   #originOfUri(uri: string): Origin | undefined {
-    const owner = this.#isJoined ? this.#catalogs.uris.owner(uri) : undefined;
-    return owner && { server: owner.server, name: owner.uri };
+    const [only] = this.#members;
+    const owner = this.#isJoined ? this.#catalogs.uris.shownBy(uri) : only && { server: only.name, uri };
+    return owner && this.#catalogs.uriOrigin(owner.server, owner.uri);
   }
 
   /** All names that tools have here; undefined while a server has not told its own. */
@@ -252,6 +257,7 @@ export class Router implements Target {
       return this.#flow.declarations.merged(this.#members, exchange.client, this.#options.sealer.durable);
     if (this.#isJoined) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
     if (isTaskMethod(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
+    if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
     const result = handTo(only, exchange);
     // Whoever cannot have tasks has none to be renamed.
     if (!exchange.task || exchange.method !== 'tools/call') return result;
@@ -281,6 +287,11 @@ function namedIn(method: string, params: JsonObject): Named | undefined {
     default:
       return undefined;
   }
+}
+
+/** The resource that a request names, or the template. */
+function uriIn({ uri, ref }: JsonObject): unknown {
+  return uri ?? (isObject(ref) ? ref.uri : undefined);
 }
 
 function setName(exchange: Exchange, name: string): void {

@@ -1,19 +1,111 @@
-// Names in rules that no server has. A rule that is misspelled does nothing, which nobody notices; so the log says it, once.
-import type { Step } from '../protocol/step.ts';
+// Names and globs in rules that match nothing. A rule that is misspelled does nothing, which nobody notices; so the log says it, once.
+// A step sees names as the steps further in have left them: while tools are listed, the names at each place of the chain are noted.
+import type { ResultObject } from '../protocol/raw-object.ts';
+import { fieldOf } from '../protocol/raw-object.ts';
+import type { Step, ToolRule } from '../protocol/step.ts';
 import type { Log } from '../shared/log.ts';
+import { ANSWER_TOOL } from './ask/answer-tool.ts';
+import { toMatcher } from './middleware/glob.ts';
+import { toListed } from './middleware/list-all.ts';
+import { resultIn } from './middleware/outcome.ts';
+import type { Area } from './router/catalog.ts';
+import type { ServerNames } from './router/router.ts';
 
-/** `names`: all that tools are called by. Words that were reported are added to `reported`. */
-export function reportUnmatched(
-  steps: readonly Step[],
-  names: ReadonlySet<string>,
-  { log, reported }: { log: Log; reported: Set<string> },
-): void {
-  for (const { name: step, toolWords = [] } of steps) {
-    for (const rule of toolWords) {
-      const key = JSON.stringify([step, rule]);
-      if (names.has(rule) || reported.has(key)) continue;
-      reported.add(key);
-      log.warn({ step, rule, reason: 'no tool of any server has this name' }, 'rule.unmatched');
-    }
+export interface RuleCheckOptions {
+  log: Log;
+  /** What has been reported, and is not to be reported again. */
+  reported: Set<string>;
+}
+
+interface Ruled {
+  step: Step;
+  rules: readonly ToolRule[];
+  /** Names of tools as the step sees them. */
+  seen: Set<string>;
+  /** A step further in changes names of prompts: what they are called here is not known. */
+  hasOtherPrompts: boolean;
+}
+
+const OTHERS = ['prompts', 'resources', 'resourceTemplates'] as const;
+
+export class RuleCheck {
+  /** The same steps, with one behind each that notes names. */
+  readonly steps: readonly Step[];
+  readonly #ruled: readonly Ruled[];
+  readonly #options: RuleCheckOptions;
+
+  constructor(steps: readonly Step[], options: RuleCheckOptions) {
+    this.#options = options;
+    this.#ruled = steps.map((step, index) => ({
+      step,
+      rules: step.toolRules ?? [],
+      seen: new Set([ANSWER_TOOL]),
+      hasOtherPrompts: steps.slice(index + 1).some(({ promptBehind, methods }) => promptBehind && lists(methods)),
+    }));
+    this.steps = this.#ruled.flatMap(({ step, seen }) => [step, noting(seen)]);
   }
+
+  /** To be called once a list has passed. True when nothing is left to be checked. */
+  async finish(result: ResultObject, namesOf: (area: Area) => Promise<ServerNames[]>): Promise<boolean> {
+    if (fieldOf(result, 'nextCursor') !== undefined) return false;
+    const tools = await namesOf('tools');
+    const left = this.#ruled.flatMap((ruled) => ruled.rules.map((rule) => ({ ...ruled, rule })));
+    const unmatched = left.filter(({ rule, seen }) => !isMatched(rule, tools, seen));
+    const isGeneral = unmatched.some(({ rule }) => rule.isForAll);
+    const [prompts = [], ...resources] = isGeneral ? await Promise.all(OTHERS.map(namesOf)) : [];
+    const hasPrompts = prompts.some(({ names }) => names.length > 0);
+    const known = unmatched.filter(({ rule }) => isKnown(rule, tools));
+    for (const { step, rule, hasOtherPrompts } of known) {
+      const mayBePrompt = rule.isForAll && hasPrompts && hasOtherPrompts;
+      const isOther = rule.isForAll && isMatched(rule, [prompts, ...resources].flat());
+      if (!mayBePrompt && !isOther) this.#report(step, rule);
+    }
+    return known.length === unmatched.length;
+  }
+
+  #report({ name: step }: Step, { pattern, server, isForAll }: ToolRule): void {
+    const { log, reported } = this.#options;
+    const key = JSON.stringify([step, server, pattern]);
+    if (reported.has(key)) return;
+    reported.add(key);
+    const what = isForAll ? 'no tool, prompt or resource' : 'no tool';
+    const whose = server === undefined ? 'of any server' : 'of this server';
+    log.warn(
+      { step, ...(server !== undefined && { server }), rule: pattern, reason: `it matches ${what} ${whose}` },
+      'rule.unmatched',
+    );
+  }
+}
+
+function lists(methods: readonly string[] | undefined): boolean {
+  return methods === undefined || methods.includes('prompts/list');
+}
+
+/** What URIs come of a template is not known before they are asked for. */
+function isMatched(
+  { pattern, server, isForAll }: ToolRule,
+  named: readonly ServerNames[],
+  seen?: ReadonlySet<string>,
+): boolean {
+  if (isForAll && pattern.includes(':')) return true;
+  const fits = toMatcher([pattern]);
+  const own = named.filter((one) => server === undefined || one.server === server);
+  return own.some(({ names }) => names.some(fits)) || (server === undefined && [...(seen ?? [])].some(fits));
+}
+
+/** Whether all servers that it may be about have said what they have, or have failed to. */
+function isKnown({ server }: ToolRule, named: readonly ServerNames[]): boolean {
+  return named.every((one) => one.isKnown || (server !== undefined && one.server !== server));
+}
+
+function noting(seen: Set<string>): Step {
+  return {
+    name: 'names',
+    methods: ['tools/list'],
+    async handle(_exchange, next) {
+      const outcome = await next();
+      for (const { name } of toListed(fieldOf(resultIn(outcome), 'tools'))) seen.add(name);
+      return outcome;
+    },
+  };
 }

@@ -5,21 +5,26 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
-import { isObject, toNotification } from '../protocol/message.ts';
+import { toNotification } from '../protocol/message.ts';
 import { handleWithOwn } from '../protocol/own-tool.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
-import { toPlain } from '../protocol/raw-object.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Greeting, OriginOf, Step } from '../protocol/step.ts';
 import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
 import { MadeOnce } from '../shared/made-once.ts';
 import { nameBehind, originBehind, passAsk, passChange } from './middleware/beside-requests.ts';
 import { createChain, createScope } from './middleware/chain.ts';
-import type { Last } from './middleware/chain.ts';
+import type { ChainOptions, Last } from './middleware/chain.ts';
 import type { Member } from './router/member.ts';
 import { Router } from './router/router.ts';
 import type { RouterOptions } from './router/router.ts';
-import { reportUnmatched } from './unmatched-rules.ts';
+import { RuleCheck } from './unmatched-rules.ts';
+
+interface ListCheck {
+  rules: RuleCheck;
+  /** The chain of a list that is looked at. */
+  list: Last;
+}
 
 export class View implements Target {
   readonly takesOwnTools = true;
@@ -30,7 +35,8 @@ export class View implements Target {
   #greetings: readonly Greeting[] = [];
   readonly #told = new MadeOnce<Change, Change | undefined>();
   readonly #reported = new Set<string>();
-  #hasUncheckedWords = false;
+  /** While rules have not been compared with what servers list. */
+  #check: ListCheck | undefined;
   #router!: Router;
   #chain!: Last;
   #scope = '';
@@ -52,7 +58,7 @@ export class View implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
-    if (exchange.method === 'tools/list' && this.#hasUncheckedWords) return this.#listChecked(exchange);
+    if (exchange.method === 'tools/list' && this.#check) return this.#listChecked(exchange, this.#check);
     const canonical = this.#router.canonicalize(exchange);
     return canonical ? canonical.then(() => this.#chain(exchange)) : this.#chain(exchange);
   }
@@ -116,32 +122,35 @@ export class View implements Target {
     const router = new Router(members, this.#options, this.#router);
     this.#router = router;
     this.#steps = steps;
-    this.#hasUncheckedWords = this.#options.isWhole === true && steps.some(({ toolWords }) => toolWords?.length);
     this.#greetings = steps.flatMap(({ greeting }) => greeting ?? []).toReversed();
     this.#scope = createScope();
     const route = (exchange: Exchange) => router.handle(exchange);
-    this.#chain = createChain(
-      steps,
-      (exchange) => (exchange.isNotification ? tell(router, exchange) : handleWithOwn(exchange, route)),
-      {
-        ownerOf: (exchange) => router.ownerOf(exchange),
-        originOf: (area, name) => router.originOf(area, name),
-        log: this.#options.log,
-        scope: this.#scope,
-      },
-    );
+    const last: Last = (exchange) =>
+      exchange.isNotification ? tell(router, exchange) : handleWithOwn(exchange, route);
+    const around: ChainOptions = {
+      ownerOf: (exchange) => router.ownerOf(exchange),
+      originOf: (area, name) => router.originOf(area, name),
+      log: this.#options.log,
+      scope: this.#scope,
+    };
+    this.#chain = createChain(steps, last, around);
+    const hasRules = this.#options.isWhole === true && steps.some(({ toolRules }) => toolRules?.length);
+    const rules = hasRules ? new RuleCheck(steps, { log: this.#options.log, reported: this.#reported }) : undefined;
+    this.#check = rules && { rules, list: createChain(rules.steps, last, around) };
   }
 
-  /** The first lists show whether rules name tools that nobody has. */
-  async #listChecked(exchange: Exchange): Promise<ResultObject> {
+  /** The first lists show whether rules match anything. Clients do not wait for the verdict. */
+  async #listChecked(exchange: Exchange, check: ListCheck): Promise<ResultObject> {
     const router = this.#router;
-    const result = await this.#chain(exchange);
-    const names = await router.toolNames(exchange.client).catch(() => undefined); // lists that failed are told elsewhere
-    if (!names || router !== this.#router) return result;
-    this.#hasUncheckedWords = false;
-    const { tools } = toPlain(result);
-    for (const tool of Array.isArray(tools) ? tools : []) if (isObject(tool)) names.add(String(tool.name));
-    reportUnmatched(this.#steps, names, { log: this.#options.log, reported: this.#reported });
+    const result = await check.list(exchange);
+    check.rules
+      .finish(result, (area) => router.namesOf(area, exchange.client))
+      .then(
+        (isDone) => {
+          if (isDone && this.#check === check) this.#check = undefined;
+        },
+        () => {}, // lists that failed are reported elsewhere
+      );
     return result;
   }
 

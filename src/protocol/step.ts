@@ -41,6 +41,15 @@ export type StepFunction = (
   originOf?: OriginOf,
 ) => Outcome | Promise<Outcome>;
 
+/** A name or glob of tools in the rules of a step. */
+export interface ToolRule {
+  readonly pattern: string;
+  /** It is about the tools of this server alone. */
+  readonly server?: string | undefined;
+  /** It is about prompts and resources, too. */
+  readonly isForAll?: boolean | undefined;
+}
+
 export interface Step {
   /** For logs, errors and the configuration. */
   readonly name: string;
@@ -55,8 +64,8 @@ export interface Step {
   readonly onChange?: ((change: Change, originOf?: OriginOf) => Change | undefined) | undefined;
   /** A question of a server that belongs to no exchange: to be passed on by `next`, changed, answered, or refused. */
   readonly onAsk?: OnAsk | undefined;
-  /** Names of tools, without wildcards, in its rules. One that no server has is reported in the log. */
-  readonly toolWords?: readonly string[] | undefined;
+  /** The names and globs in its rules. One that matches nothing is reported in the log. */
+  readonly toolRules?: readonly ToolRule[] | undefined;
   /** What clients are told of the server when they connect, by initialize or server/discover. */
   readonly greeting?: Greeting | undefined;
   /**

@@ -1,8 +1,7 @@
 // Which calls need a person's approval. Deny wins over allow, and allow over ask.
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Origin } from '../../protocol/step.ts';
-import { wordsIn } from './glob.ts';
-import { toNameRule, toPermission } from './name-rule.ts';
+import type { Origin, ToolRule } from '../../protocol/step.ts';
+import { toNameRule, toPermission, toToolRules } from './name-rule.ts';
 import { badOption } from './step-options.ts';
 
 /**
@@ -31,8 +30,7 @@ export interface JudgedTool {
 export interface Judge {
   /** Whether it needs to know what servers say of their tools. */
   readonly byAnnotations: boolean;
-  /** The names in it that are not globs. */
-  readonly words: readonly string[];
+  readonly rules: readonly ToolRule[];
   judge(tool: JudgedTool, annotations: () => Promise<JsonObject>): Promise<Judgement>;
 }
 
@@ -47,7 +45,7 @@ export function readRule(when: ApproveWhen | ApprovalRule): Judge {
   const isAsked = all.includes('always') ? () => true : toNameRule(asked);
   return {
     byAnnotations,
-    words: wordsIn([...(rule.deny ?? []), ...(rule.allow ?? []), ...asked]),
+    rules: toToolRules([...(rule.deny ?? []), ...(rule.allow ?? []), ...asked]),
     async judge({ name, origin }, annotations) {
       if (isDenied(name, origin)) return 'deny';
       if (isAllowed(name, origin)) return 'allow';

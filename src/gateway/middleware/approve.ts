@@ -46,7 +46,7 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
   const tools = new KnownTools();
   return {
     name: 'approve',
-    toolWords: rule.words,
+    toolRules: rule.rules,
     methods: ['tools/list', 'tools/call', 'interaction.start'],
     onChange: (change) => tools.hear(change),
     handle: async function approve(exchange, next, lookUp, originOf) {

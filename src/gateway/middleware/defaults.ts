@@ -3,9 +3,9 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { isOwnEntry } from '../../protocol/own-tool.ts';
 import type { Step } from '../../protocol/step.ts';
-import { wordsIn } from './glob.ts';
 import { KnownTools } from './known-tools.ts';
 import { toListed } from './list-all.ts';
+import { toToolRules } from './name-rule.ts';
 import { RUNNING, editSchema, readArguments, runEdited } from './tool-arguments.ts';
 import type { Editing, ToolArguments } from './tool-arguments.ts';
 
@@ -15,7 +15,7 @@ export function defaults(byTool: ToolArguments): Step {
   const editing: Editing = { argumentsOf, tools, edit: (given, set) => ({ ...set, ...given }) };
   return {
     name: 'defaults',
-    toolWords: wordsIn(Object.keys(byTool)),
+    toolRules: toToolRules(Object.keys(byTool)),
     methods: ['tools/list', ...Object.keys(RUNNING)],
     onChange: (change) => tools.hear(change),
     handle: async function defaults(exchange, next, lookUp, originOf) {

@@ -1,8 +1,7 @@
 // Other words for tools and prompts: models choose by them. `{description}` stands for what the server says.
 import type { Step } from '../../protocol/step.ts';
-import { wordsIn } from './glob.ts';
 import { mapNames } from './map-names.ts';
-import { toNameRule } from './name-rule.ts';
+import { toNameRule, toToolRules } from './name-rule.ts';
 import type { MapEntry } from './name-table.ts';
 import { badOption, withDefaults } from './step-options.ts';
 
@@ -14,8 +13,8 @@ export interface DescribeOptions {
 
 export function describe(options: DescribeOptions): Step {
   const { tools, prompts } = withDefaults('describe', options, { tools: {}, prompts: {} });
-  const toolWords = wordsIn(Object.keys(tools));
-  return mapNames({ name: 'describe', tools: toMap('tools', tools), prompts: toMap('prompts', prompts), toolWords });
+  const toolRules = toToolRules(Object.keys(tools));
+  return mapNames({ name: 'describe', tools: toMap('tools', tools), prompts: toMap('prompts', prompts), toolRules });
 }
 
 function toMap(area: string, given: Record<string, string>): MapEntry | undefined {

@@ -34,7 +34,7 @@ export function filterResources(named: Step, isAllowed: UriRule): Step {
       return passes(uri, originOf) ? goOn() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(goOn);
     },
     reword: named.reword,
-    toolWords: named.toolWords,
+    toolRules: named.toolRules,
     toolBehind: named.toolBehind,
     promptBehind: named.promptBehind,
     onChange(change, originOf) {

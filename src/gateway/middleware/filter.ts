@@ -3,9 +3,8 @@
 import { isOwnEntry } from '../../protocol/own-tool.ts';
 import type { Step } from '../../protocol/step.ts';
 import { filterResources } from './filter-resources.ts';
-import { wordsIn } from './glob.ts';
 import { mapNames } from './map-names.ts';
-import { toNameRule, toPermission } from './name-rule.ts';
+import { toNameRule, toPermission, toToolRules } from './name-rule.ts';
 import type { NameRule } from './name-rule.ts';
 import { toUriRule } from './uri-rule.ts';
 import { withDefaults } from './step-options.ts';
@@ -50,7 +49,10 @@ export function filter(options: FilterOptions = {}): Step {
       }),
     prompts: isPrompt && ((prompt, origin) => (isPrompt(prompt.name, origin) ? prompt : undefined)),
     strict: true,
-    toolWords: wordsIn([...(tools?.allow ?? []), ...(tools?.deny ?? [])]),
+    toolRules: [
+      ...toToolRules([...(rule.allow ?? []), ...(rule.deny ?? [])], { isForAll: true }),
+      ...toToolRules([...(tools?.allow ?? []), ...(tools?.deny ?? [])]),
+    ],
   });
   return isResource ? filterResources(named, isResource) : named;
 }

@@ -1,9 +1,9 @@
 // Arguments that clients cannot set: they are not in the listed schema, and whatever a call has in their place is replaced.
 import { isOwnEntry } from '../../protocol/own-tool.ts';
 import type { Step } from '../../protocol/step.ts';
-import { wordsIn } from './glob.ts';
 import { KnownTools } from './known-tools.ts';
 import { toListed } from './list-all.ts';
+import { toToolRules } from './name-rule.ts';
 import { RUNNING, editSchema, readArguments, runEdited } from './tool-arguments.ts';
 import type { Editing, ToolArguments } from './tool-arguments.ts';
 
@@ -13,7 +13,7 @@ export function fixed(byTool: ToolArguments): Step {
   const editing: Editing = { argumentsOf, tools, edit: (given, set) => ({ ...given, ...set }) };
   return {
     name: 'fixed',
-    toolWords: wordsIn(Object.keys(byTool)),
+    toolRules: toToolRules(Object.keys(byTool)),
     methods: ['tools/list', ...Object.keys(RUNNING)],
     onChange: (change) => tools.hear(change),
     handle: async function fixed(exchange, next, lookUp, originOf) {

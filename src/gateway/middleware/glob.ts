@@ -7,11 +7,6 @@ export function toMatcher(patterns: readonly string[]): (text: string) => boolea
   return (text) => exact.has(text) || globs.some((glob) => matches(glob, text));
 }
 
-/** The patterns that are names. */
-export function wordsIn(patterns: Iterable<string>): string[] {
-  return [...patterns].filter((pattern) => !isGlob(pattern));
-}
-
 export function isGlob(pattern: string): boolean {
   return pattern.includes('*') || pattern.includes('?');
 }

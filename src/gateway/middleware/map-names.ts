@@ -4,7 +4,7 @@
 // 2. What is hidden, or shown by another name, cannot be called by its own.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Next, Outcome, Step, StepExchange, StepFunction } from '../../protocol/step.ts';
+import type { Next, Outcome, Step, StepExchange, StepFunction, ToolRule } from '../../protocol/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toListed } from './list-all.ts';
 import { MappedArea } from './mapped-area.ts';
@@ -19,10 +19,10 @@ export interface Mapping {
   prompts?: MapEntry | undefined;
   /** Refuses what is not listed at all, though a server might answer to it: for steps that keep things from clients. */
   strict?: boolean | undefined;
-  toolWords?: readonly string[] | undefined;
+  toolRules?: readonly ToolRule[] | undefined;
 }
 
-export function mapNames({ name, tools, prompts, strict = false, toolWords }: Mapping): Step {
+export function mapNames({ name, tools, prompts, strict = false, toolRules }: Mapping): Step {
   const toolNames = tools && new MappedArea(name, 'tools', tools);
   const promptNames = prompts && new MappedArea(name, 'prompts', prompts);
   const handlers: Record<string, StepFunction> = {};
@@ -39,7 +39,7 @@ export function mapNames({ name, tools, prompts, strict = false, toolWords }: Ma
   }
   return {
     name,
-    toolWords,
+    toolRules,
     methods: Object.keys(handlers),
     handle: (exchange, next, lookUp, originOf) => handlers[exchange.method]!(exchange, next, lookUp, originOf),
     reword,

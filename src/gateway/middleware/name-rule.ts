@@ -1,6 +1,6 @@
 // Whether a rule is about a tool or prompt. A rule may name it as its server does, by `server__name`, or as it is shown where the step
 // stands, at whatever path it is called. Globs match each of these.
-import type { Origin } from '../../protocol/step.ts';
+import type { Origin, ToolRule } from '../../protocol/step.ts';
 import { toMatcher } from './glob.ts';
 
 /** `name`: as it is shown where the step stands. */
@@ -20,6 +20,11 @@ export function toPermission(patterns: readonly string[]): NameRule {
     if (!origin?.isPosing) return rule(name, origin);
     return fits(qualifiedName(origin)) || (name !== origin.name && fits(name));
   };
+}
+
+/** What a step says of its rules, for the report of those that match nothing. */
+export function toToolRules(patterns: Iterable<string>, about: Omit<ToolRule, 'pattern'> = {}): ToolRule[] {
+  return [...patterns].map((pattern) => ({ pattern, ...about }));
 }
 
 export function qualifiedName({ server, name }: Origin): string {

@@ -3,7 +3,7 @@
 import type { Origin, Step } from '../../protocol/step.ts';
 import { toShortName } from '../../shared/short-name.ts';
 import { mapNames } from './map-names.ts';
-import { toNameRule } from './name-rule.ts';
+import { toNameRule, toToolRules } from './name-rule.ts';
 import { badOption, withDefaults } from './step-options.ts';
 
 export interface PrefixOptions {
@@ -20,5 +20,5 @@ export function prefix(options: string | PrefixOptions): Step {
   function prefix<T extends { name: string }>(entry: T, origin?: Origin): T {
     return isMeant(entry.name, origin) ? { ...entry, name: toShortName(`${before}${entry.name}`) } : entry;
   }
-  return mapNames({ name: 'prefix', tools: prefix, prompts: prefix });
+  return mapNames({ name: 'prefix', tools: prefix, prompts: prefix, toolRules: toToolRules(only, { isForAll: true }) });
 }

@@ -3,7 +3,7 @@
 import type { Origin, Step } from '../../protocol/step.ts';
 import { toShortName } from '../../shared/short-name.ts';
 import { mapNames } from './map-names.ts';
-import { qualifiedName } from './name-rule.ts';
+import { qualifiedName, toToolRules } from './name-rule.ts';
 import type { MapEntry } from './name-table.ts';
 import { badOption, withDefaults } from './step-options.ts';
 
@@ -14,8 +14,8 @@ export interface RenameOptions {
 
 export function rename(options: RenameOptions): Step {
   const { tools, prompts } = withDefaults('rename', options, { tools: {}, prompts: {} });
-  const toolWords = Object.keys(tools);
-  return mapNames({ name: 'rename', tools: toMap('tools', tools), prompts: toMap('prompts', prompts), toolWords });
+  const toolRules = toToolRules(Object.keys(tools));
+  return mapNames({ name: 'rename', tools: toMap('tools', tools), prompts: toMap('prompts', prompts), toolRules });
 }
 
 function toMap(area: string, given: Record<string, string>): MapEntry | undefined {

@@ -1,13 +1,13 @@
 // Rules that stand with a server: which of its tools clients may see and call, and which need a person's approval. They are the innermost
 // steps of every chain, so they judge what the server will really get.
 import { isOwnEntry } from '../../protocol/own-tool.ts';
-import type { Step } from '../../protocol/step.ts';
+import type { Step, ToolRule } from '../../protocol/step.ts';
 import { readRule } from './approval-rule.ts';
 import type { ApproveWhen, Judge } from './approval-rule.ts';
 import { approveBy } from './approve.ts';
 import { toAllowed } from './filter.ts';
-import { wordsIn } from './glob.ts';
 import { mapNames } from './map-names.ts';
+import { toToolRules } from './name-rule.ts';
 import type { NameRule } from './name-rule.ts';
 import { badOption, withDefaults } from './step-options.ts';
 
@@ -31,9 +31,11 @@ export function serverRules(byServer: ReadonlyMap<string, ToolRules>): Step[] {
     if (isAllowed) allowed.set(server, isAllowed);
     if (approve !== undefined) judges.set(server, readRule(approve));
   }
-  const words = wordsIn([...byServer.values()].flatMap(({ allow = [], deny = [] }) => [...allow, ...deny]));
+  const toolRules = [...byServer].flatMap(([server, { allow = [], deny = [] }]) =>
+    toToolRules([...allow, ...deny], { server }),
+  );
   return [
-    ...(allowed.size > 0 ? [filterBy(allowed, words)] : []),
+    ...(allowed.size > 0 ? [filterBy(allowed, toolRules)] : []),
     ...(judges.size > 0 ? [approveBy(judgeBy(judges))] : []),
   ];
 }
@@ -48,10 +50,10 @@ function readRules(server: string, rules: ToolRules): ToolRules {
   return rules;
 }
 
-function filterBy(allowed: ReadonlyMap<string, NameRule>, toolWords: readonly string[]): Step {
+function filterBy(allowed: ReadonlyMap<string, NameRule>, toolRules: readonly ToolRule[]): Step {
   return mapNames({
     name: 'tools',
-    toolWords,
+    toolRules,
     strict: true,
     tools: (tool, origin) => {
       const isAllowed = origin && allowed.get(origin.server);
@@ -63,7 +65,7 @@ function filterBy(allowed: ReadonlyMap<string, NameRule>, toolWords: readonly st
 function judgeBy(judges: ReadonlyMap<string, Judge>): Judge {
   return {
     byAnnotations: [...judges.values()].some(({ byAnnotations }) => byAnnotations),
-    words: [...judges.values()].flatMap(({ words }) => words),
+    rules: [...judges].flatMap(([server, { rules }]) => rules.map((rule) => ({ ...rule, server }))),
     judge: async (tool, annotations) =>
       (await judges.get(tool.origin?.server ?? '')?.judge(tool, annotations)) ?? 'allow',
   };

@@ -5,7 +5,7 @@ import { Alarms } from '../../shared/alarms.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { StepDeadline } from './step-deadline.ts';
-import { toNameRule } from './name-rule.ts';
+import { toNameRule, toToolRules } from './name-rule.ts';
 import { withDefaults } from './step-options.ts';
 
 export interface TimeoutOptions {
@@ -27,6 +27,7 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
   const limit = { ms, extend, alarms: new Alarms(clock) };
   return {
     name: 'timeout',
+    toolRules: toToolRules(only, { isForAll: true }),
     handle: function timeout(exchange, next, _lookUp, originOf) {
       const { method, params } = exchange;
       if (method === 'tasks/result') return next(); // waits for a task by its nature

@@ -94,8 +94,8 @@ class Versions {
       get greeting() {
         return current().step.greeting;
       },
-      get toolWords() {
-        return current().step.toolWords;
+      get toolRules() {
+        return current().step.toolRules;
       },
       get repeats() {
         return current().step.repeats;

@@ -15,6 +15,7 @@ import { MadeOnce } from '../../shared/made-once.ts';
 import type { Sealer } from '../../shared/seal.ts';
 import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
+import type { Area } from './catalog.ts';
 import { mergeCapabilities } from './merge-capabilities.ts';
 import { handTo } from './member.ts';
 import { Names, posesAsAnother, QUALIFIER, toQualified } from './names.ts';
@@ -46,6 +47,14 @@ export interface RouterOptions {
   sessionIds?: PublicIds | undefined;
   /** How long the first client may be kept waiting for servers that start. */
   startMs?: number | undefined;
+}
+
+/** What a server calls its tools, prompts or resources, and what they are called here. */
+export interface ServerNames {
+  server: string;
+  names: string[];
+  /** False while it may yet say more: it has neither listed anything nor failed. */
+  isKnown: boolean;
 }
 
 export class Router implements Target {
@@ -202,18 +211,25 @@ export class Router implements Target {
     return owner && this.#catalogs.uriOrigin(owner.server, owner.uri);
   }
 
-  /** All names that tools have here; undefined while a server has not told its own. */
-  async toolNames(client: ClientView): Promise<Set<string> | undefined> {
-    const lists = await Promise.all(this.#members.map((member) => this.#catalogs.listOf(member, 'tools', client)));
-    if (lists.some(({ isUnknown }) => isUnknown)) return undefined;
-    const names = new Set<string>();
-    for (const [index, { entries }] of lists.entries()) {
-      for (const entry of entries) {
-        const owner = { server: this.#members[index]!.name, name: String(entry.name) };
-        for (const name of [owner.name, toQualified(owner), this.#names.tools.publish(owner)]) names.add(name);
-      }
+  /** All names that tools, prompts or resources have here, by server. */
+  namesOf(area: Area, client: ClientView): Promise<ServerNames[]> {
+    return Promise.all(
+      this.#members.map(async (member): Promise<ServerNames> => {
+        const { entries, isUnknown } = await this.#catalogs.listOf(member, area, client);
+        const names = entries.flatMap((entry) => this.#namesOf(area, member.name, entry));
+        const hasFailed = member.target.status?.state === 'failing';
+        return { server: member.name, names, isKnown: isUnknown !== true || hasFailed };
+      }),
+    );
+  }
+
+  #namesOf(area: Area, server: string, entry: JsonObject): string[] {
+    if (area === 'resources' || area === 'resourceTemplates') {
+      const uri = String(area === 'resources' ? entry.uri : entry.uriTemplate);
+      return [uri, this.#catalogs.uris.publish(server, uri)];
     }
-    return names;
+    const owner = { server, name: String(entry.name) };
+    return [owner.name, toQualified(owner), this.#names[area].publish(owner)];
   }
 
   /**

@@ -18,6 +18,7 @@ import {
   fixed,
   prefix,
   rename,
+  timeout,
 } from '../../../src/_entries/middleware.ts';
 import { ROOT } from '../../helpers/files.ts';
 import { until } from '../../helpers/until.ts';
@@ -299,15 +300,88 @@ describe('rules that stand with a server', () => {
     expect(asked).toBe(1);
   });
 
-  test('a rule that names a tool that no server has is told to the log, once', async () => {
-    const lines: string[] = [];
-    const log = createLog({ level: 'warn', write: (line) => lines.push(line) });
-    const steps = [fixed({ echoo: { a: 1 }, echo: { a: 1 }, two__echo: { a: 2 }, 'x_*': {} })];
-    const servers = { one: named('one', ['echo']).address, two: named('two', ['echo']).address };
-    const url = await serve({ servers, steps, log });
-    const client = await v1(url);
-    for (let time = 0; time < 2; time++) await client.names();
-    const unmatched = lines.map((line) => JSON.parse(line) as { event: string; rule: string });
-    expect(unmatched.filter(({ event }) => event === 'rule.unmatched').map(({ rule }) => rule)).toEqual(['echoo']);
+  test('a rule that matches nothing is reported in the log, once, with its step and its server', async () => {
+    const { log, unmatched } = recording();
+    const one = {
+      server: named('one', ['echo', 'drop_all']).address,
+      tools: { allow: ['echo', 'drop_*'], deny: ['wipe_*', 'remove'], approve: ['erase'] },
+    };
+    const two = { server: named('two', ['echo', 'remove']).address, tools: { deny: ['drop_all'] } };
+    const steps = [
+      filter({ deny: ['delte_*', 'parley_*', 'big_one__echo'], tools: { deny: ['one__eco'] } }),
+      prefix({ prefix: 'big_', only: ['*echo', 'prompts_*'] }),
+      fixed({ echoo: { a: 1 }, echo: { a: 1 }, two__echo: { a: 2 }, 'x_*': {} }),
+      rename({ tools: { remove: 'two_remove', remov: 'other' } }),
+      approve({ when: ['remove', 'delete_*'] }),
+      timeout({ ms: 1000, only: ['slow_*'] }),
+    ];
+    const client = await v1(await serve({ servers: { one, two }, steps, log }));
+    await client.names();
+    const expected = [
+      'approve - delete_*: it matches no tool of any server',
+      'approve one erase: it matches no tool of this server',
+      'filter - delte_*: it matches no tool, prompt or resource of any server',
+      'filter - one__eco: it matches no tool of any server',
+      'fixed - echoo: it matches no tool of any server',
+      'fixed - x_*: it matches no tool of any server',
+      'prefix - prompts_*: it matches no tool, prompt or resource of any server',
+      'rename - remov: it matches no tool of any server',
+      'timeout - slow_*: it matches no tool, prompt or resource of any server',
+      'tools one remove: it matches no tool of this server',
+      'tools one wipe_*: it matches no tool of this server',
+      'tools two drop_all: it matches no tool of this server',
+    ];
+    await until('the report', () => unmatched().length >= expected.length);
+    await client.names();
+    expect(unmatched().toSorted()).toEqual(expected);
+  });
+
+  test('rules that match a prompt or a resource, or a name that an inner step has made, are not reported', async () => {
+    const { log, unmatched } = recording();
+    const everything = { command: join(BIN, 'mcp-server-everything'), args: ['stdio'] };
+    const steps = [
+      filter({ tools: { deny: ['my_echo'] } }),
+      filter({ deny: ['*prompt', 'demo://resource/static/*', 'file:///etc/*'] }),
+      rename({ tools: { echo: 'my_echo' } }),
+      fixed({ 'get-sumx': { a: 1 } }),
+    ];
+    const client = await v1(await serve({ servers: { everything }, steps, log }));
+    expect(await client.names()).not.toContain('my_echo');
+    await until('the report', () => unmatched().length > 0);
+    expect(unmatched()).toEqual(['fixed - get-sumx: it matches no tool of any server']);
+  });
+
+  test('a rule is not reported before the server it is about has listed its tools', async () => {
+    const { log, unmatched } = recording();
+    const one = named('one', ['echo'], { late: true });
+    const broken = { command: join(folder, 'not-there') };
+    const client = await v1(
+      await serve({
+        servers: { one: one.address, broken },
+        steps: [fixed({ echo: { a: 1 }, eco: { a: 1 } })],
+        startMs: 300,
+        log,
+      }),
+    );
+    await client.names();
+    expect(unmatched()).toEqual([]);
+    one.come();
+    await until('the report', async () => {
+      await client.names();
+      return unmatched().length > 0;
+    });
+    expect(unmatched()).toEqual(['fixed - eco: it matches no tool of any server']);
   });
 });
+
+/** A log, and what it has of rules that match nothing. */
+function recording() {
+  const lines: string[] = [];
+  const log = createLog({ level: 'warn', write: (line) => lines.push(line) });
+  const unmatched = (): string[] =>
+    lines
+      .map((line) => JSON.parse(line) as Record<string, string | undefined>)
+      .filter(({ event }) => event === 'rule.unmatched')
+      .map(({ step, server = '-', rule, reason }) => `${step} ${server} ${rule}: ${reason}`);
+  return { log, unmatched };
+}

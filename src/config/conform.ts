@@ -113,8 +113,11 @@ function refuse(value: unknown, shape: Shape, path: Path, { problems, filled, mi
   else problems.error(path, `must be ${wanted(shape)}, not ${kindOf(value, shape)}`, shape.about);
 }
 
+/** Text where no text is expected stands for a number, which a variable may hold. */
 function pick(value: unknown, shapes: readonly Shape[]): Shape {
-  return shapes.find((shape) => jsonTypeOf(shape) === typeOf(value)) ?? shapes[0]!;
+  const same = shapes.find((shape) => jsonTypeOf(shape) === typeOf(value));
+  const number = typeof value === 'string' ? shapes.find(({ kind }) => kind === 'integer') : undefined;
+  return same ?? number ?? shapes[0]!;
 }
 
 function jsonTypeOf({ kind }: Shape): string {

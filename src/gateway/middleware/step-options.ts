@@ -11,13 +11,17 @@ export function withDefaults<T extends object, D extends { [K in keyof T]-?: unk
 ): Chosen<T, D> {
   if (!isObject(given)) throw badOption(step, 'must be an object with options');
   const known = Object.keys(defaults);
-  for (const [key, value] of Object.entries(given)) {
+  const chosen: Record<string, unknown> = { ...defaults };
+  for (const [key, written] of Object.entries(given)) {
     if (!Object.hasOwn(defaults, key)) throw badOption(`${step}.${key}`, `is no option; there are ${known.join(', ')}`);
-    const reason = value === undefined ? undefined : problemOf(value, defaults[key as keyof D]);
+    if (written === undefined) continue;
+    const fallback = defaults[key as keyof D];
+    const value = fromText(written, fallback);
+    const reason = problemOf(value, fallback);
     if (reason) throw badOption(`${step}.${key}`, reason);
+    chosen[key] = value;
   }
-  const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(chosen) } as Chosen<T, D>;
+  return chosen as Chosen<T, D>;
 }
 
 /** What has a default is always there. */
@@ -31,6 +35,13 @@ export function badOption(option: string, reason: string): GatewayError {
 
 export function checkChoice(option: string, value: string, choices: readonly string[]): void {
   if (!choices.includes(value)) throw badOption(option, `must be ${choices.join(' or ')}`);
+}
+
+/** In a configuration file, a number or flag that comes from a variable is text. */
+function fromText(value: unknown, fallback: unknown): unknown {
+  if (typeof fallback === 'number' && typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
+  if (typeof fallback === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
 }
 
 /** Every number among the options is a count, a size or a span of time. */

@@ -3,6 +3,8 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
+import { toFields } from './form-field.ts';
+import type { Field } from './form-field.ts';
 import type { Question, Round } from './round.ts';
 
 export interface Ways {
@@ -36,8 +38,9 @@ function wordsOf({ key, ask }: Question, isOneOfSeveral: boolean): string[] {
   const name = isOneOfSeveral ? `Question ${JSON.stringify(key)}` : 'Question';
   const lines = [`${name}: ${quote(message)}`];
   if (typeof url === 'string') lines.push(`The user has to visit this page: ${url}`);
-  for (const [field, schema] of Object.entries(propertiesOf(requestedSchema))) {
-    lines.push(`- ${field}${describe(schema, isRequired(requestedSchema, field))}`);
+  const properties = propertiesOf(requestedSchema);
+  for (const field of toFields(requestedSchema)) {
+    lines.push(`- ${field.name}${describe(field, properties[field.name] ?? {})}`);
   }
   return lines;
 }
@@ -66,31 +69,39 @@ function exampleOf(questions: readonly Question[]): unknown {
 }
 
 function shapeOf(schema: unknown): JsonObject {
-  const fields = Object.entries(propertiesOf(schema));
-  return Object.fromEntries(
-    fields.map(([field, { type }]) => [field, `<${typeof type === 'string' ? type : 'value'}>`]),
-  );
+  const properties = propertiesOf(schema);
+  return Object.fromEntries(toFields(schema).map((field) => [field.name, exampleValue(field, properties)]));
 }
 
-function describe(schema: JsonObject, required: boolean): string {
-  const { type, title, description, default: preset, minimum, maximum, minLength, maxLength, format } = schema;
-  const options = optionsOf(schema);
+function exampleValue(field: Field, properties: Record<string, JsonObject>): unknown {
+  if (field.kind === 'choice') return '<value>';
+  if (field.kind === 'choices') return ['<value>'];
+  const { type } = properties[field.name] ?? {};
+  return `<${typeof type === 'string' ? type : 'value'}>`;
+}
+
+function describe(field: Field, schema: JsonObject): string {
+  const { type, description, default: preset, format, minimum, maximum, minLength, maxLength } = schema;
+  const { minItems, maxItems } = schema;
   const facts = [
-    options.length > 0 ? `one of ${options.map((option) => JSON.stringify(option)).join(', ')}` : String(type ?? 'any'),
-    ...Object.entries({ format, minimum, maximum, minLength, maxLength, default: preset })
+    optionsOf(field) ?? String(type ?? 'any'),
+    ...Object.entries({ format, minimum, maximum, minLength, maxLength, minItems, maxItems, default: preset })
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name} ${JSON.stringify(value)}`),
-    required ? 'required' : 'optional',
+    field.required ? 'required' : 'optional',
   ];
-  const about = [title, description].filter((text) => typeof text === 'string').map(quote);
+  const about = [schema.title, description].filter((text) => typeof text === 'string').map(quote);
   return ` (${facts.join(', ')})${about.length > 0 ? `: ${about.join(' ')}` : ''}`;
 }
 
-function optionsOf({ enum: values, oneOf, items }: JsonObject): unknown[] {
-  if (Array.isArray(values)) return values;
-  if (Array.isArray(oneOf)) return oneOf.filter(isObject).map((option) => option.const);
-  if (!isObject(items)) return [];
-  return optionsOf({ ...items, oneOf: items.oneOf ?? items.anyOf });
+/** The values, which the server wants, with what the user is to be asked by. */
+function optionsOf(field: Field): string | undefined {
+  if (field.kind !== 'choice' && field.kind !== 'choices') return undefined;
+  const options = field.options.map(({ value, title }) => {
+    const said = title === String(value) ? '' : ` ${quote(title)}`;
+    return `${JSON.stringify(value)}${said}`;
+  });
+  return `${field.kind === 'choice' ? 'one of' : 'a list of any of'} ${options.join(', ')}`;
 }
 
 function propertiesOf(schema: unknown): Record<string, JsonObject> {
@@ -99,10 +110,6 @@ function propertiesOf(schema: unknown): Record<string, JsonObject> {
     string,
     JsonObject
   >;
-}
-
-function isRequired(schema: unknown, field: string): boolean {
-  return isObject(schema) && Array.isArray(schema.required) && schema.required.includes(field);
 }
 
 function quote(text: unknown): string {

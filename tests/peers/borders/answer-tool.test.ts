@@ -141,3 +141,21 @@ test.each(KINDS)('%s reads a question that stands in for a result with an output
   expect(tools.find(({ name }) => name === 'delete_entities')).toHaveProperty('outputSchema');
   expect(await client.call('delete_entities', { entityNames: ['nobody'] })).toContain('has not finished');
 });
+
+test('the titles of choices are told, and lists are told from single choices', async () => {
+  const everything = join(ROOT, 'tests', 'peers', 'node_modules', '.bin', 'mcp-server-everything');
+  const client = await v1(await serve({ servers: { everything: { command: everything, args: ['stdio'] } } }));
+  const { content, _meta } = await client.callTool({ name: 'trigger-elicitation-request' });
+  const [{ text = '' } = {}] = content as { text?: string }[];
+  const lineOf = (field: string): string => text.split('\n').find((line) => line.startsWith(`- ${field} `)) ?? '';
+  expect(lineOf('untitledSingleSelectEnum')).toContain('(one of "Monica", "Rachel", ');
+  expect(lineOf('titledSingleSelectEnum')).toContain('(one of "hero-1" “Superman”, "hero-2" “Green Lantern”, ');
+  expect(lineOf('legacyTitledEnum')).toContain('(one of "pet-1" “Cats”, "pet-2" “Dogs”, ');
+  expect(lineOf('untitledMultipleSelectEnum')).toContain('(a list of any of "Guitar", ');
+  expect(lineOf('titledMultipleSelectEnum')).toMatch(/\(a list of any of "fish-1" “Tuna”.*, minItems 1, maxItems 3/);
+  expect(text).toContain('"titledMultipleSelectEnum":["<value>"]');
+  const answer = { name: 'Ann', titledSingleSelectEnum: 'Green Lantern', titledMultipleSelectEnum: ['Tuna'] };
+  const handle = String(_meta?.['mcp-parley/handle']);
+  const done = await client.callTool({ name: 'parley_answer', arguments: { handle, answer } });
+  expect(JSON.stringify(done)).toContain('hero-2');
+});

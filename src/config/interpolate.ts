@@ -5,7 +5,7 @@ import { basename, sep } from 'node:path';
 import { toId } from './places.ts';
 import type { Path } from './places.ts';
 import type { Problems } from './problems.ts';
-import { TOP_KEYS } from './schema.ts';
+import { BLOCKS, TOP_KEYS } from './schema.ts';
 
 export interface Variables {
   env: Readonly<Record<string, string | undefined>>;
@@ -149,7 +149,7 @@ function closing(text: string, from: number): number {
 
 /** What a server that is switched off would need is nobody's concern. */
 function isOff(value: object, path: Path): boolean {
-  const isServer = path.length === 2 && (path[0] === 'mcpServers' || path[0] === 'servers');
+  const isServer = path.length === 2 && BLOCKS.some((block) => block === path[0]);
   return isServer && (value as { disabled?: unknown }).disabled === true;
 }
 

@@ -1,5 +1,5 @@
 // The shape of a configuration as JSON Schema, for editors. Text with a variable in it may stand for any number or flag.
-import { CONFIG } from './schema.ts';
+import { BLOCKS, CONFIG } from './schema.ts';
 import type { Shape } from './shape.ts';
 
 type JsonSchema = Record<string, unknown>;
@@ -9,15 +9,19 @@ const VARIABLE = { type: 'string', pattern: '\\$\\{.+\\}' };
 export function configSchema(): JsonSchema {
   const { description, ...root } = toJsonSchema(CONFIG);
   const properties = root['properties'] as JsonSchema;
+  const [first, ...others] = BLOCKS;
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Parley',
     description,
     ...root,
     // The same block under another name.
-    properties: { ...properties, servers: { $ref: '#/properties/mcpServers' } },
+    properties: {
+      ...properties,
+      ...Object.fromEntries(others.map((block) => [block, { $ref: `#/properties/${first}` }])),
+    },
     patternProperties: { '^x-': { description: 'Yours: a place for YAML anchors.' } },
-    anyOf: [{ required: ['mcpServers'] }, { required: ['servers'] }],
+    anyOf: BLOCKS.map((block) => ({ required: [block] })),
   };
 }
 

@@ -45,7 +45,7 @@ describe('loading', () => {
   });
 
   it('takes a byte order mark for what it is', () => {
-    writeFileSync(join(root, 'parley.config.json'), '\uFEFF{ "mcpServers": {} }');
+    writeFileSync(join(root, 'parley.config.json'), '\uFEFF{ "mcpServers": { "a": "http://127.0.0.1:1/mcp" } }');
     expect(loadConfig(undefined, around)).toMatchObject({ path: join(root, 'parley.config.json'), problems: [] });
   });
 

@@ -2,19 +2,22 @@
 // list of problems. Looks at no environment but the one it is given.
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { enabledServers } from './config.ts';
 import type { ParleyConfig } from './config.ts';
+import type { Path } from './places.ts';
 import { checkOnDisk } from './check-on-disk.ts';
 import { readEnvFiles } from './env-file.ts';
 import { findConfig, userFolder } from './find.ts';
 import type { Surroundings } from './find.ts';
 import { interpolate } from './interpolate.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, normalize } from './normalize.ts';
+import { toKnownForm } from './other-forms.ts';
 import { ownEntry } from './own-entry.ts';
 import type { OwnAddress } from './own-entry.ts';
 import { parseConfig } from './parse.ts';
 import { Problems } from './problems.ts';
 import type { Problem } from './problems.ts';
-import type { ConfigInput, ListenInput } from './schema.ts';
+import type { BLOCKS, ConfigInput, ListenInput } from './schema.ts';
 import { serversOf, validate } from './validate.ts';
 
 export interface LoadOptions extends Surroundings {
@@ -57,9 +60,10 @@ export function loadConfig(named: string | undefined, options: LoadOptions): Loa
 /** The same, for a text that was read already. */
 export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
   const { env, cwd, home, read = readText } = options;
-  const { value, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
-  if (value === undefined)
+  const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
+  if (written === undefined)
     return { path, config: undefined, problems: problems.sorted(), used: new Map(), files: [path] };
+  const value = toKnownForm(written, { cwd, env, places, problems });
   const folder = dirname(path);
   const workspace = workspaceOf(path, options);
   const { value: filledIn, filled, missing, used } = interpolate(value, { env, cwd, home, workspace }, problems);
@@ -73,6 +77,9 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const config = problems.hasErrors
     ? undefined
     : normalize(options.share ? { ...input, share: options.share } : input, folder);
+  if (config && enabledServers(config).length === 0) {
+    problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
+  }
   return { path, config, problems: problems.sorted(), used, files: [path, ...envFiles] };
 }
 
@@ -81,8 +88,9 @@ function leaveOutOwn(input: ConfigInput, { path, problems, options }: LeaveOut):
   const listen: ListenInput = typeof input.listen === 'number' ? { port: input.listen } : (input.listen ?? {});
   const { host = DEFAULT_HOST, port = listen.stdio ? undefined : DEFAULT_PORT } = listen;
   const address = options.own ? { ...options.own({ host, port }), publicUrl: input.publicUrl } : {};
+  let left: Path | undefined;
   for (const { server, path: at } of serversOf(input)) {
-    const [block, name] = at as ['mcpServers' | 'servers', string];
+    const [block, name] = at as [(typeof BLOCKS)[number], string];
     const what = server.disabled ? undefined : ownEntry(server, { ...options, path, address });
     if (what === undefined) continue;
     problems.ofKey(at, {
@@ -91,8 +99,16 @@ function leaveOutOwn(input: ConfigInput, { path, problems, options }: LeaveOut):
       level: 'warning',
     });
     input[block]![name] = { ...server, disabled: true };
+    left = at;
+  }
+  if (left && serversOf(input).every(({ server }) => server.disabled)) {
+    problems.error([left[0]!], 'nothing is left to serve but the gateway itself', KEEP_APART);
   }
 }
+
+/** For a person who has put the gateway into the file of a client, in place of the servers that it was to serve from there. */
+const KEEP_APART =
+  'Keep the servers in a file of Parley: write them to parley.config.jsonc, { "mcpServers": { … } }, and serve that one. What is here can then stay.';
 
 interface LeaveOut {
   path: string;

@@ -44,7 +44,8 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
 
 function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {
   const { description, share = shared, start = 'lazy', era, revision, idleMs, disabled = false } = server;
-  const timeoutMs = server.timeoutMs ?? ((server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined);
+  const timeout = (server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined;
+  const timeoutMs = server.timeoutMs ?? timeout ?? toMs(server.tool_timeout_sec);
   const tools = toToolRules(server);
   const settings = { description, share, start, era, revision, timeoutMs, idleMs, tools, disabled };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
@@ -56,10 +57,15 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
   return defined({ command, args: [...args], env: { ...env }, cwd: folderOf, ...settings });
 }
 
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
+}
+
 /** What other clients call it, as the rules that Parley has. */
-function toToolRules({ tools, includeTools, excludeTools, disabledTools }: ServerInput) {
-  const deny = [...(tools?.deny ?? []), ...(excludeTools ?? []), ...(disabledTools ?? [])];
-  const allow = tools?.allow ?? includeTools;
+function toToolRules({ tools, ...server }: ServerInput) {
+  const { excludeTools = [], disabledTools = [], disabled_tools: disabled = [] } = server;
+  const deny = [...(tools?.deny ?? []), ...excludeTools, ...disabledTools, ...disabled];
+  const allow = tools?.allow ?? server.includeTools ?? server.enabled_tools;
   if (!tools && !allow && deny.length === 0) return undefined;
   return defined({ ...tools, allow, deny: deny.length > 0 ? deny : tools?.deny });
 }

@@ -1,5 +1,7 @@
-// Text → plain value, with the place of everything in it. JSON may have comments and trailing commas.
+// Text → plain value, with the place of everything in it. JSON may have comments and trailing commas; YAML and TOML are told by
+// their names, or by how they begin.
 import { parseJson, Unreadable } from './parse-json.ts';
+import { parseToml } from './parse-toml.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { Places } from './places.ts';
 import { Problems } from './problems.ts';
@@ -15,9 +17,7 @@ export function parseConfig(text: string, path: string): Parsed {
   const places = new Places(text);
   const problems = new Problems(places);
   try {
-    if (isToml(text, path)) throw new Unreadable(0, 'this is TOML, as Codex writes it', TOML_HINT);
-    const value = isYaml(text, path) ? parseYaml(text, places) : readJson(text, places, problems);
-    return { value: toObject(value, problems), places, problems };
+    return { value: toObject(read(text, path, { places, problems }), problems), places, problems };
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown;
     problems.ofText(places.at(thrown.offset), thrown.message, thrown.hint);
@@ -25,8 +25,10 @@ export function parseConfig(text: string, path: string): Parsed {
   }
 }
 
-const TOML_HINT =
-  'Parley reads JSON and YAML: write the servers under [mcp_servers] to parley.config.yaml, as mcpServers with the same keys.';
+function read(text: string, path: string, { places, problems }: { places: Places; problems: Problems }): unknown {
+  if (isToml(text, path)) return parseToml(text, places);
+  return isYaml(text, path) ? parseYaml(text, places) : readJson(text, places, problems);
+}
 
 function isToml(text: string, path: string): boolean {
   return (

@@ -32,6 +32,18 @@ export class Places {
     return path.length === 0 ? undefined : this.find(path.slice(0, -1), 'key');
   }
 
+  /** What stands at `from` is found at `to`, too, unless something else is there. */
+  copy(from: Path, to: Path): void {
+    const [start, target] = [from, to].map((path) => toId(path).slice(0, -1)) as [string, string];
+    for (const noted of [this.#keys, this.#values]) {
+      for (const [id, offset] of noted) {
+        if (!id.startsWith(start) || !/^[,\]]/.test(id.slice(start.length))) continue;
+        const copied = target + id.slice(start.length);
+        if (!noted.has(copied)) noted.set(copied, offset);
+      }
+    }
+  }
+
   at(offset: number): Place {
     const before = this.#text.slice(0, offset).split(/\r\n|\r|\n/);
     return { line: before.length, column: before.at(-1)!.length + 1 };

@@ -4,8 +4,8 @@ import { toText } from './places.ts';
 import type { Path, Place, Places } from './places.ts';
 
 export interface Problem {
-  /** Nothing runs with an error; with a warning it runs, though perhaps not as meant. */
-  level: 'error' | 'warning';
+  /** Nothing runs with an error; with a warning it runs, though perhaps not as meant; a note is good to know. */
+  level: 'error' | 'warning' | 'note';
   /** Such as `mcpServers.files.command`; empty for the file as a whole. */
   path: string;
   line: number | undefined;
@@ -33,6 +33,10 @@ export class Problems {
 
   warn(path: Path, message: string, hint: string): void {
     this.#add('warning', path, { message, hint, place: this.#places?.find(path) });
+  }
+
+  note(path: Path, message: string, hint: string): void {
+    this.#add('note', path, { message, hint, place: this.#places?.find(path, 'key') });
   }
 
   /** Of the name that stands at the path, not of what it is given. */

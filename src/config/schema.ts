@@ -1,5 +1,5 @@
-// What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf and
-// VS Code, whose files are read as they are. schema/parley.config.schema.json is made from this.
+// What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code,
+// Codex and Gemini CLI, whose files are read as they are. schema/parley.config.schema.json is made from this.
 import { ALL_REVISIONS, ERAS } from '../gateway/dialect/revisions.ts';
 import { ASK, ROOTS } from './ask-shape.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
@@ -73,6 +73,27 @@ const SERVER = object(
     includeTools: list(text('A name.'), 'The same as "allow" of "tools", as Gemini CLI writes it.'),
     excludeTools: list(text('A name.'), 'The same as "deny" of "tools", as Gemini CLI writes it.'),
     disabledTools: list(text('A name.'), 'The same as "deny" of "tools", as Windsurf writes it.'),
+    enabled_tools: list(text('A name.'), 'The same as "allow" of "tools", as Codex writes it.'),
+    disabled_tools: list(text('A name.'), 'The same as "deny" of "tools", as Codex writes it.'),
+    enabled: flag('false: the same as "disabled", as Codex writes it.'),
+    tool_timeout_sec: integer('The same as "timeoutMs", in seconds, as Codex writes it.', {
+      max: Math.floor(MAX_MS / 1000),
+    }),
+    http_headers: record(plain('Its value.'), 'The same as "headers", as Codex writes it.'),
+    env_http_headers: record(
+      text('A name.'),
+      'Headers, each with the variable that holds its value, as Codex writes it.',
+    ),
+    bearer_token_env_var: text('The variable that holds a bearer token, as Codex writes it.'),
+    env_vars: list(text('A name.'), 'Variables that the process inherits, as Codex writes it.'),
+    startup_timeout_sec: foreign('Codex.', 'Use "startMs", which is for all servers.'),
+    startup_timeout_ms: foreign('Codex.', 'Use "startMs", which is for all servers.'),
+    default_tools_approval_mode: foreign('Codex.', 'For approvals of Parley, use "approve" of "tools".'),
+    required: foreign('Codex.'),
+    supports_parallel_tool_calls: foreign('Codex.'),
+    scopes: foreign('Codex.', LATER),
+    oauth_resource: foreign('Codex.', LATER),
+    trust: foreign('Gemini CLI.'),
     headersHelper: foreign('Claude Code.', 'Give the headers in "headers".'),
     oauth: foreign('VS Code and Claude Code.', LATER),
     auth: foreign('Cursor.', LATER),
@@ -82,6 +103,9 @@ const SERVER = object(
 );
 
 const SERVERS = record(either([SERVER, text('Its URL.')], 'A server, or just its URL.'), 'The servers, by name.');
+
+/** The keys under which clients keep their servers. */
+export const BLOCKS = ['mcpServers', 'servers', 'mcp_servers'] as const;
 
 const LISTEN = object(
   {
@@ -108,7 +132,8 @@ export const CONFIG = object(
   {
     $schema: foreign('For editors.'),
     mcpServers: SERVERS,
-    servers: SERVERS,
+    servers: { ...SERVERS, about: 'The same as "mcpServers", as VS Code writes it.' },
+    mcp_servers: { ...SERVERS, about: 'The same as "mcpServers", as Codex writes it.' },
     inputs: list(
       object(
         {

@@ -8,7 +8,7 @@ import { checkSteps } from './check-steps.ts';
 import { toId } from './places.ts';
 import type { Path } from './places.ts';
 import type { Problems } from './problems.ts';
-import { CONFIG } from './schema.ts';
+import { BLOCKS, CONFIG } from './schema.ts';
 import type { ConfigInput, ServerInput } from './schema.ts';
 import { checkNames, toName } from './server-names.ts';
 import { didYouMean } from './suggest.ts';
@@ -19,11 +19,10 @@ const MIN_KEY_LENGTH = 16;
 export function validate(value: Record<string, unknown>, context: Conforming): ConfigInput {
   const config = conform(value, CONFIG, [], context) as ConfigInput;
   const servers = serversOf(config);
-  if (config.mcpServers === undefined && config.servers === undefined) {
+  if (BLOCKS.every((block) => config[block] === undefined)) {
     context.problems.error([], 'there are no servers', 'Add "mcpServers": { "name": { "command": … } }.');
   }
   checkEmpty(value, context.problems);
-  checkProjects(value, context.problems);
   for (const { path, server } of servers) {
     const [block, name] = path as [string, string];
     const written = (value[block] as Record<string, unknown>)[name];
@@ -42,23 +41,11 @@ export function validate(value: Record<string, unknown>, context: Conforming): C
 
 /** An entry of nothing is passed over: it may be a leftover, or a mistake. */
 function checkEmpty(value: Record<string, unknown>, problems: Problems): void {
-  for (const block of ['mcpServers', 'servers']) {
+  for (const block of BLOCKS) {
     for (const [name, entry] of Object.entries(value[block] ?? {})) {
       if (entry === null)
         problems.warn([block, name], 'this server is empty, and left out', 'Give it a command or a URL.');
     }
-  }
-}
-
-/** Claude Code keeps the servers of each project beside those of the user. */
-function checkProjects({ projects }: Record<string, unknown>, problems: Problems): void {
-  if (typeof projects !== 'object' || projects === null) return;
-  for (const [folder, project] of Object.entries(projects)) {
-    const { mcpServers } = (project ?? {}) as { mcpServers?: object };
-    const names = typeof mcpServers === 'object' ? Object.keys(mcpServers ?? {}) : [];
-    if (names.length === 0) continue;
-    const hint = 'To serve them, copy them to "mcpServers" of this or another file.';
-    problems.warn(['projects', folder], `servers of one project are not read: ${names.join(', ')}`, hint);
   }
 }
 
@@ -68,10 +55,10 @@ export interface NamedServer {
   server: ServerInput;
 }
 
-/** Both blocks together, in the order of the file, short forms written out. */
-export function serversOf({ mcpServers, servers }: ConfigInput): NamedServer[] {
-  return Object.entries({ mcpServers, servers }).flatMap(([block, entries]) =>
-    Object.entries(entries ?? {}).map(([name, entry]) => ({
+/** All blocks together, in the order of the file, short forms written out. */
+export function serversOf(config: ConfigInput): NamedServer[] {
+  return BLOCKS.flatMap((block) =>
+    Object.entries(config[block] ?? {}).map(([name, entry]) => ({
       name: toName(name),
       path: [block, name],
       server: typeof entry === 'string' ? { url: entry } : entry,

@@ -1,5 +1,6 @@
 // `parley check`, and the commands that need no server.
 import { spawnSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EXTERNAL, Home } from '../helpers/parley.ts';
 
@@ -53,14 +54,20 @@ describe('parley check', () => {
     }
   });
 
-  it('says what a TOML file is, which servers of a project are not read, and where a step is wrong', async () => {
+  it('reads the file of Codex, says which servers of projects are served, and where a step is wrong', async () => {
     using own = new Home();
-    own.write('config.toml', '[mcp_servers.files]\ncommand = "npx"\n');
+    own.write('config.toml', 'model = "x"\n[mcp_servers.files]\ncommand = "node"\nenabled_tools = ["read"]\n');
     const toml = await own.run(['check', 'config.toml']);
-    expect(toml).toMatchObject({ status: 1, stdout: expect.stringContaining('this is TOML, as Codex writes it') });
-    own.write('.claude.json', { mcpServers: {}, projects: { '/srv/app': { mcpServers: { db: { command: 'x' } } } } });
+    expect(toml).toMatchObject({ status: 0, stdout: 'ok: config.toml has 1 server\n' });
+    const projects = {
+      [realpathSync(own.path)]: { mcpServers: { here: { command: 'node' } } },
+      '/srv/app': { mcpServers: { db: { command: 'x' } } },
+    };
+    own.write('.claude.json', { mcpServers: {}, projects });
     const claude = await own.run(['check', '.claude.json']);
-    expect(claude.stdout).toContain('servers of one project are not read: db');
+    expect(claude.stdout).toContain('note: projects: servers of other projects are not served: /srv/app');
+    expect(claude.stdout).toContain('the servers of this project are served, too: here');
+    expect(claude.stdout).toMatch(/\nok: \.claude\.json has 1 server\n$/);
     own.write('broken.mjs', 'export default 3;');
     own.write('parley.config.json', { ...GOOD, steps: ['./broken.mjs'] });
     const { stdout, status } = await own.run(['check'], '', { TOKEN: 'abc' });

@@ -79,6 +79,25 @@ it('its own URL that is in the file from the start is left out', async () => {
   expect(await tools(await gateway.url())).toContain('get_weather');
 });
 
+it('a file in which it takes the place of all servers is refused, with what to do; those that ran run on', async () => {
+  const home = newHome();
+  const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
+  const gateway = start(home, ['serve', file, '--port', '0']);
+  const url = await gateway.url();
+  await gateway.says('copy its servers to parley.config.jsonc');
+  home.write('mcp.json', { mcpServers: { parley: { url } } });
+  await gateway.says(
+    'error: mcpServers: nothing is left to serve but the gateway itself. Keep the servers in a file of',
+  );
+  await gateway.says('what ran before runs on');
+  expect(await tools(url)).toContain('get_weather');
+  const again = await home.run(['serve', file, '--port', new URL(url).port]);
+  expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('write them to parley.config.jsonc') });
+  home.write('mcp.json', { mcpServers: {} });
+  await gateway.says('warning: there is no server to serve. Clients will see an empty gateway.');
+  await gateway.says('stopped weather');
+});
+
 it.each([
   ['serve', (_: string, file: string) => ['serve', file, '--stdio']],
   ['wrap', (url: string) => ['wrap', url]],

@@ -79,7 +79,7 @@ function lineOf(name: string, path: string): number | undefined {
 
 function verdict({ path, config, problems, isGood }: Checked, print: Printer): string {
   const errors = problems.filter(({ level }) => level === 'error').length;
-  const warnings = problems.length - errors;
+  const warnings = problems.filter(({ level }) => level === 'warning').length;
   const counts = [
     ...(errors > 0 ? [count(errors, 'error')] : []),
     ...(warnings > 0 ? [count(warnings, 'warning')] : []),

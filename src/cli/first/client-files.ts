@@ -3,7 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Surroundings } from '../../config/find.ts';
+import { projectServers } from '../../config/other-forms.ts';
 import { parseConfig } from '../../config/parse.ts';
+import { BLOCKS } from '../../config/schema.ts';
 import { isObject } from '../../protocol/message.ts';
 import { program } from './program.ts';
 
@@ -12,31 +14,29 @@ export interface ClientFile {
   path: string;
   /** As a person would write it: from their home, or from here. */
   shown: string;
+  /** How many there are to serve from here. */
   servers: number;
-  /** Whether `serve` takes it as it is. */
-  isReadable: boolean;
 }
 
 /** Those that exist and have servers; files of this project first. */
 export function clientFiles(around: Surroundings): ClientFile[] {
   return placesOf(around).flatMap(([client, path]) => {
     if (!existsSync(path)) return [];
-    const isReadable = !path.endsWith('.toml');
-    const servers = isReadable ? countIn(path) : countToml(path);
-    return servers === 0 ? [] : [{ client, path, shown: shownFrom(path, around), servers, isReadable }];
+    const servers = countIn(path, around.cwd);
+    return servers === 0 ? [] : [{ client, path, shown: shownFrom(path, around), servers }];
   });
 }
 
 /** What to do, for a person who has named no configuration and has none here. */
 export function firstLines(around: Surroundings): string[] {
   const files = clientFiles(around);
-  const first = files.find(({ isReadable }) => isReadable);
+  const [first] = files;
   const width = Math.max(0, ...files.map(({ shown }) => shown.length));
   return [
     ...(files.length > 0 ? ['These files of clients have servers:'] : []),
-    ...files.map(({ shown, servers, client, isReadable }) => {
+    ...files.map(({ shown, servers, client }) => {
       const count = `${servers} server${servers === 1 ? '' : 's'}`;
-      return `  ${shown.padEnd(width)}  ${count.padEnd(10)}  ${client}${isReadable ? '' : ' (TOML, which Parley does not read)'}`;
+      return `  ${shown.padEnd(width)}  ${count.padEnd(10)}  ${client}`;
     }),
     ...(first ? [`To serve one of them: ${program()} serve ${quoted(first.shown)}`] : []),
     `${first ? 'Or write' : 'Write'} parley.config.jsonc here, { "mcpServers": { … } }, and run: ${program()} serve`,
@@ -55,6 +55,7 @@ function placesOf({ home, cwd, env, platform = process.platform }: Surroundings)
     ['Cursor', join(cwd, '.cursor', 'mcp.json')],
     ['VS Code', join(cwd, '.vscode', 'mcp.json')],
     ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
+    ['Codex', join(cwd, '.codex', 'config.toml')],
     ['Claude Desktop', join(apps, 'Claude', 'claude_desktop_config.json')],
     ['Claude Code', join(home, '.claude.json')],
     ['Cursor', join(home, '.cursor', 'mcp.json')],
@@ -65,15 +66,10 @@ function placesOf({ home, cwd, env, platform = process.platform }: Surroundings)
   ].filter(([, path], index, all) => all.findIndex(([, other]) => other === path) === index) as [string, string][];
 }
 
-function countIn(path: string): number {
+function countIn(path: string, cwd: string): number {
   const value = parsed(path) ?? {};
-  const projects = isObject(value['projects']) ? Object.values(value['projects']) : [];
-  return [value, ...projects].reduce<number>((sum, block) => sum + sizeOf(block), 0);
-}
-
-function sizeOf(block: unknown): number {
-  if (!isObject(block)) return 0;
-  return [block.mcpServers, block.servers].filter(isObject).reduce((sum, one) => sum + Object.keys(one).length, 0);
+  const blocks = [...BLOCKS.map((block) => value[block]), projectServers(value).get(cwd)];
+  return new Set(blocks.filter(isObject).flatMap((one) => Object.keys(one))).size;
 }
 
 function parsed(path: string): Record<string, unknown> | undefined {
@@ -81,15 +77,6 @@ function parsed(path: string): Record<string, unknown> | undefined {
     return parseConfig(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path).value;
   } catch {
     return undefined; // not ours to complain about: it was not named
-  }
-}
-
-function countToml(path: string): number {
-  try {
-    const names = readFileSync(path, 'utf8').matchAll(/^\s*\[mcp_servers\.("[^"]+"|[\w-]+)\]/gm);
-    return new Set([...names].map(([, name]) => name)).size;
-  } catch {
-    return 0;
   }
 }
 

@@ -42,12 +42,15 @@ describe('without a configuration', () => {
   it('the files of clients are named, with their servers and what to type', () => {
     expect(firstLines(around)).toEqual([expect.stringMatching(/^Write parley\.config\.jsonc here/)]);
     write('.cursor/mcp.json', { mcpServers: { a: {}, b: {} } });
-    write('.claude.json', { mcpServers: { a: {} }, projects: { '/x': { mcpServers: { c: {} } } } });
+    write('.claude.json', {
+      mcpServers: { a: {} },
+      projects: { '/x': { mcpServers: { c: {} } }, [around.cwd]: { mcpServers: { d: {}, e: {} } } },
+    });
     write('.config/Code/User/mcp.json', '{ // VS Code\n "servers": { "a": {}, } }');
     write('.codex/config.toml', '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a.env]\nK = "v"\n');
     write('.gemini/settings.json', { theme: 'dark' });
     expect(clientFiles(around).map(({ client, shown, servers }) => `${client}: ${shown} ${servers}`)).toEqual([
-      'Claude Code: ~/.claude.json 2',
+      'Claude Code: ~/.claude.json 3',
       'Cursor: ~/.cursor/mcp.json 2',
       'VS Code: ~/.config/Code/User/mcp.json 1',
       'Codex: ~/.codex/config.toml 1',
@@ -60,11 +63,14 @@ describe('the welcome', () => {
   it('tells each client its own form, and Claude Desktop a command', () => {
     const print = createPrinter({ out: { write: () => {} }, env: {} });
     const options = { host: '127.0.0.1', port: 9000, isChosen: true, print, title: 'x', name: 'parley', about: [] };
-    const lines = welcome({ ...options, program: (url) => ['wrap', url], served: 'mcp.json, which is served here' });
+    const lines = welcome({ ...options, program: (url) => ['wrap', url], served: 'mcp.json' });
     const after = (head: string): string => lines[lines.findIndex((line) => line.startsWith(head)) + 1]!;
     expect(after('Claude Desktop')).toMatch(/"command": .*"wrap", ?"http:\/\/127\.0\.0\.1:9000\/mcp"/);
     expect(after('VS Code')).toContain('{"servers": {"parley": {"type": "http", "url": "http://127.0.0.1:9000/mcp"}}}');
     expect(after('Codex')).toContain('[mcp_servers.parley]');
-    expect(lines.join('\n')).toContain('(not in mcp.json, which is served here)');
+    expect(lines.join('\n')).toContain('(not yet in mcp.json)');
+    expect(lines.join('\n')).toContain(
+      `copy its servers to parley.config.jsonc,\n  run: ${program()} serve parley.config.jsonc`,
+    );
   });
 });

@@ -28,6 +28,6 @@ export function toServeWelcome({ found, opened, host, print }: ServeWelcome): st
   const scheme = url.startsWith('https:') ? 'https' : 'http';
   // A certificate is rarely for this machine's own address: then the client gets a gateway of its own.
   const program = (at: string): string[] => (scheme === 'https' ? ['serve', path, '--stdio'] : ['wrap', at]);
-  const served = basename(path).startsWith('parley.') ? undefined : `${shown(path)}, which is served here`;
+  const served = basename(path).startsWith('parley.') ? undefined : shown(path);
   return welcome({ host, port, scheme, isChosen: true, print, title, name: 'parley', about, program, served });
 }

@@ -4,7 +4,7 @@ import { DEFAULT_PORT } from '../command-specs.ts';
 import type { Printer } from '../print.ts';
 import { statelessCall } from '../stateless-call.ts';
 import { version } from '../version.ts';
-import { programOf } from './program.ts';
+import { program as programName, programOf } from './program.ts';
 
 export interface Welcome {
   host: string;
@@ -21,7 +21,7 @@ export interface Welcome {
   about: string[];
   /** The words after `parley` for a client that starts it, given the URL that is open. */
   program: (url: string) => string[];
-  /** The file that is served, where it is not to be pasted into. */
+  /** The file of a client that is served: what is pasted into it must not take the place of its servers. */
   served?: string | undefined;
   /** A tool to try with curl. */
   sample?: { tool: string; args: object };
@@ -49,8 +49,11 @@ export function welcome(options: Welcome): string[] {
     bold('Claude Code'),
     `  claude mcp add --transport http ${name} ${url}`,
     '',
-    bold(`Cursor, Windsurf and others, in their mcpServers file${served === undefined ? '' : ` (not in ${served})`}`),
+    bold(
+      `Cursor, Windsurf and others, in their mcpServers file${served === undefined ? '' : ` (not yet in ${served})`}`,
+    ),
     `  ${toLine({ mcpServers: { [name]: { url } } })}`,
+    ...(served === undefined ? [] : keepApart(served)),
     '',
     bold('Claude Desktop, which starts its servers itself, in claude_desktop_config.json'),
     `  ${toLine({ mcpServers: { [name]: programOf(program(url)) } })}`,
@@ -63,6 +66,14 @@ export function welcome(options: Welcome): string[] {
     `  url = ${JSON.stringify(url)}`,
     ...(sample ? ['', bold('No client at hand')] : []),
     ...(sample ? statelessCall(url, sample.tool, sample.args).map((line) => `  ${line}`) : []),
+  ];
+}
+
+/** A client's own file cannot be both: what Parley serves, and where the client finds Parley. */
+function keepApart(served: string): string[] {
+  return [
+    `  ${served} is served here. To use Parley in its client, too: copy its servers to parley.config.jsonc,`,
+    `  run: ${programName()} serve parley.config.jsonc, then put the line above in their place.`,
   ];
 }
 

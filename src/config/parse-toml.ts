@@ -1,0 +1,84 @@
+// TOML, as Codex writes it. Its parser is loaded with the first such file, and says nothing of places: those of tables and of keys that
+// begin a line are found by reading the text again.
+import { Unreadable } from './parse-json.ts';
+import type { Path, Places } from './places.ts';
+
+/** What is used of smol-toml. */
+interface TomlParser {
+  parse(text: string): Record<string, unknown>;
+}
+
+interface TomlError extends Error {
+  /** Both start at 1. */
+  line: number;
+  column: number;
+}
+
+const TABLE = /^\s*(\[[^[\]]+\])\s*(?:#.*)?$/;
+const KEY = /^(\s*)((?:[\w.-]|"[^"]*"|'[^']*')+)\s*=\s*/;
+
+export function parseToml(text: string, places: Places): unknown {
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  const toml = require('smol-toml') as TomlParser;
+  const value = parse(toml, text);
+  notePlaces(toml, text, places);
+  return toPlain(value);
+}
+
+/** Only the first line of its message: the others repeat what stands in the file. */
+function parse(toml: TomlParser, text: string): unknown {
+  try {
+    return toml.parse(text);
+  } catch (thrown) {
+    const { message, line, column } = thrown as TomlError;
+    const [said = ''] = message.replace(/^Invalid TOML document: /, '').split('\n');
+    throw new Unreadable(offsetOf(text, line, column), said, 'Check quotes, brackets and equals signs here.');
+  }
+}
+
+function notePlaces(toml: TomlParser, text: string, places: Places): void {
+  let table: Path = [];
+  let offset = 0;
+  for (const line of text.split('\n')) {
+    const [, head] = TABLE.exec(line) ?? [];
+    const [whole = '', indent = '', key] = KEY.exec(line) ?? [];
+    if (head !== undefined) {
+      table = pathIn(toml, head);
+      places.noteKey(table, offset + line.indexOf('['));
+    } else if (key !== undefined) {
+      const path = [...table, ...pathIn(toml, `${key} = {}`)];
+      places.noteKey(path, offset + indent.length);
+      places.noteValue(path, offset + whole.length);
+    }
+    offset += line.length + 1;
+  }
+}
+
+/** The one path that there is in a short text; none where it is not TOML, such as a line of a longer value. */
+function pathIn(toml: TomlParser, text: string): string[] {
+  const path: string[] = [];
+  try {
+    let inner: unknown = toml.parse(text);
+    while (typeof inner === 'object' && inner !== null && Object.keys(inner).length === 1) {
+      const [[key, value]] = Object.entries(inner) as [[string, unknown]];
+      path.push(key);
+      inner = value;
+    }
+  } catch {
+    return [];
+  }
+  return path;
+}
+
+/** Dates are text to everybody who reads them here. */
+function toPlain(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toPlain(inner)]));
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  const before = text.split('\n').slice(0, line - 1);
+  return before.reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
+}

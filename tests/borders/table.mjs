@@ -14,7 +14,7 @@ export function toTable(rows) {
 
 function testsOf({ tests = [] }) {
   return [...group(tests)]
-    .map(([file, own]) => `[${nameOf(file)}](../${file}): ${own.map(({ title }) => title).join('; ')}`)
+    .map(([file, own]) => `\`${file}\`: ${own.map(({ title }) => title).join('; ')}`)
     .join('<br>');
 }
 
@@ -22,10 +22,6 @@ function group(tests) {
   const byFile = new Map();
   for (const test of tests) byFile.set(test.file, [...(byFile.get(test.file) ?? []), test]);
   return byFile;
-}
-
-function nameOf(file) {
-  return file.split('/').at(-1);
 }
 
 function stateOf({ state, decision }) {

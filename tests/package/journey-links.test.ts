@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT, filesUnder, read } from '../helpers/files.ts';
+import { linksOf } from '../helpers/links.ts';
 
 const pages = [
   ...['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'CHANGELOG.md'],
@@ -26,11 +27,6 @@ describe('links', () => {
     expect(topPages.filter((page) => !linked.includes(page))).toEqual([]);
   });
 });
-
-function linksOf(page: string): string[] {
-  const prose = read(page).replaceAll(/^```[\s\S]*?^```$/gm, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!).filter((link) => !/^[a-z]+:/.test(link));
-}
 
 function isThere(page: string, link: string): boolean {
   const [path = '', heading] = link.split('#');

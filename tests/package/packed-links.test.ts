@@ -1,0 +1,37 @@
+// Pages in the package link only to what is in the package, too: there is no checkout around it.
+import { spawnSync } from 'node:child_process';
+import { posix } from 'node:path';
+import { expect, it } from 'vitest';
+import { ROOT } from '../helpers/files.ts';
+import { linksOf } from '../helpers/links.ts';
+
+function packedFiles(): string[] {
+  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  const [pack] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  return pack.files.map(({ path }) => path);
+}
+
+it('every relative link of a packed page leads to a packed file or folder', () => {
+  const packed = packedFiles();
+  const folders = new Set(packed.flatMap(foldersOf));
+  const pages = packed.filter((path) => path.endsWith('.md'));
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/cli.md']));
+  const dead = pages.flatMap((page) =>
+    linksOf(page)
+      .map((link) => link.split('#')[0]!)
+      .filter((path) => path !== '')
+      .map((path) => posix.join(posix.dirname(page), path).replace(/\/$/, ''))
+      .filter((target) => !packed.includes(target) && !folders.has(target))
+      .map((target) => `${page} links to ${target}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+function foldersOf(path: string): string[] {
+  const folder = posix.dirname(path);
+  return folder === '.' ? [] : [folder, ...foldersOf(folder)];
+}

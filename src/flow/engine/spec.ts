@@ -6,6 +6,7 @@ import type { FormFields } from '../authoring/fields.ts';
 import { fingerprint, toText } from '../authoring/words.ts';
 import type { Catalogue, Words } from '../authoring/words.ts';
 import { toCompiled } from '../question/pattern.ts';
+import { toPin } from '../question/pin.ts';
 import type { Choice, Prompt, PromptType, Validation } from '../../protocol/prompt.ts';
 import type { Field, Kind } from '../question/question.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -30,6 +31,8 @@ export interface Spec {
   options: Wording;
   choices?: readonly ChoiceOption[] | undefined;
   fields?: FormFields | undefined;
+  /** Keys that the body had used more than once when it asked, and how often. */
+  loops?: string | undefined;
 }
 
 export interface Tongue {
@@ -81,6 +84,12 @@ export function toFields(fields: FormFields, tongue: Tongue): Record<string, Fie
       toField({ key, kind, options, choices }, tongue),
     ]),
   );
+}
+
+/** Of the question as the body asks it now. */
+export function pinOf(spec: Spec, tongue: Tongue): string {
+  const fields = spec.fields && toFields(spec.fields, tongue);
+  return toPin({ ...toField(spec, tongue), fields }, spec.loops);
 }
 
 /** `firstName` and `first_name` are "First name". */

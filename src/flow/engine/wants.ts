@@ -6,12 +6,19 @@ import type { AskWant, StepSpec, StepWant } from './want.ts';
 export class Wants {
   readonly #open = new Map<string, Want>();
   readonly #uses = new Map<string, number>();
+  /** Of keys that were used more than once. */
+  readonly #loops = new Map<string, number>();
 
   /** The second use of a key is `key#2`: in the order in which the body comes by, which is the same in every run. */
   add(spec: Spec | StepSpec): Want {
-    const uses = (this.#uses.get(spec.key) ?? 0) + 1;
-    this.#uses.set(spec.key, uses);
-    if (uses > 1) spec.key = `${spec.key}#${uses}`;
+    const { key } = spec;
+    const uses = (this.#uses.get(key) ?? 0) + 1;
+    this.#uses.set(key, uses);
+    if (this.#loops.size > 0 && spec.kind !== 'step') spec.loops = this.#loopsBefore(key);
+    if (uses > 1) {
+      spec.key = `${key}#${uses}`;
+      this.#loops.set(key, uses);
+    }
     const want = new Want(spec);
     this.#open.set(spec.key, want);
     return want;
@@ -27,6 +34,12 @@ export class Wants {
 
   delete(key: string): void {
     this.#open.delete(key);
+  }
+
+  /** How often the body has come by in its loops: a question whose own count stays while these change has moved to another turn. */
+  #loopsBefore(key: string): string | undefined {
+    const others = [...this.#loops].filter(([name]) => name !== key).map(([name, uses]) => `${name}#${uses}`);
+    return others.length > 0 ? others.sort().join() : undefined;
   }
 
   unstarted(): StepWant[] {

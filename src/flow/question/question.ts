@@ -37,6 +37,8 @@ export interface Question {
   deliver?: 'prompt' | 'continue' | undefined;
   /** Fingerprint of the words, where an answer is consent to them. */
   consent?: string | undefined;
+  /** Fingerprint of all that is shown; absent in sessions of older versions. */
+  pin?: string | undefined;
   /** What was wrong with the last answer. */
   complaint?: Complaint | undefined;
   /** When it stops waiting, where that is sooner than its session. */

@@ -51,10 +51,10 @@ async function toAgain(
 ): Promise<Record<string, Verdict> | undefined> {
   if (answers.length === 0) return undefined;
   for (const answer of answers) {
-    const entry = entryFor(entries, answer.promptId);
+    const entry = entryFor(entries, answer.promptId ?? answer.sent?.promptId);
     if (!entry || !(isSame(entry, answer) || (await isKept(setup, header.id, entry, answer.value)))) return undefined;
   }
-  return Object.fromEntries(answers.map(({ promptId }) => [promptId, { valid: true }]));
+  return Object.fromEntries(answers.map(({ promptId, sent }) => [promptId ?? sent?.promptId, { valid: true }]));
 }
 
 function entryFor(entries: Entry[], promptId: string | undefined): AnswerEntry | undefined {
@@ -71,14 +71,31 @@ function isSame(entry: AnswerEntry, { value, no }: GivenAnswer): boolean {
   return isDeepStrictEqual(entry.v ?? null, value ?? null);
 }
 
-function find(header: Header, { promptId }: GivenAnswer): Question {
+function find(header: Header, answer: GivenAnswer): Question {
   const current = header.current as Question[];
-  const question = promptId === undefined ? current[0] : current.find((one) => one.promptId === promptId);
+  const question = current.find(isFor(answer));
   if (question) return question;
   throw new GatewayError('FLOW_INVALID_TRANSITION', {
     ...{ sessionId: header.id, state: header.state },
-    ...{ reason: `the question ${promptId ?? ''} does not wait`, currentPrompt: current[0]?.prompt },
+    ...{ reason: toWhyNot(answer), currentPrompt: current[0]?.prompt },
   });
+}
+
+function isFor({ promptId, sent }: GivenAnswer): (question: Question) => boolean {
+  if (promptId !== undefined) return (one) => one.promptId === promptId;
+  if (sent === undefined) return () => true;
+  // The same question may have come again meanwhile, under another number.
+  return (one) => one.promptId === sent?.promptId || isSameAs(one, sent);
+}
+
+function isSameAs({ key, pin }: Question, sent: GivenAnswer['sent']): boolean {
+  return key === sent?.key && pin !== undefined && pin === sent.pin;
+}
+
+function toWhyNot({ promptId, sent }: GivenAnswer): string {
+  if (promptId !== undefined) return `the question ${promptId} does not wait`;
+  if (sent) return `the question that this client was sent last (${sent.promptId}) does not wait any more`;
+  return 'this client was sent no question of it; name a promptId, or look with interaction.getState first';
 }
 
 interface Taking {

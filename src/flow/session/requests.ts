@@ -20,9 +20,18 @@ export interface SessionRequest {
   sessionId: string;
 }
 
+/** A question as a client has got it. */
+export interface SentPrompt {
+  promptId: string;
+  key: string;
+  pin?: string | undefined;
+}
+
 export interface GivenAnswer {
   /** Which question; default: the first that waits. */
   promptId?: string | undefined;
+  /** Where it is not named: the question that was sent last to the client that answers; null where there was none. */
+  sent?: SentPrompt | null | undefined;
   value?: unknown;
   /** It was not answered, and why. */
   no?: AskFailure | undefined;

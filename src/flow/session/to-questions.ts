@@ -7,6 +7,7 @@ import { toRoundKey } from '../explore/explore.ts';
 import { toMs } from '../authoring/span.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { toPin } from '../question/pin.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Complaint, Question } from '../question/question.ts';
 
@@ -67,5 +68,6 @@ export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Questio
   if (complaint) question.complaint = complaint;
   const consent = toConsent(spec);
   if (consent !== undefined) question.consent = consent;
+  question.pin = toPin(question, spec.loops);
   return question;
 }

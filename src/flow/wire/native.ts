@@ -10,6 +10,7 @@ import { readObject, readOptionalObject, readOptionalString, readString, toInval
 import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Prompt, Step } from '../../protocol/prompt.ts';
+import type { GivenAnswer } from '../session/requests.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -82,7 +83,7 @@ class Native {
     const response = readObject(exchange.params, 'response');
     const promptId = readOptionalString(exchange.params, 'promptId');
     if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
-    const answers = [{ value: response.value, ...(promptId !== undefined && { promptId }) }];
+    const answers = [{ value: response.value, ...this.#meant(exchange, promptId) }];
     const served = await this.#go(exchange, (session, sessions) =>
       sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
     );
@@ -92,9 +93,10 @@ class Native {
   async continue(exchange: Exchange): Promise<JsonObject> {
     const prompt = readOptionalObject(exchange.params, 'nextPrompt') as Prompt | undefined;
     const progress = readOptionalObject(exchange.params, 'progress') as Step | undefined;
-    const { token } = await this.#go(exchange, (session, sessions) =>
+    const { turn, token } = await this.#go(exchange, (session, sessions) =>
       sessions.continueByOwner({ ...session, prompt, progress }),
     );
+    this.#pushes.sending(exchange.client, turn); // the client has put it itself
     return withToken({ acknowledged: true }, token);
   }
 
@@ -117,6 +119,7 @@ class Native {
     const reference = referenceOf(exchange);
     const view = await this.#desk.getState(reference);
     this.#pushes.claim(view.header.id, exchange.client);
+    this.#pushes.sending(exchange.client, view);
     return withToken(toState(view), reference.token);
   }
 
@@ -137,6 +140,14 @@ class Native {
   async extend(exchange: Exchange): Promise<JsonObject> {
     const { turn, token } = await this.#go(exchange, (session, sessions) => sessions.extend(session));
     return withToken({ extended: true, expiresAt: turn.header.expiresAt }, token);
+  }
+
+  /** Which question an answer is for. In a token it is the one that the token was given out with. */
+  #meant(exchange: Exchange, promptId: string | undefined): Pick<GivenAnswer, 'promptId' | 'sent'> {
+    if (promptId !== undefined) return { promptId };
+    if (!this.#desk.keeps) return {};
+    const sent = this.#pushes.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
+    return { sent: sent ?? null };
   }
 
   /** A flow that says how long its first question may take is waited for; others answer at once that they are at work. */
@@ -168,6 +179,8 @@ class Native {
     isAttached = false,
   ): Promise<JsonObject> {
     const told = withToken(result, token);
+    // What is asked again after a refused answer is the question that the client has.
+    if (isAttached || turn.accepted === false) this.#pushes.sending(client, turn);
     if (this.#pushes.canReach(client)) {
       this.#pushes.later(turn, client, isAttached ? undefined : toPush(turn));
       return told;
@@ -176,6 +189,7 @@ class Native {
     // Nobody could tell this client later what its steps have led to.
     const last = await settled(turn);
     const next = toPush(last);
+    this.#pushes.sending(client, last);
     return { ...told, next: { state: last.header.state, ...(next && { method: next.method, ...next.params }) } };
   }
 

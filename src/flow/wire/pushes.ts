@@ -7,6 +7,9 @@ import type { Log } from '../../shared/log.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Turn } from '../session/turn.ts';
 import { isEnded } from '../store/store.ts';
+import type { SentPrompt } from '../session/requests.ts';
+import { SentPrompts } from './sent-prompts.ts';
+import type { Recipient } from './sent-prompts.ts';
 import { toPush } from './spelling.ts';
 
 /** Sessions of clients that never come back are forgotten, oldest first. */
@@ -16,6 +19,7 @@ export class Pushes {
   readonly #log: Log;
   readonly #watchers = new Map<ClientView, Watcher>();
   readonly #claims = new Map<string, ClientView>();
+  readonly #sent = new SentPrompts();
 
   constructor(log: Log) {
     this.#log = log;
@@ -30,6 +34,16 @@ export class Pushes {
     return this.#watchers.has(client);
   }
 
+  /** The question that this client was sent last in this session. */
+  sentTo(client: ClientView, sessionId: string): SentPrompt | undefined {
+    return this.#sent.get(sessionId, this.#recipient(client));
+  }
+
+  /** A question goes out to the client, with the answer to its request. */
+  sending(client: ClientView, { header, questions }: Pick<Turn, 'header' | 'questions'>): void {
+    this.#sent.add(header.id, this.#recipient(client), questions[0]);
+  }
+
   claim(sessionId: string, client: ClientView): void {
     this.#claims.delete(sessionId);
     this.#claims.set(sessionId, client);
@@ -40,16 +54,20 @@ export class Pushes {
   later(turn: Turn, client: ClientView, next: ReturnType<typeof toPush>): void {
     this.claim(turn.header.id, client);
     setImmediate(() => {
-      if (next) this.#tell(turn.header.id, next);
+      if (next) this.#tell(turn, next);
       void this.#follow(turn);
     });
   }
 
-  /** What has happened in a session by itself. */
+  /** What has happened in a session by itself, and what follows from it. */
   happened(turn: Turn): void {
     const next = toPush(turn);
-    if (next) this.#tell(turn.header.id, next);
-    if (isEnded(turn.header)) this.#claims.delete(turn.header.id);
+    if (next) this.#tell(turn, next);
+    if (isEnded(turn.header)) {
+      this.#claims.delete(turn.header.id);
+      this.#sent.forget(turn.header.id);
+    }
+    void this.#follow(turn);
   }
 
   warn({ header: { id: sessionId, expiresAt }, remainingMs }: Extract<SessionEvent, { kind: 'warning' }>): void {
@@ -62,12 +80,18 @@ export class Pushes {
     const turn = await next;
     if (!turn) return;
     this.happened(turn);
-    await this.#follow(turn);
   }
 
-  #tell(sessionId: string, { method, params }: { method: string; params: JsonObject }): void {
+  /** Requests without a connection have nothing in common but their user. */
+  #recipient(client: ClientView): Recipient {
+    return this.canReach(client) ? client : client.principal;
+  }
+
+  #tell(turn: Turn, { method, params }: { method: string; params: JsonObject }): void {
+    const { id: sessionId } = turn.header;
     const client = this.#claims.get(sessionId);
     const watcher = client && this.#watchers.get(client);
+    if (watcher) this.sending(client, turn);
     // What a client answers to being told changes nothing: its user's answer is a request of its own.
     watcher?.ask?.({ method, params }).catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
   }

@@ -2,6 +2,7 @@
 // 1. It is told to whoever last did something with the session, and to nobody else; what names no known session, to nobody.
 // 2. What a server says after the answer to a request is told after that answer.
 // 3. For a client that cannot be told things, the latest is kept and comes along with an answer, as `next`.
+// 4. An answer that names no prompt is for the one that its client was sent last: a second click must not answer the next question.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -28,6 +29,8 @@ interface Session {
   player: Player;
   kept: Told | undefined;
   onKept: (() => void) | undefined;
+  /** The prompt that went out last, where it has an id, and to whom. */
+  sent: { to: unknown; promptId: string } | undefined;
 }
 
 /** Sessions that are never told to have ended are forgotten, oldest first. */
@@ -61,6 +64,7 @@ export class FlowSessions {
     try {
       const result = await started;
       const session = this.#sessions.get(String(result.sessionId));
+      if (session) sending(session, result.initialPrompt);
       return session ? await this.#withNext('interaction.start', session, result) : result;
     } finally {
       this.#starting.delete(started);
@@ -70,19 +74,21 @@ export class FlowSessions {
   async goOn(
     player: Player,
     { method, params }: { method: string; params: JsonObject },
-    call: () => Promise<JsonObject>,
+    call: (params: JsonObject) => Promise<JsonObject>,
   ): Promise<JsonObject> {
     const sessionId = String(params.sessionId);
     const isNew = !this.#sessions.has(sessionId);
     const session = this.#claim(sessionId, player);
     let result: JsonObject;
     try {
-      result = await call();
+      result = await call(method === 'interaction.respond' ? withPromptId(params, session) : params);
     } catch (thrown) {
       if (isNew) this.forget(sessionId); // the server may not know it
       throw thrown;
     }
     if (method === 'interaction.cancel') this.forget(sessionId);
+    if (result.accepted === false) session.sent = undefined; // it is asked again, under an id that the client may not know yet
+    sending(session, result.currentPrompt);
     return this.#withNext(method, session, result);
   }
 
@@ -111,7 +117,7 @@ export class FlowSessions {
       known.player = player;
       return known;
     }
-    const session: Session = { id: sessionId, player, kept: undefined, onKept: undefined };
+    const session: Session = { id: sessionId, player, kept: undefined, onKept: undefined, sent: undefined };
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > MAX_SESSIONS) this.forget(this.#sessions.keys().next().value!);
     return session;
@@ -134,19 +140,24 @@ export class FlowSessions {
     return result;
   }
 
-  async #tell({ id, player }: Session, told: Told, signal?: AbortSignal): Promise<JsonObject> {
-    if (isEnd(told)) this.forget(id);
-    return player.tell!(told, signal);
+  async #tell(session: Session, told: Told, signal?: AbortSignal): Promise<JsonObject> {
+    if (isEnd(told)) this.forget(session.id);
+    sending(session, promptOf(told.params));
+    return session.player.tell!(told, signal);
   }
 
   async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
-    if (isObject(next)) return { next };
+    if (isObject(next)) {
+      sending(session, promptOf(next));
+      return { next };
+    }
     const isLeading = LEADING.has(method) && result.initialPrompt === undefined;
     if (isLeading && !session.kept)
       await this.#keptWithin(session, result.accepted === false ? RETRY_PROMPT_MS : NEXT_MS);
     const { kept } = session;
     session.kept = undefined;
     if (kept && isEnd(kept)) this.forget(session.id);
+    if (kept) sending(session, promptOf(kept.params));
     if (kept) return { next: { state: stateAfter(kept), method: kept.method, ...kept.params } };
     return isLeading ? { next: { state: result.accepted === false ? 'waiting_user' : 'processing' } } : {};
   }
@@ -160,6 +171,30 @@ export class FlowSessions {
       };
     });
   }
+}
+
+/** Requests without a connection have nothing in common but their user. */
+function recipientOf({ client, tell }: Player): unknown {
+  return tell ? client : client.principal;
+}
+
+function promptOf({ prompt, nextPrompt }: JsonObject): unknown {
+  return prompt ?? nextPrompt;
+}
+
+function sending(session: Session, prompt: unknown): void {
+  if (!isObject(prompt)) return;
+  const { promptId } = prompt;
+  session.sent = typeof promptId === 'string' ? { to: recipientOf(session.player), promptId } : undefined;
+}
+
+function withPromptId(params: JsonObject, { sent, player }: Session): JsonObject {
+  if (params.promptId !== undefined || !sent) return params;
+  if (sent.to === recipientOf(player)) return { ...params, promptId: sent.promptId };
+  throw new GatewayError('FLOW_INVALID_TRANSITION', {
+    ...{ sessionId: params.sessionId, state: 'waiting_user' },
+    reason: 'this client was sent no question of it; name a promptId, or look with interaction.getState first',
+  });
 }
 
 function isEnd({ method }: Told): boolean {

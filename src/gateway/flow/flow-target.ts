@@ -146,8 +146,8 @@ export class FlowTarget extends DelegatedTarget {
 
   async #goOn(exchange: Exchange, call: PlayedCall): Promise<JsonObject> {
     const { method, params, client } = exchange;
-    return this.#sessions.goOn(this.#playerFor(client), { method, params }, async () =>
-      answerPlayed(method, params, call),
+    return this.#sessions.goOn(this.#playerFor(client), { method, params }, async (given) =>
+      answerPlayed(method, given, call),
     );
   }
 

@@ -96,8 +96,8 @@ export class FlowBridge {
     const { connection } = loan;
     const sessions = this.#sessionsOn(connection);
     const request: Stage['request'] = (method, params, isLast = false) => {
-      const call = async (): Promise<JsonObject> =>
-        toPlain(await loan.send({ method, params, ...(isLast && { signal: undefined }) }));
+      const call = async (given = params): Promise<JsonObject> =>
+        toPlain(await loan.send({ method, params: given, ...(isLast && { signal: undefined }) }));
       if (method === 'interaction.start') return sessions.start(player, call);
       return sessions.goOn(player, { method, params }, call);
     };

@@ -4,15 +4,21 @@ import { GatewayError, ProtocolError } from '../shared/errors.ts';
 export function errorWords(thrown: unknown): string {
   if (thrown instanceof GatewayError) return `${sentence(thrown.message)} ${thrown.row.hint}`;
   if (thrown instanceof ProtocolError && isInternal(thrown)) {
-    return `it failed inside: ${sentence(thrown.message)} A step or the server threw an error; the log of the gateway says which${idIn(thrown)}.`;
+    return `it failed inside: ${sentence(thrown.message)} The log of the gateway says why${idIn(thrown)}.`;
   }
+  if (isOfGateway(thrown)) return sentence((thrown as Error).message);
   if (thrown instanceof ProtocolError) return `the server refused (${thrown.code}): ${sentence(thrown.message)}`;
   return sentence(thrown instanceof Error ? thrown.message : String(thrown));
 }
 
 const INTERNAL_ERROR = -32603;
 
-/** In these words a gateway hides what its own steps threw. */
+/** A gateway of ours gives an id to what was neither the client's fault nor the word of a server. */
+export function isOfGateway(thrown: unknown): boolean {
+  return thrown instanceof ProtocolError && idIn(thrown) !== '';
+}
+
+/** In these words a gateway hides what must not be told. */
 function isInternal({ code, message }: ProtocolError): boolean {
   return code === INTERNAL_ERROR && message === 'Internal error';
 }

@@ -176,5 +176,9 @@ describe('an error', () => {
     expect(errorWords(error)).toBe('Cannot reach x: gone. Check the command or URL, and that the server runs.');
     expect(errorWords(new ProtocolError(-32602, 'No'))).toBe('the server refused (-32602): No.');
     expect(errorWords(new Error('What?'))).toBe('What?');
+    const away = new ProtocolError(-32603, 'Cannot reach files: gone', { exchange: 'a-1' });
+    expect(errorWords(away)).toBe('Cannot reach files: gone.');
+    const internal = new ProtocolError(-32603, 'Internal error', { exchange: 'a-1' });
+    expect(errorWords(internal)).toContain('(exchange a-1)');
   });
 });

@@ -24,6 +24,10 @@ export class DelegatedTarget implements Target {
     return this.target.instructions;
   }
 
+  get status(): Target['status'] {
+    return this.target.status;
+  }
+
   greeting(client: ClientView): JsonObject | undefined {
     return this.target.greeting?.(client);
   }

@@ -29,6 +29,8 @@ export interface Origin {
   name: string;
   /** The server calls it like something of another server, as in `github__search`. */
   isPosing?: boolean | undefined;
+  /** Why its server is not up, while that has never said what it has; undefined otherwise. */
+  away?: (() => Error | undefined) | undefined;
 }
 
 /** Where something comes from that the rest of the chain calls so, as far as that is known. Whatever was listed is known. */

@@ -24,6 +24,8 @@ export interface Target {
    * may be a RawObject.
    */
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject;
+  /** Of one that may be away: its state and, while it is not up, why. Absent: it is always there. */
+  readonly status?: { readonly state: string; readonly problem?: Error | undefined } | undefined;
   /**
    * Resolves when `capabilities` tells the truth, as far as it ever will; never rejects. Absent: it always does. What is
    * known of the client that waits for it helps to open just the connection that it will need.

@@ -34,6 +34,10 @@ export const ERRORS = {
     'List the tools again; it may have been removed or renamed.',
   ]),
   PROMPT_NOT_FOUND: row(-32602, 200, 'client', ['Unknown prompt: {name}', 'List the prompts again.']),
+  OWNER_AWAY: row(-32603, 502, 'upstream', [
+    'Unknown {kind}: {name}. It may be of a server that is not up: {reasons}',
+    'See why the server is not up, or call by the name with the server in front, `server__name`.',
+  ]),
   RESOURCE_NOT_FOUND: row(-32002, 200, 'client', ['Resource not found: {uri}', 'List the resources again.']),
   TASK_NOT_FOUND: row(-32602, 200, 'client', [
     'Unknown task: {taskId}',
@@ -167,6 +171,10 @@ export const ERRORS = {
   STORE_FAILED: row(-32603, 503, 'parley', [
     'The store of flows failed: {reason}',
     'Try again: an answer that was recorded after all is taken a second time. See the log.',
+  ]),
+  STEP_FAILED: row(-32603, 500, 'config', [
+    'Step {step} of the gateway failed; its log says why{where}',
+    'Look for the exchange id in the log, and correct the step.',
   ]),
   STEP_MISUSED: row(-32603, 500, 'config', [
     'Step {step} {reason}',

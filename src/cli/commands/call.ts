@@ -3,7 +3,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { Progress } from '../../protocol/exchange.ts';
 import { createFormAsker } from '../ask-form.ts';
 import type { CallCommand } from '../command.ts';
-import { errorWords } from '../error-words.ts';
+import { errorWords, isOfGateway } from '../error-words.ts';
 import type { Printer } from '../print.ts';
 import { reach, stillStarting } from '../reach.ts';
 import type { Reached } from '../reach.ts';
@@ -56,7 +56,7 @@ async function callTool(reached: Reached, command: CallCommand, { print, signal 
   } catch (thrown) {
     // A tool may be there without being listed: only now is it certain that it is not.
     if (signal.aborted) return cancelled(command, print);
-    const known = tool ? '' : ` ${namesOf(tools)}`;
+    const known = tool || isOfGateway(thrown) ? '' : ` ${namesOf(tools)}`;
     print.problem(`${errorWords(thrown)}${known}`);
     return 1;
   }

@@ -17,8 +17,8 @@ interface Taking {
 export interface OneWriteOptions {
   /** The stream has no room left; what comes all the same piles up until its 'drain'. */
   onFull?: () => void;
-  /** What those are told who wait for what the pipe cannot take. */
-  toError?: (error: Error) => Error;
+  /** What those are told who wait for what the pipe cannot take. It may take a moment to find out. */
+  toError?: (error: Error) => Promise<Error>;
 }
 
 export class OneWrite {
@@ -63,13 +63,15 @@ export class OneWrite {
     const taking = this.#taking;
     this.#taking = undefined;
     const hasRoom = taking
-      ? this.#stream.write(text, (error) => (error ? taking.reject(this.#toError(error)) : taking.resolve()))
+      ? this.#stream.write(text, (error) => (error ? this.#refuse(taking, error) : taking.resolve()))
       : this.#stream.write(text);
     if (!hasRoom) this.#options.onFull?.();
   }
 
-  #toError(error: Error): Error {
-    return this.#options.toError?.(error) ?? error;
+  #refuse({ reject }: Taking, error: Error): void {
+    const { toError } = this.#options;
+    if (toError) void toError(error).then(reject);
+    else reject(error);
   }
 
   #writePieces(pieces: Buffer[]): void {

@@ -8,8 +8,9 @@ import type { Log } from '../../shared/log.ts';
 export function logFailure(log: Log, about: Pick<Exchange, 'id' | 'method' | 'server'>, error: Failure): void {
   if (!(error instanceof GatewayError) || error.row.fault === 'client') return;
   const { id: exchange, method, server } = about;
-  const { code, message, cause } = error;
+  const { code, message, cause, details } = error;
   if (code === 'INTERNAL') log.error({ exchange, method, cause }, 'exchange.failed');
+  else if (code === 'STEP_FAILED') log.error({ exchange, method, step: details.step, cause }, 'exchange.failed');
   else
     log.warn({ exchange, method, ...(server !== undefined && { server }), code, reason: message }, 'exchange.failed');
 }

@@ -59,7 +59,7 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
       const isCall = exchange.method === 'tools/call';
       const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
       // Before tools are listed, a name that a step has changed seems to be of another tool.
-      await tools.checkListed(tool, exchange, lookUp);
+      await tools.checkListed(tool, exchange, { lookUp, originOf });
       const judged = { name: tool, origin: originOf?.('tools', tool) };
       const judgement = await rule.judge(judged, () => tools.annotations(tool, exchange, lookUp));
       if (judgement === 'allow') return next();

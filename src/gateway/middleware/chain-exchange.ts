@@ -157,7 +157,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
         try {
           hook.call(hooks, given, next);
         } catch (thrown) {
-          this.failure ??= toStepError(step, thrown);
+          this.failure ??= toStepError(step, thrown, this.id);
         }
       };
     }

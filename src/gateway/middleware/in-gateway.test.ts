@@ -84,16 +84,21 @@ describe.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])('for a c
     await gateway.close();
   });
 
-  it('a step that fails is INTERNAL, and named in the log alone', async () => {
+  it('a step that fails is named to the client with an id, and its error is in the log alone, under that id', async () => {
     const failing: StepFunction = function careless(exchange, next) {
       if (exchange.method === 'tools/call') throw new Error('at line 7');
       return next();
     };
     const { client, gateway, lines } = await through([failing], revision);
     const error = await client.callTool('weather').catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: -32603, message: 'Internal error' });
-    expect(JSON.stringify(error)).not.toMatch(/careless|line 7/);
-    expect(lines.join('')).toMatch(/Step careless failed.*at line 7/);
+    expect(error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('Step careless of the gateway failed'),
+    });
+    expect(JSON.stringify(error) + String(error)).not.toContain('line 7');
+    const id = /\(exchange (\S+)\)/.exec((error as Error).message)![1];
+    expect(lines.find((line) => line.includes('at line 7'))).toContain(`"exchange":"${id}"`);
+    expect(lines.find((line) => line.includes('at line 7'))).toContain('"step":"careless"');
     await gateway.close();
   });
 

@@ -7,6 +7,7 @@ import { BoundedMap } from '../../shared/bounded-map.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { listAll, toListed } from './list-all.ts';
 import type { Listed } from './list-all.ts';
+import type { Around } from './mapped-area.ts';
 
 /** More than a model can tell apart; beyond it they are looked up again. */
 const MAX_TOOLS = 10_000;
@@ -28,10 +29,10 @@ export class KnownTools {
    * Refuses a name that is not listed: a rule cannot know what a server would take it for. Undefined where that needs no waiting. Where the
    * list cannot be had, the server has the last word.
    */
-  checkListed(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<void> | undefined {
+  checkListed(tool: string, exchange: StepExchange, { lookUp, originOf }: Around): Promise<void> | undefined {
     if (this.#annotations.get(keyOf(exchange, tool))) return undefined;
     return this.#find(tool, exchange, lookUp).then((found) => {
-      if (!found) throw toUnknownTool(exchange.method, tool);
+      if (!found) throw originOf?.('tools', tool)?.away?.() ?? toUnknownTool(exchange.method, tool);
     });
   }
 

@@ -86,7 +86,8 @@ function resolving(names: MappedArea, how: Resolving): StepFunction {
   const find = async (name: string, exchange: StepExchange, next: Next, around: Around): Promise<Outcome> => {
     const found = await names.resolve(name, exchange, around);
     if (found === 'unlisted' && !strict) return next();
-    if (typeof found === 'string') throw toUnknown(unknown, name);
+    const away = found === 'unlisted' ? names.away(name, around.originOf) : undefined;
+    if (typeof found === 'string') throw away ?? toUnknown(unknown, name);
     return nextAs(found.own, key, exchange, next);
   };
   return (exchange, next, lookUp, originOf) => {

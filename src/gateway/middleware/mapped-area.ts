@@ -70,6 +70,13 @@ export class MappedArea {
     return table.has(name) ? 'kept back' : 'unlisted';
   }
 
+  /** Why the server of something unlisted is not up; undefined where it is, and where the step would keep it from clients. */
+  away(name: string, originOf: OriginOf | undefined): Error | undefined {
+    const origin = this.#originIn(originOf)(name);
+    const reason = origin?.away?.();
+    return reason && this.#map({ name }, origin) ? reason : undefined;
+  }
+
   /** What the rest of the chain calls it, as far as it is known without asking. */
   behind(name: string, scope: string): string | undefined {
     return this.#tables.get(scope)?.owner(name);

@@ -1,15 +1,15 @@
-// What goes wrong in a step, in its name. A foreign error becomes INTERNAL: the client learns nothing of it, the log has the
-// step and the error itself.
+// What goes wrong in a step, in its name. Of a foreign error the client learns which step it was and the id of the exchange, under which
+// the log has the error itself: its words may hold anything.
 import { GatewayError } from '../../shared/errors.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 
 /** Errors of ours are meant as they are, whether the step threw them or let them pass. */
-export function toStepError(step: string, thrown: unknown): GatewayError | ProtocolError {
+export function toStepError(step: string, thrown: unknown, exchange = ''): GatewayError | ProtocolError {
   const error = toError(thrown);
   if (error === thrown || !(error instanceof GatewayError)) return error;
-  const cause = new Error(`Step ${step} failed`, { cause: thrown });
-  return new GatewayError('INTERNAL', { step }, { cause });
+  const where = exchange === '' ? '' : ` (exchange ${exchange})`;
+  return new GatewayError('STEP_FAILED', { step, where }, { cause: thrown });
 }
 
 /** The rules of docs/middleware.md were broken. */

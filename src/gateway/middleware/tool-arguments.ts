@@ -56,7 +56,7 @@ export function runEdited(
     if (set && isObject(given)) exchange.params = { ...exchange.params, [places.args]: edit(given, set) };
     return next();
   };
-  return tools.checkListed(tool, exchange, around.lookUp)?.then(run) ?? run();
+  return tools.checkListed(tool, exchange, around)?.then(run) ?? run();
 }
 
 /** Changes the properties of the input schema, and takes those that are set here from the required ones. */

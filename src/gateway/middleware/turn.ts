@@ -170,7 +170,8 @@ class Turn {
   /** What the step has thrown, or let pass. */
   #failure(thrown: unknown, passedOn: JsonObject): Error {
     const { name, reword } = this.#step;
-    const error = this.#misuse ?? toStepError(name, reword?.(thrown, passedOn, this.#params) ?? thrown);
+    const error =
+      this.#misuse ?? toStepError(name, reword?.(thrown, passedOn, this.#params) ?? thrown, this.#exchange.id);
     if (error instanceof GatewayError && error.code === 'STEP_MISUSED') this.#exchange.chain.onMisuse(error);
     return error;
   }

@@ -106,6 +106,11 @@ export class Catalog {
     return this.#inTime(area, client, listed);
   }
 
+  /** Why the member is not up, while it has never told what it has of this kind. */
+  away(area: Area): Error | undefined {
+    return this.#last.has(area) ? undefined : this.#member.target.status?.problem;
+  }
+
   /** Something of this kind has changed. */
   forget(kind: Kind): void {
     this.#shelves.outdate(kind);

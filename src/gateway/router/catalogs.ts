@@ -126,6 +126,19 @@ export class Catalogs {
     return names.owner(name);
   }
 
+  /** Why a server is not up, while it has never told what it has of this kind. */
+  away(area: Area, server: string): Error | undefined {
+    return this.#catalogs.get(server)?.away(area);
+  }
+
+  /** The error for a name that no server has. One that is not up may have it, where names do not say whose they are. */
+  unknown(area: 'tools' | 'prompts', name: string): GatewayError {
+    const away = this.#names[area].isIncomplete ? this.members.flatMap((one) => this.away(area, one.name) ?? []) : [];
+    if (away.length === 0) return new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
+    const reasons = away.map(({ message }) => message).join('; ');
+    return new GatewayError('OWNER_AWAY', { kind: area === 'tools' ? 'tool' : 'prompt', name, reasons });
+  }
+
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {
     const owner = this.#names.tools.owner(tool);
     const { target } = (owner ? this.member(owner.server) : this.members[0]) ?? {};

@@ -33,6 +33,11 @@ export class LastLists {
     if (this.#byKind.size > MAX_SHELVES) this.#byKind.delete(this.#byKind.keys().next().value!);
   }
 
+  /** Whether one ever came, for whatever client. */
+  has(area: Area): boolean {
+    return this.#byKind.has(area);
+  }
+
   get(area: Area, client: ClientView): Listed | undefined {
     return this.#byKind.get(kindOf(area, client)) ?? this.#byKind.get(area);
   }

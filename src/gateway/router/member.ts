@@ -5,8 +5,7 @@ import type { Target } from '../../protocol/target.ts';
 
 export interface Member {
   readonly name: string;
-  /** `status` where it may be away. */
-  readonly target: Target & { readonly status?: { readonly state: string } | undefined };
+  readonly target: Target;
   /** What it was made from, to see whether it is still wanted. */
   readonly entry?: unknown;
 }

@@ -61,7 +61,7 @@ async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'p
   }
   const owner = await catalogs.owner(area, name, exchange.client);
   const member = owner && catalogs.member(owner.server);
-  if (!member) throw new GatewayError(area === 'tools' ? 'TOOL_NOT_FOUND' : 'PROMPT_NOT_FOUND', { name });
+  if (!member) throw catalogs.unknown(area, name);
   if (owner.name !== name) exchange.params = { ...exchange.params, name: owner.name };
   return { member, result: await catalogs.publishResult(member, await handTo(member, exchange), exchange.client) };
 }

@@ -202,7 +202,8 @@ export class Router implements Target {
     const [only] = this.#members;
     const owner = this.#isJoined ? this.#names[area].owner(name) : only && { server: only.name, name };
     if (!owner) return undefined;
-    return { ...owner, isPosing: posesAsAnother(owner, this.#options.names.servers) };
+    const isPosing = posesAsAnother(owner, this.#options.names.servers);
+    return { ...owner, isPosing, away: () => this.#catalogs.away(area, owner.server) };
   }
 
   #originOfUri(uri: string): Origin | undefined {
@@ -252,9 +253,13 @@ export class Router implements Target {
   }
 
   #toPublic(exchange: Exchange, area: keyof AreaNames, name: string): void {
-    const owner = this.#names[area].owner(name);
-    const shown = owner && this.#names[area].publish(owner);
-    if (shown !== undefined && shown !== name) setName(exchange, shown);
+    const names = this.#names[area];
+    const owner = names.owner(name);
+    const shown = owner && names.publish(owner);
+    if (shown === undefined || shown === name) return;
+    // A bare name leads back only to a server that has listed it.
+    const found = names.owner(shown);
+    if (found?.server === owner?.server && found?.name === owner?.name) setName(exchange, shown);
   }
 
   /** A server alone has bare names. One of them may look like a qualified one; then it is meant. */

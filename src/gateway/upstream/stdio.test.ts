@@ -100,6 +100,20 @@ test('send waits for a server that does not read, and is refused when it ends', 
   await refused;
 });
 
+test('a pipe that breaks is told by how the server ended', async () => {
+  const program = `
+    require('node:fs').closeSync(0);
+    console.log('{"jsonrpc":"2.0","method":"notifications/closed"}');
+    setTimeout(() => { console.error('API_KEY is not set'); process.exit(3); }, 100);`;
+  const link = createStdioLink({ command: process.execPath, args: ['-e', program] });
+  await using peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
+  await peer.told.until(() => peer.told.notes().length > 0, 'its stdin to be closed');
+  await expect(peer.link.send(call('echo'))).rejects.toMatchObject({
+    code: 'UPSTREAM_CLOSED',
+    details: { reason: 'exit code 3; its last words: API_KEY is not set' },
+  });
+});
+
 test('a link that is closed while it starts leaves nothing running', async () => {
   await using peer = await child('ignores-sigterm', { stopMs: 50 });
   const closes: string[] = [];

@@ -64,7 +64,7 @@ class StdioLink implements Link {
     this.#inbox.open(events);
     this.#started = this.#spawn();
     const group = await this.#started;
-    this.#out = new OneWrite(group.child.stdin, { toError: ({ message }) => this.#closedError(message) });
+    this.#out = new OneWrite(group.child.stdin, { toError: ({ message }) => this.#brokenError(message) });
     this.#read(group);
     this.#ended = this.#live(group);
   }
@@ -146,6 +146,12 @@ class StdioLink implements Link {
 
   #closedError(reason: string): GatewayError {
     return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: this.#inbox.closedBy ?? reason });
+  }
+
+  /** A pipe breaks when the child has ended, mostly: how it ended says more. */
+  async #brokenError(reason: string): Promise<GatewayError> {
+    if (this.#ended) await within(this.#ended, DRAIN_MS);
+    return this.#closedError(reason);
   }
 
   #log(fields: object, event: string): void {

@@ -34,6 +34,13 @@ export function toTargetError(thrown: unknown, exchange: Exchange, source: Sourc
   return named;
 }
 
+/** Why a server is not up; without a failure it is still starting. */
+export function toAwayError(failure: Error | undefined, server: string): GatewayError {
+  if (failure instanceof GatewayError) return inNameOf(server, failure);
+  const reason = failure?.message ?? 'it is still starting';
+  return new GatewayError('UPSTREAM_UNREACHABLE', { server, reason }, { cause: failure });
+}
+
 /** A connection knows itself by its command or URL, of which several servers may have the same. */
 function inNameOf(name: string, error: GatewayError): GatewayError {
   const { code, details, cause } = error;

@@ -43,4 +43,6 @@ export interface TargetStatus {
   server: ServerView | undefined;
   transport: string | undefined;
   failure: string | undefined;
+  /** Why it is not up, in the name of the server. */
+  problem: Error | undefined;
 }

@@ -32,6 +32,7 @@ import { superviseUpstream } from './supervise-upstream.ts';
 import type { Supervised } from './supervised.ts';
 import { TaskBridge } from './task-bridge.ts';
 import { withTasksOf } from './task-support.ts';
+import { toAwayError } from './target-errors.ts';
 import type { TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 import { TaskOwners } from './task-owners.ts';
 import { ToolBook } from './tool-book.ts';
@@ -119,7 +120,8 @@ export class UpstreamTarget implements Target {
   get status(): TargetStatus {
     const all = this.#connections.all.map(({ supervised }) => supervised);
     const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
-    return { state, server: this.#anyView, transport: current?.transport, failure: failure?.message };
+    const problem = current || state === 'idle' ? undefined : toAwayError(failure, this.name);
+    return { state, server: this.#anyView, transport: current?.transport, failure: failure?.message, problem };
   }
 
   /** The server in the era that such a client is spoken for; undefined until it is known. */

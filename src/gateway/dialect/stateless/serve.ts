@@ -204,8 +204,8 @@ function isLateCancel(error: GatewayError | ProtocolError, { method, params }: S
 
 function refuse(front: Front, request: RequestMessage, outlet: Outlet, thrown: unknown): void {
   const error = toError(thrown);
-  if (error instanceof GatewayError && error.code === 'INTERNAL') {
-    front.log.error({ method: request.method, cause: error.cause }, 'exchange.failed');
+  if (error instanceof GatewayError && (error.code === 'INTERNAL' || error.code === 'STEP_FAILED')) {
+    front.log.error({ method: request.method, step: error.details.step, cause: error.cause }, 'exchange.failed');
   }
   const answer = toStatelessError(error, '', true);
   if ('result' in answer) return outlet.end(toResult(request.id, answer.result));

@@ -115,7 +115,10 @@ describe('with two servers of which one is late', () => {
       if (names === 'always') expect([before, after].every((one) => one.startsWith('refused'))).toBe(true);
       // Without the earlier server nobody can say whose the bare name is: it leads to staging or nowhere.
       else
-        expect([before.includes('production'), after]).toEqual([false, expect.stringContaining('deploy of staging')]);
+        expect([before.includes('deploy of production'), after]).toEqual([
+          false,
+          expect.stringContaining('deploy of staging'),
+        ]);
       expect(await client.call('production__deploy')).toContain('deploy of production');
       expect(await client.call('staging__deploy')).toContain('deploy of staging');
     }

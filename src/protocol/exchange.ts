@@ -25,6 +25,8 @@ export interface ClientView {
   readonly revision: string;
   readonly info: Implementation;
   readonly capabilities: ClientCapabilities;
+  /** Members of its own in its `initialize`, `_meta` among them. */
+  readonly greeting?: JsonObject | undefined;
   /** Owner of sessions, parked calls, caches and counters. Never taken from what the client says of itself. */
   readonly principal: string;
   /** Absent where the call is the gateway's own. */

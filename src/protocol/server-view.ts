@@ -21,10 +21,17 @@ export interface ServerView {
   readonly greeting?: JsonObject | undefined;
 }
 
+/** A request whose clock can be stopped while it waits for a person. */
+export interface SentRequest {
+  pause(): void;
+  /** Once for each pause. */
+  resume(): void;
+}
+
 /** Learns from the wire what the server still owes to one request. */
 export interface RequestTracker {
   /** The request goes out. */
-  onSent(): void;
+  onSent(request?: SentRequest): void;
   /** The server is done with it: it has answered, in time or late, or refused the request as such. */
   onAnswered(result?: unknown): void;
   /** Nobody waits any more, and the server has not answered: it may still be at work. */
@@ -67,6 +74,9 @@ export interface OutgoingCall extends CallOptions {
   ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
+/** For whom something is sent. */
+export type Sender = Pick<OutgoingCall, 'info' | 'capabilities'>;
+
 /** What a client said in a request to subscribe or unsubscribe, beside the URI. */
 export type Said = Pick<OutgoingCall, 'params' | 'trace'>;
 
@@ -76,8 +86,12 @@ export type Unnamed = Extract<Change, { kind: 'log' | 'notification' }>;
 /** What a server says without being asked. */
 export interface ServerEvents {
   onAsk(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+  /** Whether the other end is alive. Default: answered at once. */
+  onPing?(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
   /** A question on the stream of a call that has ended. Default: as one that names no call. */
   onLateAsk?(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
+  /** Whoever answers a question that names no call stops the clocks of the calls that can have asked it. Default: all are stopped. */
+  readonly pausesCalls?: boolean | undefined;
   /** For a request that is made for no call in particular. */
   track?(): RequestTracker;
   onChange(change: Change): void;

@@ -49,7 +49,8 @@ export interface Target {
 }
 
 /** What a client says of itself before it is a client. */
-export type Opening = Pick<ClientView, 'dialect' | 'capabilities' | 'assisted'>;
+export type Opening = Pick<ClientView, 'dialect' | 'capabilities' | 'assisted'> &
+  Partial<Pick<ClientView, 'info' | 'greeting'>>;
 
 export interface Watcher {
   readonly client: ClientView;

@@ -22,6 +22,9 @@ export class CancelledByPeer extends DOMException {
   }
 }
 
+/** The only way to cancel over HTTP in the stateless era; in the words of the official servers. */
+export const CONNECTION_CLOSED = new CancelledByPeer({ reason: 'Connection closed' });
+
 /** Why a call is called off whose client has not said so. */
 export const CLIENT_GONE = new DOMException('The client is gone', 'AbortError');
 

@@ -3,6 +3,7 @@
 import type { JsonObject, Message, RequestId } from '../../protocol/message.ts';
 import { isNotification, isRequest } from '../../protocol/message.ts';
 import { Alarms } from '../../shared/alarms.ts';
+import { CONNECTION_CLOSED } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../shared/http.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
@@ -148,7 +149,7 @@ export class StreamableHttp {
     const running = serveStateless(this.#front, message, outlet, { principal, from, headers });
     // Closing the stream is how this era calls off a request.
     if (!running || outlet.ended) return;
-    response.on('close', () => outlet.ended || running.cancel());
+    response.on('close', () => outlet.ended || running.cancel(CONNECTION_CLOSED));
     outlet.limitSilence(this.#silence);
   }
 

@@ -12,16 +12,17 @@ import { writeProgress } from './progress.ts';
 /** `tell` sends the server the progress that the client reports, where the server asked for it. */
 export async function answerAsk(
   request: RequestMessage,
-  events: Pick<ServerEvents, 'onAsk'>,
+  events: Pick<ServerEvents, 'onAsk' | 'onPing'>,
   signal: AbortSignal,
   tell?: (notification: NotificationMessage) => void,
 ): Promise<ResponseMessage> {
-  if (request.method === 'ping') return toResult(request.id, {});
+  if (request.method === 'ping' && !events.onPing) return toResult(request.id, {});
   try {
     const ask = toAsk(request.method, request.params);
     const token = tokenOf(request.params?._meta);
     if (tell && token !== undefined) ask.onProgress = (progress) => tell(writeProgress(token, progress));
-    return toResult(request.id, await events.onAsk(ask, signal));
+    const answer = request.method === 'ping' ? events.onPing!(ask, signal) : events.onAsk(ask, signal);
+    return toResult(request.id, await answer);
   } catch (thrown) {
     return toErrorMessage(request.id, refusal(thrown, request.method));
   }

@@ -292,7 +292,10 @@ export class Conversation {
     const { wording } = this;
     if (!wording || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
     this.#unrelated ??= unrelatedExchange(this, wording.client, this.#back);
-    return this.putAsk(ask, this.#unrelated, signal);
+    const isUnheard = ask.method === 'ping' && this.#back.isListening === false;
+    // Waiting for the client to listen again could take longer than the server waits; the stream of a request will do.
+    const exchange = isUnheard ? this.#inFlight.values().at(-1) : this.#unrelated;
+    return exchange ? this.putAsk(ask, exchange, signal) : Promise.reject(cannotBeAsked(ask, undefined));
   }
 
   #change(change: Change): void {

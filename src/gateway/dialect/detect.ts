@@ -3,6 +3,7 @@
 import type { Message } from '../../protocol/message.ts';
 import type { Opening } from '../../protocol/target.ts';
 import { isObject } from '../../protocol/message.ts';
+import { introductionOf } from './introduction.ts';
 import { META } from './meta.ts';
 import { isHandshake, isStateless } from './revisions.ts';
 
@@ -28,7 +29,9 @@ export function openingOf(message: Message): Opening | undefined {
   if (!('method' in message) || !isObject(message.params)) return undefined;
   const { params } = message;
   if (message.method === 'initialize' && typeof params.protocolVersion === 'string') {
-    return { dialect: 'handshake', capabilities: isObject(params.capabilities) ? params.capabilities : {} };
+    const capabilities = isObject(params.capabilities) ? params.capabilities : {};
+    const introduction = isObject(params.clientInfo) ? introductionOf(params) : undefined;
+    return { dialect: 'handshake', capabilities, ...introduction };
   }
   const meta = isObject(params._meta) ? params._meta : {};
   const capabilities = meta[META.clientCapabilities];

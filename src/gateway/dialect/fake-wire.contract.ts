@@ -66,7 +66,7 @@ export class FakeWire implements Wire {
     return open.length === 1 ? open[0] : undefined;
   }
 
-  hold(): () => void {
+  hold(_call?: object): () => void {
     this.held++;
     return () => void this.held--;
   }

@@ -1,12 +1,11 @@
 // Answers `initialize`: the client's own words decide the dialect, once. A string `protocolVersion` means MCP at that
 // revision, else a string `mcpVersion` means draft; the two shapes share no required key, so nothing is guessed.
-import type { Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject, RequestMessage } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
 import { DraftWording } from './draft/draft-wording.ts';
 import { HandshakeWording } from './handshake/handshake-wording.ts';
+import { introductionOf, optionalObject, toInfo } from './introduction.ts';
 import { DRAFT, DRAFT_VERSION, negotiate } from './revisions.ts';
 import type { Wording } from './wording.ts';
 
@@ -38,7 +37,7 @@ function handshakeWording(params: JsonObject, conversation: Conversation): Hands
   return new HandshakeWording(conversation, {
     dialect: 'handshake',
     revision,
-    info: toInfo(params.clientInfo),
+    ...introductionOf(params),
     capabilities: optionalObject(params.capabilities, 'capabilities'),
     principal: conversation.principal,
     connection: conversation.from,
@@ -57,19 +56,4 @@ function draftWording(params: JsonObject, conversation: Conversation): DraftWord
     supportsCancellation: declared.supportsCancellation === true,
     info: toInfo(params.clientInfo),
   });
-}
-
-function optionalObject(value: unknown, parameter: string): JsonObject {
-  if (value === undefined) return {};
-  if (!isObject(value)) throw new GatewayError('INVALID_PARAMS', { parameter, error: 'Must be an object' });
-  return value;
-}
-
-function toInfo(value: unknown): Implementation {
-  const { name, version, ...rest } = optionalObject(value, 'clientInfo');
-  return {
-    ...rest,
-    name: typeof name === 'string' ? name : 'unknown',
-    version: typeof version === 'string' ? version : '0',
-  };
 }

@@ -16,6 +16,8 @@ import type { Speaker, Wire } from './speaker.ts';
 export interface Introduction extends Pin {
   info: Implementation;
   capabilities: ClientCapabilities;
+  /** Members of the client's own that the server is told, `_meta` among them. */
+  greeting?: JsonObject | undefined;
   timeoutMs?: number | undefined;
   /** The gateways on the way to the server, this one last. */
   via?: readonly string[] | undefined;
@@ -59,10 +61,11 @@ async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Pro
 }
 
 function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
-  const { info, timeoutMs, via, revision: protocolVersion = NEWEST_HANDSHAKE } = intro;
+  const { info, greeting, timeoutMs, via, revision: protocolVersion = NEWEST_HANDSHAKE } = intro;
   const capabilities = toClientCapabilities(intro.capabilities, protocolVersion);
-  const meta = via && { _meta: { [META.via]: via } };
-  const params = { protocolVersion, capabilities, clientInfo: info, ...meta };
+  const own = isObject(greeting?._meta) ? greeting._meta : undefined;
+  const meta = via ? { _meta: { ...own, [META.via]: via } } : undefined;
+  const params = { ...greeting, protocolVersion, capabilities, clientInfo: info, ...meta };
   return wire.call({ method: 'initialize', params, timeoutMs });
 }
 

@@ -68,6 +68,13 @@ export function splitMeta(params: JsonObject | undefined): SplitParams {
   return { params: params!, progressToken: toToken(meta.progressToken), trace: toTrace(meta) };
 }
 
+/** `_meta` of an opening, as another server may be given it; undefined where nothing is left. */
+export function forwardedMeta(meta: unknown): JsonObject | undefined {
+  if (!isObject(meta)) return undefined;
+  const forwarded = { ...foreignKeys(meta), ...toTrace(meta) };
+  return Object.keys(forwarded).length > 0 ? copyNumbers(meta, forwarded) : undefined;
+}
+
 /** What is not the protocol's own; undefined when there is nothing of the kind. */
 function foreignKeys(meta: JsonObject): JsonObject | undefined {
   let foreign: JsonObject | undefined;

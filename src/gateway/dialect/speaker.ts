@@ -10,7 +10,7 @@ import type {
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { SentParams } from '../../protocol/written-params.ts';
 import type { Log } from '../../shared/log.ts';
-import type { CallOptions, OutgoingCall, Said, ServerView } from '../../protocol/server-view.ts';
+import type { CallOptions, OutgoingCall, Said, Sender, ServerView } from '../../protocol/server-view.ts';
 
 export interface WireCall extends Omit<CallOptions, 'trace'> {
   method: string;
@@ -71,8 +71,8 @@ export interface Wire {
   respond(response: ResponseMessage): Promise<void>;
   /** The one call in flight; undefined when there are several, or none. What names no call can only be meant for it. */
   sole(): Pick<WireCall, 'onLog' | 'onNotify'> | undefined;
-  /** While a question is open nobody can blame the server for being slow. */
-  hold(): () => void;
+  /** While its question is open, a call must not time out. Without a call: all that wait now. */
+  hold(call?: object): () => void;
 }
 
 export interface Speaker {
@@ -82,7 +82,8 @@ export interface Speaker {
   onRequest(request: RequestMessage, call?: Pick<WireCall, 'ask'> | 'ended'): void;
   /** A notification that belongs to no call of ours. */
   onNotification(notification: NotificationMessage): void;
-  notify(method: string, params?: JsonObject): Promise<void>;
+  /** `sender`: who says it, where a server is told that with each message. */
+  notify(method: string, params?: JsonObject, sender?: Sender): Promise<void>;
   /** Makes the server tell of changes from now on; a handshake server does so by itself. */
   watch(): void;
   /** Asks the server to report changes of this resource. Resolves with the server's result; empty where the era has no such request. */

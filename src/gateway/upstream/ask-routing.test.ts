@@ -48,8 +48,9 @@ function setUp({
   const send = (put: Put, { by = client(), ...more }: Partial<OpenCallOptions> & { by?: ClientView } = {}) => {
     const caller: Caller & { isGone: boolean } = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
     const call = new OpenCall(routing, caller, { method: 'tools/call', subject: 'tool', habits, ...more });
-    call.onSent();
-    return { call, caller };
+    const clock = { pauses: 0 };
+    call.onSent({ pause: () => void clock.pauses++, resume: () => void clock.pauses-- });
+    return { call, caller, clock };
   };
   return { routing, send, habits, worn, clock };
 }
@@ -321,5 +322,61 @@ describe('on a connection of its own, a client that is asked directly', () => {
     const early = routing.put(ask, controller.signal);
     controller.abort();
     await expect(early).rejects.toMatchObject(CANNOT);
+  });
+});
+
+describe('a ping of the server', () => {
+  const ping: Ask = { method: 'ping' };
+
+  it('is for the client whose own connection it is, in whose words it may fail', async () => {
+    const { routing } = setUp({ isShared: false });
+    routing.attend(answers('client'));
+    expect(await routing.ping(ping)).toEqual({ by: 'client' });
+    routing.attend(() => Promise.reject(new GatewayError('ASK_REFUSED', { method: 'ping', reason: 'no' })));
+    await expect(routing.ping(ping)).rejects.toMatchObject({ code: 'ASK_REFUSED' });
+  });
+
+  it('is answered where the client cannot be reached, or is one of several', async () => {
+    const { routing } = setUp({ isShared: false });
+    expect(await routing.ping(ping)).toEqual({});
+    routing.attend(() => Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'ping' })));
+    expect(await routing.ping(ping)).toEqual({});
+    const shared = setUp();
+    shared.routing.attend(answers('client'));
+    expect(await shared.routing.ping(ping)).toEqual({});
+  });
+});
+
+describe('while a question is open', () => {
+  const open = () => {
+    let answer = (): void => {};
+    const put: Put = () => new Promise((resolve) => (answer = () => resolve({})));
+    return { put, answer: () => answer() };
+  };
+
+  it('the call that asked does not time out, and others do', async () => {
+    const { routing, send } = setUp();
+    const { put, answer } = open();
+    const one = send(put);
+    const asked = routing.put(ask);
+    const other = send(answers('other'));
+    await settled();
+    expect([one.clock.pauses, other.clock.pauses]).toEqual([1, 0]);
+    answer();
+    await asked;
+    expect(one.clock.pauses).toBe(0);
+  });
+
+  it('no call of a client that can have asked it times out', async () => {
+    const { routing, send } = setUp({ isShared: false });
+    const { put, answer } = open();
+    const by = client();
+    const calls = [send(put, { by }), send(put, { by })];
+    const asked = routing.put(ask);
+    await settled();
+    expect(calls.map(({ clock }) => clock.pauses)).toEqual([1, 1]);
+    answer();
+    await asked;
+    expect(calls.map(({ clock }) => clock.pauses)).toEqual([0, 0]);
   });
 });

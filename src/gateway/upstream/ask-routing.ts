@@ -179,11 +179,23 @@ export class AskRouting {
     if (!isOwners && !this.#isDeclared(ask)) throw cannotBeAsked(ask);
     const isLesson = !isOwners || (suspects.length === 1 && ask.method === 'elicitation/create');
     for (const call of suspects) call.learnUnnamed(isLesson);
-    if (isOwners) return this.#putToOwner(suspects, ask, signal);
+    if (isOwners) return held(suspects, () => this.#putToOwner(suspects, ask, signal));
     const [only] = suspects;
     if (suspects.length > 1 || this.#hasForgotten || !only) throw this.#unclear(ask, suspects);
     if (!only.caller || only.caller.isGone) throw abandoned(ask);
-    return this.#ask(only.caller, ask, signal);
+    const { caller } = only;
+    return held([only], () => this.#ask(caller, ask, signal));
+  }
+
+  /** A client is pinged on its own connection. Where it cannot be reached, the gateway is the other end. */
+  async ping(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    if (!this.#isOwn) return {};
+    try {
+      return await this.#client!(ask, signal);
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.code !== 'ASK_REFUSED') return {};
+      throw thrown;
+    }
   }
 
   /** It came on the stream of a call that has ended. */
@@ -286,6 +298,16 @@ export class AskRouting {
     this.#isExpecting = false;
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
+  }
+}
+
+/** A question is open: the calls that can have asked it do not time out. */
+async function held<T>(calls: readonly OpenCall[], work: () => Promise<T>): Promise<T> {
+  const releases = calls.map((call) => call.hold());
+  try {
+    return await work();
+  } finally {
+    for (const release of releases) release();
   }
 }
 

@@ -9,6 +9,7 @@ import { isAtLeast, isLogLevel } from '../dialect/log-level.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
 import { AskRouting } from './ask-routing.ts';
 import { Users } from './pool/users.ts';
+import type { ClientIntroduction } from './declared.ts';
 import type { Supervised } from './supervised.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -22,6 +23,8 @@ export class Connection {
   readonly capabilities: ClientCapabilities;
   /** Its clients name no roots, and the configured ones are declared for them. */
   readonly hasOurRoots: boolean;
+  /** The client in whose name it is opened; undefined: the gateway. */
+  readonly introduction: ClientIntroduction | undefined;
   readonly asks: AskRouting;
   readonly users: Users = new Users();
   /** The era to try first when it is opened. */
@@ -40,12 +43,13 @@ export class Connection {
   #level: LoggingLevel | undefined;
 
   constructor(
-    { era, capabilities, hasOurRoots, principal, isExpecting, clock }: ConnectionOptions,
+    { era, capabilities, hasOurRoots, introduction, principal, isExpecting, clock }: ConnectionOptions,
     supervise: (connection: Connection) => Supervised,
   ) {
     this.era = era;
     this.capabilities = capabilities;
     this.hasOurRoots = hasOurRoots;
+    this.introduction = introduction;
     this.principal = principal;
     this.asks = new AskRouting({
       ...{ capabilities, isExpecting, clock },
@@ -183,6 +187,7 @@ export interface ConnectionOptions {
   era: SpokenEra;
   capabilities: ClientCapabilities;
   hasOurRoots: boolean;
+  introduction: ClientIntroduction | undefined;
   principal: string | undefined;
   /** A client will come that can be asked outside of calls. */
   isExpecting: boolean;

@@ -30,7 +30,7 @@ export class Connections {
   /** By the era of the client. The same pool twice where the server has one era. */
   readonly #pools: Record<SpokenEra, EraPool>;
   /** The client that has come, or its principal, while there is just one. */
-  #only: ClientView | string | undefined;
+  #only: Opening | string | undefined;
   #isMany = false;
 
   constructor(options: ConnectionsOptions) {
@@ -116,7 +116,7 @@ export class Connections {
   }
 
   /** Whether no other client has come so far. */
-  isOnly(client: ClientView): boolean {
+  isOnly(client: Opening): boolean {
     return !this.#isMany && this.#isSame(client);
   }
 
@@ -130,13 +130,13 @@ export class Connections {
     else this.#isMany = true;
   }
 
-  #isSame(client: ClientView): boolean {
+  #isSame(client: Opening): boolean {
     return this.#only !== undefined && this.#only === keyOf(client);
   }
 }
 
 /** Each request of the stateless era makes a client of its own. */
-function keyOf(client: ClientView): ClientView | string {
+function keyOf(client: Opening & { principal?: string }): Opening | string {
   return client.dialect === 'stateless' ? `${client.principal} ${signatureOf(client)}` : client;
 }
 

@@ -1,7 +1,11 @@
 // What clients declare, as far as a server is told of it once for all calls: who declares the same may share a connection.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../protocol/exchange.ts';
 import type { Opening } from '../../protocol/target.ts';
 import { TASKS_EXTENSION } from '../dialect/meta.ts';
+
+/** Who a client is, for servers that it has to itself. */
+export type ClientIntroduction = Pick<ClientView, 'info' | 'greeting'>;
 
 const NOTHING = '{}';
 /** By what is answered in their place, of clients that declare nothing themselves; the same object for all of them. */
@@ -28,13 +32,16 @@ export function hasOurRoots(opening: Opening | undefined): boolean {
 
 /** What of a client's capabilities a server is told of once for all calls. Roots of no session never change within it. */
 export function declaredBy({ capabilities, assisted, dialect }: Opening): ClientCapabilities {
-  const { elicitation, sampling, roots, experimental, extensions } = { ...assisted, ...capabilities };
+  const { roots, extensions, tasks: _own, ...declared } = { ...assisted, ...capabilities };
   const { [TASKS_EXTENSION]: _tasks, ...others } = extensions ?? {};
   return {
-    ...(elicitation && { elicitation }),
-    ...(sampling && { sampling }),
+    ...declared,
     ...(roots && { roots: dialect === 'stateless' && capabilities.roots ? {} : roots }),
-    ...(experimental && { experimental }),
     ...(Object.keys(others).length > 0 && { extensions: others }),
   };
+}
+
+/** Undefined where it is not known, or differs from one request to the next. */
+export function introductionOf({ dialect, info, greeting }: Opening): ClientIntroduction | undefined {
+  return dialect === 'handshake' && info ? { info, greeting } : undefined;
 }

@@ -104,7 +104,7 @@ export class LinkWire implements Wire, LinkEvents {
       pending.reject = reject;
     });
     this.#pending.add(pending);
-    call.tracker?.onSent();
+    call.tracker?.onSent(pending);
     const message = params ? new Call(id, method, params) : { jsonrpc: '2.0' as const, id, method };
     const others = this.#pending.size > 1;
     this.#follow(this.#link.send(message, { headers: call.headers, signal: stream, others }), id);
@@ -152,8 +152,8 @@ export class LinkWire implements Wire, LinkEvents {
     return this.#pending.sole()?.call;
   }
 
-  hold(): () => void {
-    return this.#pending.hold();
+  hold(call?: object): () => void {
+    return this.#pending.hold(call);
   }
 
   /** Nobody uses the connection any more: what the server still asks is refused, and what it tells is dropped. */

@@ -3,7 +3,7 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../protocol/raw-object.ts';
-import type { RequestTracker, Unnamed } from '../../protocol/server-view.ts';
+import type { RequestTracker, SentRequest, Unnamed } from '../../protocol/server-view.ts';
 import type { AskRouting, Put } from './ask-routing.ts';
 import type { CallHabits } from './call-habits.ts';
 
@@ -42,6 +42,7 @@ export class OpenCall implements RequestTracker {
   readonly #routing: AskRouting;
   readonly #options: OpenCallOptions;
   #place = 0;
+  #request: SentRequest | undefined;
 
   constructor(routing: AskRouting, caller: Caller | undefined, options: OpenCallOptions) {
     this.#routing = routing;
@@ -52,7 +53,8 @@ export class OpenCall implements RequestTracker {
     this.taskId = options.taskId;
   }
 
-  onSent(): void {
+  onSent(request?: SentRequest): void {
+    this.#request = request;
     this.#place = this.#routing.enter(this);
   }
 
@@ -67,12 +69,13 @@ export class OpenCall implements RequestTracker {
     }
     this.taskId = started;
     this.isTask = true;
+    this.#request = undefined;
   }
 
   onAbandoned(): void {
     const { habits, subject } = this.#options;
     this.isAbandoned = true;
-    this.caller = undefined; // what it holds would outlive the call
+    this.caller = this.#request = undefined; // what they hold would outlive the call
     this.#routing.abandon(this.#place, habits.isQuiet(subject));
   }
 
@@ -83,7 +86,15 @@ export class OpenCall implements RequestTracker {
     if (maySuspect) habits.learnAsked(subject);
   }
 
+  /** It does not time out until the returned function is called. */
+  hold(): () => void {
+    const request = this.#request;
+    request?.pause();
+    return () => request?.resume();
+  }
+
   leave(): void {
+    this.#request = undefined;
     this.#routing.leave(this.#place);
   }
 

@@ -1,5 +1,6 @@
 // A call that waits for its answer. It is one object for all that can end it, its time and its caller among them: made for every
 // message, closures for each of these would outweigh the message.
+import type { SentRequest } from '../../protocol/server-view.ts';
 import type { JsonObject, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { isError } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw-object.ts';
@@ -13,9 +14,11 @@ import type { WireCall } from '../dialect/speaker.ts';
 export interface Waiting {
   onTimeout(pending: PendingCall): void;
   onAbort(pending: PendingCall): void;
+  /** Its clock is to be stopped, or to start anew. */
+  onPause(pending: PendingCall): void;
 }
 
-export class PendingCall extends Alarm {
+export class PendingCall extends Alarm implements SentRequest {
   readonly id: RequestId;
   readonly call: WireCall;
   /** Of its own, on HTTP. */
@@ -27,12 +30,26 @@ export class PendingCall extends Alarm {
   resolve!: (result: unknown) => void;
   reject!: (reason: Error) => void;
   waiting: Waiting | undefined;
+  /** Open questions that it waits for. */
+  #pauses = 0;
 
   constructor(id: RequestId, call: WireCall, stream?: Cancellation) {
     super();
     this.id = id;
     this.call = call;
     this.stream = stream;
+  }
+
+  get isPaused(): boolean {
+    return this.#pauses > 0;
+  }
+
+  pause(): void {
+    if (++this.#pauses === 1) this.waiting?.onPause(this);
+  }
+
+  resume(): void {
+    if (--this.#pauses === 0) this.waiting?.onPause(this);
   }
 
   ring(): void {

@@ -98,23 +98,40 @@ test('progress for somebody who is gone is nobody’s', () => {
   expect(pending.progress('1', { progress: 1 })).toBe(false);
 });
 
-test('the clock stands still while a question is open, also for calls that are made meanwhile', () => {
+test('the clock of a call stands still while questions of it are open, and no other clock does', () => {
   const { clock, timedOut, pending, add } = setUp();
   add(1);
-  clock.advance(90);
-  const release = pending.hold();
-  const second = pending.hold();
   add(2);
-  clock.advance(500);
+  clock.advance(90);
+  const { call } = pending.get(1)!;
+  const release = pending.hold(call);
+  const second = pending.hold(call);
+  add(3);
+  clock.advance(100);
+  expect(timedOut.map(([id]) => id)).toEqual([2, 3]);
   release();
   release();
   clock.advance(300);
-  expect(timedOut).toEqual([]);
+  expect(timedOut).toHaveLength(2);
   second();
   clock.advance(99);
-  expect(timedOut).toEqual([]);
+  expect(timedOut).toHaveLength(2);
   clock.advance(1);
-  expect(timedOut.map(([id]) => id)).toEqual([1, 2]);
+  expect(timedOut.map(([id]) => id)).toEqual([2, 3, 1]);
+});
+
+test('where nobody knows which call asked, all that wait now are held', () => {
+  const { clock, timedOut, pending, add } = setUp();
+  add(1);
+  add(2);
+  const release = pending.hold();
+  add(3);
+  clock.advance(500);
+  expect(timedOut.map(([id]) => id)).toEqual([3]);
+  pending.settle(result(1));
+  release();
+  clock.advance(100);
+  expect(timedOut.map(([id]) => id)).toEqual([3, 2]);
 });
 
 test('an open question does not lift the upper bound', () => {

@@ -1,6 +1,6 @@
 // Who waits for which answer, and for how long. Invariants:
 // 1. Each call is settled exactly once: by its answer, its caller, the clock, or the end of the connection.
-// 2. The clock of a call starts anew with each sign of life, stands still while a question is open, and has an upper bound.
+// 2. The clock of a call starts anew with each sign of life, stands still while a question of it is open, and has an upper bound.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { Alarms } from '../../shared/alarms.ts';
@@ -26,7 +26,6 @@ export class Pending implements Waiting {
   readonly #deadlines: Deadlines;
   readonly #givenUp: GivenUp;
   #calls = new PassingMap<RequestId, PendingCall>();
-  #holds = 0;
 
   constructor(clock: Clock, deadlines: Deadlines, givenUp: GivenUp) {
     this.#alarms = new Alarms(clock);
@@ -91,15 +90,17 @@ export class Pending implements Waiting {
     return awaited.length === 1 ? awaited[0] : undefined;
   }
 
-  /** Until the returned function is called nobody is silent for too long. */
-  hold(): () => void {
-    if (++this.#holds === 1) for (const pending of this.#calls.values()) this.#restart(pending);
-    let held = true;
+  /** Until the returned function is called, this call is not silent for too long; without one, all that wait now. */
+  hold(call?: object): () => void {
+    const held = this.#calls.values().filter((pending) => call === undefined || pending.call === call);
+    for (const pending of held) pending.pause();
     return () => {
-      if (!held) return;
-      held = false;
-      if (--this.#holds === 0) for (const pending of this.#calls.values()) this.#restart(pending);
+      for (const pending of held.splice(0)) pending.resume();
     };
+  }
+
+  onPause(pending: PendingCall): void {
+    if (this.#calls.get(pending.id) === pending) this.#restart(pending);
   }
 
   /** The connection is gone. */
@@ -123,7 +124,7 @@ export class Pending implements Waiting {
   #restart(pending: PendingCall, now = this.#alarms.now()): void {
     const { call, until } = pending;
     if (call.endless) return;
-    const silence = this.#holds > 0 ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
+    const silence = pending.isPaused ? Infinity : (call.timeoutMs ?? this.#deadlines.timeoutMs);
     const left = Math.max(0, until - now);
     pending.limitMs = silence <= left ? silence : this.#totalOf(call);
     this.#alarms.set(pending, Math.min(silence, left), now);

@@ -41,6 +41,7 @@ export function superviseUpstream(
       openUpstream(address, {
         info: client,
         capabilities: connection.capabilities,
+        introduction: connection.introduction,
         ...{ events, onClose, signal, revision, era, timeoutMs, limits, log, clock, id },
         prefer: connection.era,
       }),

@@ -15,6 +15,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
+import { toCallCapabilities } from '../dialect/client-capabilities.ts';
 import { Answers } from './answers.ts';
 import { Audience } from './audience.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
@@ -183,7 +184,7 @@ export class UpstreamTarget implements Target {
     void Promise.resolve(upstream)
       .then((one) => {
         users.note(client, method);
-        return one?.notify(method, params);
+        return one?.notify(method, params, { info: client.info, capabilities: toCallCapabilities(client) });
       })
       .catch(() => {});
   }
@@ -258,6 +259,8 @@ export class UpstreamTarget implements Target {
   #supervise(connection: Connection): Supervised {
     const events = {
       onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
+      pausesCalls: true,
+      onPing: (ask: Ask, signal: AbortSignal) => connection.asks.ping(ask, signal),
       onLateAsk: (ask: Ask, signal: AbortSignal) => connection.asks.putLate(ask, signal),
       track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#lender.habits }),
       onUnnamed: (change: Unnamed) => this.#onUnnamed(connection, change),

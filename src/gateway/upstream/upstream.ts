@@ -4,7 +4,7 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/c
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
-import type { OutgoingCall, Said, ServerEvents, ServerView } from '../../protocol/server-view.ts';
+import type { OutgoingCall, Said, Sender, ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -19,6 +19,7 @@ import type { Pin, SpokenEra } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address } from './address.ts';
+import type { ClientIntroduction } from './declared.ts';
 import type { Link } from './link.ts';
 import { LinkWire } from './link-wire.ts';
 import { negotiate, reinitialize } from './negotiate.ts';
@@ -29,6 +30,8 @@ import { Wishes } from './wishes.ts';
 export interface UpstreamOptions extends Pin {
   info: Implementation;
   capabilities: ClientCapabilities;
+  /** In whose name a session is opened that one client has to itself; default: `info`. */
+  introduction?: ClientIntroduction | undefined;
   events: ServerEvents;
   /** The era to speak with a server that has both; default: the newer. */
   prefer?: SpokenEra | undefined;
@@ -56,7 +59,7 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
   const via = options.id === undefined ? undefined : viaFrom(options.id);
   let live: Link | undefined;
   const negotiation: NegotiateOptions = {
-    intro: { info: options.info, capabilities: options.capabilities, via, ...toPin(options) },
+    intro: { info: options.info, ...options.introduction, capabilities: options.capabilities, via, ...toPin(options) },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
     via,
     events: options.events,
@@ -116,8 +119,8 @@ export class Upstream {
     return this.#healed((speaker) => speaker.call(call));
   }
 
-  notify(method: string, params?: JsonObject): Promise<void> {
-    return this.#healed((speaker) => speaker.notify(method, params));
+  notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
+    return this.#healed((speaker) => speaker.notify(method, params, sender));
   }
 
   /** Wants to hear of changed lists. */

@@ -9,9 +9,11 @@ import {
   connect2026,
   connectV1,
   gatewayTo,
+  serverFile,
   toTransport,
 } from './helpers/direct-and-through.ts';
 import type { Heard } from './helpers/direct-and-through.ts';
+import { createGateway, createLog } from '../../../src/_entries/index.ts';
 import { until } from '../../helpers/until.ts';
 
 const ANY = z.looseObject({});
@@ -292,6 +294,54 @@ describe.each(TRANSPORTS)('a client of 2026-07-28 before a server of 2025-11-25,
     const error = await client.readResource({ uri: 'acme://x' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: -32602, data: { uri: 'acme://x', acme: true } });
     expect(error.message).toContain('Resource not found: acme://x');
+  });
+});
+
+describe('an answer to an elicitation keeps its `_meta` and members of its own', () => {
+  const ANSWER = { action: 'accept', content: { n: 1, city: 'Oslo' }, _meta: MARK, acme: 'answer' };
+
+  // The official client of 2026-07-28 leaves them out, so this one is raw.
+  test('from 2026-07-28 to 2025-11-25', async () => {
+    await using opened = new Opened();
+    const servers = { chatty: await address(opened, 'chatty-v1', 'stdio') };
+    const gateway = createGateway({ servers, log: createLog({ level: 'silent' }), startMs: 60_000 });
+    opened.add(gateway, () => gateway.close());
+    const { url } = await gateway.listen({ port: 0 });
+    const call = async (more: object): Promise<any> => {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+      };
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          ...{ accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+          ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'elicit' },
+        },
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+          params: { name: 'elicit', arguments: {}, ...more, _meta },
+        }),
+      });
+      const body = await response.text();
+      return JSON.parse(body.replace(/^[^{]*data: /s, '')).result;
+    };
+    const { inputRequests, requestState } = await call({});
+    const [[key, question]] = Object.entries<any>(inputRequests);
+    expect(question.params).toMatchObject({ _meta: MARK, acme: true });
+    const { content } = await call({ inputResponses: { [key]: ANSWER }, requestState });
+    expect(JSON.parse(content[0].text)).toEqual(ANSWER);
+  });
+
+  test('from 2025-11-25 to 2026-07-28', async () => {
+    await using opened = new Opened();
+    const at = { command: process.execPath, args: [serverFile('both-eras-v2')] };
+    const connect = await gatewayTo(opened, { both: { ...at, era: 'stateless' } }, 'stdio');
+    const { client } = await connectV1(opened, connect(), CAPABILITIES, (one) =>
+      one.setRequestHandler(types.ElicitRequestSchema, async () => ANSWER as any),
+    );
+    const result: any = await client.callTool({ name: 'answer_in_rounds', arguments: {} });
+    expect(JSON.parse(result.content[0].text)).toMatchObject(ANSWER);
   });
 });
 

@@ -1,6 +1,7 @@
 // Who talks with whom, and how. A cell is a client, a server and a way; what comes out through the gateway is compared with
 // the same client and server without it. Where they cannot talk without it, because no revision is known to both, it is
-// compared with the handshake client of the same SDK.
+// compared with the handshake client of the same SDK. Two transports may word the same thing differently: with HTTP before and stdio
+// behind the gateway, what comes out has to be what comes out directly over one of them.
 
 export const SERVERS = ['v1', 'v2'];
 export const CLIENTS = [
@@ -19,8 +20,9 @@ export const CELLS = SERVERS.flatMap((server) =>
   CLIENTS.flatMap(({ id, client, era }) =>
     WAYS.map((way) => {
       const isBridged = server === 'v1' && era === 'stateless';
-      const reference = { server, client, era: isBridged ? 'handshake' : era, transport: way.server };
-      return { id: `${id} ⇄ ${server} ${way.id}`, column: id, server, client, era, way, isBridged, reference };
+      const reference = (transport) => ({ server, client, era: isBridged ? 'handshake' : era, transport });
+      const references = [...new Set([way.server, way.client])].map(reference);
+      return { id: `${id} ⇄ ${server} ${way.id}`, column: id, server, client, era, way, isBridged, references };
     }),
   ),
 );

@@ -5,11 +5,19 @@ import { differences, plain } from './compare.mjs';
 const OF_AN_ERA = new Set(['resultType', 'ttlMs', 'cacheScope']);
 const ENVELOPE = /^io\.modelcontextprotocol\//;
 
+export const SAME = { state: 'same', differences: [], reasons: [] };
+
+/** What came out beside another direct run, which may have come to nothing. */
+export function isSameAs(direct, through, cell) {
+  if (!direct || direct.broke || direct.never || through.broke) return false;
+  return differences(wordsOf(direct, cell), wordsOf(through, cell)).length === 0;
+}
+
 /** `{ state: 'same' | 'expected' | 'open' | 'different', differences, reasons }`. */
 export function judge(behaviour, cell, { direct, through, expected, open }) {
   const [one, other] = [direct, through].map((value) => wordsOf(value, cell));
   const found = through.broke ? [{ at: '/', direct: one, through: through.broke }] : differences(one, other);
-  if (found.length === 0) return { state: 'same', differences: [], reasons: [] };
+  if (found.length === 0) return SAME;
   const entries = found.map(({ at }) => expected.find((entry) => fits(entry, behaviour, cell, at)));
   if (entries.every(Boolean)) return { state: 'expected', differences: found, reasons: [...new Set(entries)] };
   const isKnown = open.some((entry) => entry.behaviour === behaviour.name && entry.cells.includes(cell.id));

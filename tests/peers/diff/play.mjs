@@ -18,6 +18,7 @@ const WHO = {
     sampling: { tools: {}, context: {} },
     roots: { listChanged: true },
     experimental: { 'com.example/client': { a: 1 } },
+    'x-capability': { b: [1] },
   },
 };
 

@@ -14,7 +14,7 @@ installPeers();
 const { BEHAVIOURS } = await import('./behaviours/all.mjs');
 const { CELLS, nameOf } = await import('./cells.mjs');
 const { EXPECTED } = await import('./expected.mjs');
-const { judge } = await import('./judge.mjs');
+const { SAME, isSameAs, judge } = await import('./judge.mjs');
 const { inLanes } = await import('./lanes.mjs');
 const { playDirectly, playThrough } = await import('./play.mjs');
 const { describeOpen, printResults } = await import('./report.mjs');
@@ -87,7 +87,7 @@ async function compareText() {
 
 /** Each pair that several cells are compared with is played once. */
 async function playReferences(cells, behaviours) {
-  const references = new Map(cells.map(({ reference }) => [nameOf(reference), reference]));
+  const references = new Map(cells.flatMap(({ references: all }) => all.map((one) => [nameOf(one), one])));
   const played = await inLanes(JOBS, [...references.values()], async (reference) => {
     const wanted = behaviours.filter(({ only }) => only(reference));
     return [nameOf(reference), await playDirectly(reference, wanted)];
@@ -96,7 +96,7 @@ async function playReferences(cells, behaviours) {
 }
 
 async function compareCell(cell, { behaviours, direct, open }) {
-  const gave = direct.get(nameOf(cell.reference));
+  const [gave, ...others] = cell.references.map((reference) => direct.get(nameOf(reference)));
   const wanted = behaviours.filter(
     ({ name, only, isBridged }) => gave.has(name) && (only(cell) || (cell.isBridged && isBridged)),
   );
@@ -110,11 +110,11 @@ async function compareCell(cell, { behaviours, direct, open }) {
     const fails = gave.get(name).broke ?? gave.get(name).never;
     if (fails)
       return { behaviour, cell, state: 'no reference', differences: [{ at: '/', direct: fails }], reasons: [] };
-    return {
-      behaviour,
-      cell,
-      ...judge(behaviour, cell, { direct: gave.get(name), through: through.get(name), expected: EXPECTED, open }),
-    };
+    const isSame = others.some((other) => isSameAs(other.get(name), through.get(name), cell));
+    const verdict = isSame
+      ? SAME
+      : judge(behaviour, cell, { direct: gave.get(name), through: through.get(name), expected: EXPECTED, open });
+    return { behaviour, cell, ...verdict };
   });
   const odd = outcomes.filter(({ state }) => state !== 'same').length;
   console.log(

@@ -84,18 +84,26 @@ export class HandshakeSpeaker implements Speaker {
   onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void {
     const controller = new AbortController();
     this.#answering.set(request.id, controller);
-    // What is told of an interactive session awaits no person: whoever never confirms it must not stop the clock of all others.
-    const release = isInteraction(request.method) ? undefined : this.#wire.hold();
+    const release = awaitsPerson(request) ? this.#hold(call) : undefined;
     const tell = (notification: NotificationMessage): void => void this.#wire.notify(notification).catch(() => {});
-    void answerAsk(request, this.#answererOf(call), controller.signal, tell).then((response) => {
+    void answerAsk(request, this.#answererOf(request, call), controller.signal, tell).then((response) => {
       release?.();
       this.#answering.delete(request.id);
       if (!controller.signal.aborted) return this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
     });
   }
 
-  #answererOf(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): Pick<ServerEvents, 'onAsk'> {
+  #hold(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): (() => void) | undefined {
+    if (call && call !== 'ended') return this.#wire.hold(call);
+    return call === 'ended' || this.#events.pausesCalls ? undefined : this.#wire.hold();
+  }
+
+  #answererOf(
+    { method }: RequestMessage,
+    call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined,
+  ): Pick<ServerEvents, 'onAsk' | 'onPing'> {
     const events = this.#events;
+    if (method === 'ping') return events;
     if (call && call !== 'ended' && call.ask) return { onAsk: call.ask };
     if (!call || !events.onLateAsk) return events;
     return { onAsk: (ask, signal) => events.onLateAsk!(ask, signal) };
@@ -177,6 +185,11 @@ export class HandshakeSpeaker implements Speaker {
     const { tasks } = this.server.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
     return featuresOf(this.server.revision).icons && tasks?.requests?.tools?.call !== undefined;
   }
+}
+
+/** News of an interactive session and pings do not: a client that never confirms one must not stop the clock of the calls. */
+function awaitsPerson({ method }: RequestMessage): boolean {
+  return method !== 'ping' && !isInteraction(method);
 }
 
 function unknownMethod(method: string): ProtocolError {

@@ -6,7 +6,7 @@ import { toNotification } from '../../../protocol/message.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw-object.ts';
-import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
+import type { OutgoingCall, Sender, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { readChange } from '../read-change.ts';
 import { toWireCall } from '../speaker.ts';
@@ -89,11 +89,11 @@ export class StatelessSpeaker implements Speaker {
   }
 
   /** Of those that the protocol names only cancellation exists here, and the wire does that. */
-  async notify(method: string, params?: JsonObject): Promise<void> {
+  async notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
     if (HANDSHAKE_ONLY.has(method)) return;
     if (isInteraction(method)) return this.wire.notify(toNotification(method, params));
     const headers = this.wire.http ? toHeaders(method, params ?? {}, this.server.revision) : undefined;
-    await this.wire.notify(toNotification(method, this.envelope.around(params).toJSON()), headers);
+    await this.wire.notify(toNotification(method, this.envelope.around(params, sender).toJSON()), headers);
   }
 
   watch(): void {

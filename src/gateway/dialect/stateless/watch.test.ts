@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { Called } from '../fake-wire.contract.ts';
@@ -17,16 +17,20 @@ interface Given {
   http?: boolean;
   /** What the server honours of a filter; a thrown error refuses it. */
   honour?: (filter: JsonObject) => JsonObject;
+  /** Is given the way to acknowledge a stream; default: done at once. */
+  onAck?: (send: () => void) => void;
 }
 
-function setUp({ capabilities = ALL, http = false, honour = (filter) => filter }: Given = {}) {
+function setUp({ capabilities = ALL, http = false, honour = (filter) => filter, onAck }: Given = {}) {
   const events = fakeEvents();
   const order: string[] = [];
   const acknowledge = (call: Called) => {
     const filter = honour(call.params?.notifications as JsonObject);
     order.push(`open ${call.id}`);
     call.signal?.addEventListener('abort', () => order.push(`close ${call.id}`));
-    say(call, 'notifications/subscriptions/acknowledged', { notifications: filter });
+    const send = (): void => say(call, 'notifications/subscriptions/acknowledged', { notifications: filter });
+    if (onAck) onAck(send);
+    else send();
     return later;
   };
   const wire = new FakeWire(acknowledge, { http });
@@ -93,6 +97,45 @@ describe.each([{ http: false }, { http: true }])('watching, http: $http', ({ htt
     say(wire.calls[0]!, 'notifications/resources/updated', { uri: 'a' });
     say(wire.calls[1]!, 'notifications/resources/updated', { uri: 'b' });
     expect(events.changes).toEqual([{ kind: 'resource', uri: 'b' }]);
+  });
+
+  test('a change that both streams tell of is told once, whichever is first', async () => {
+    const acks: (() => void)[] = [];
+    const { speaker, events, say, wire } = setUp({ http, onAck: (send) => void acks.push(send) });
+    const first = speaker.subscribe('a');
+    await settled();
+    acks[0]!();
+    await first;
+    const second = speaker.subscribe('b');
+    await settled();
+    const change = (call: number, uri: string) =>
+      say(wire.calls[call]!, 'notifications/resources/updated', { uri, more: 1 });
+    change(0, 'before');
+    change(0, 'old first');
+    expect(events.changes).toEqual([]);
+    acks[1]!();
+    change(1, 'old first');
+    change(1, 'new first');
+    change(0, 'new first');
+    change(0, 'late');
+    await second;
+    change(1, 'after');
+    const uris = events.changes.map((one) => (one as { uri: string }).uri);
+    expect(uris).toEqual(['before', 'old first', 'new first', 'late', 'after']);
+  });
+
+  test('what the old stream tells is told also where the new one never opens', async () => {
+    const acks: (() => void)[] = [];
+    const { speaker, events, say, wire } = setUp({ http, onAck: (send) => void acks.push(send) });
+    const first = speaker.subscribe('a');
+    await settled();
+    acks[0]!();
+    await first;
+    void speaker.subscribe('b').catch(() => {});
+    await settled();
+    say(wire.calls[0]!, 'notifications/resources/updated', { uri: 'a' });
+    await vi.waitFor(() => expect(events.changes).toEqual([{ kind: 'resource', uri: 'a' }]), 20_000);
+    await speaker.leave();
   });
 
   test('a wish that the server refuses leaves the others as they were', async () => {

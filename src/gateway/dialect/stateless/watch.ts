@@ -1,6 +1,6 @@
 // Keeps one stream open for all that our side wants to be told. A filter cannot be amended: a new stream is opened first and
-// the old one closed once the new one is acknowledged, so nothing is missed in between. One change of streams at a time;
-// a wish that the server refuses leaves the old stream as it was.
+// the old one closed once the new one is acknowledged, so nothing is missed in between, and what both tell is told once. One change of
+// streams at a time; a wish that the server refuses leaves the old stream as it was.
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { hasEnded } from '../../../protocol/target.ts';
@@ -8,6 +8,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { readChange } from '../read-change.ts';
 import { ListenStream, subscriptionOf } from './listen-stream.ts';
 import type { StatelessSpeaker } from './stateless-speaker.ts';
+import { StreamOverlap } from './stream-overlap.ts';
 
 export class Watch {
   readonly #speaker: StatelessSpeaker;
@@ -18,6 +19,8 @@ export class Watch {
   readonly #taskIds = new Set<string>();
   #current: ListenStream | undefined;
   #opening: ListenStream | undefined;
+  /** The last time that one stream took the place of another. */
+  #overlap: StreamOverlap | undefined;
   #turn: Promise<void> = Promise.resolve();
   #isStopped = false;
 
@@ -77,6 +80,7 @@ export class Watch {
 
   stop(): void {
     this.#isStopped = true;
+    this.#overlap?.end();
     this.#opening?.stop();
     this.#current?.stop();
   }
@@ -92,31 +96,46 @@ export class Watch {
     const filter = this.#filter();
     const current = this.#current;
     if (this.#isStopped || (current && !current.isOver && isSame(current.filter, filter))) return;
+    this.#overlap?.end();
     if (Object.keys(filter).length === 0) {
       current?.stop();
       this.#current = undefined;
       return;
     }
+    const overlap = (this.#overlap = current && new StreamOverlap((notification) => this.tell(notification)));
     const stream = (this.#opening = this.#open(filter));
     try {
       await stream.acknowledged;
       this.#current = stream;
       current?.stop();
+      overlap?.acknowledged();
+    } catch (thrown) {
+      overlap?.end();
+      throw thrown;
     } finally {
       this.#opening = undefined;
     }
   }
 
   #open(filter: JsonObject): ListenStream {
+    const overlap = this.#overlap;
     const { wire, server } = this.#speaker;
     return new ListenStream({
       wire,
       filter,
       revision: server.revision,
       envelope: (params) => this.#speaker.envelope.around(params),
-      onNotification: (notification) => this.tell(notification),
+      onNotification: (notification) => this.#hear(notification, overlap),
       onGap: (honoured) => this.#tellAll(honoured),
     });
+  }
+
+  /** `replacing`: how its stream took the place of the one before. */
+  #hear(notification: NotificationMessage, replacing: StreamOverlap | undefined): void {
+    const overlap = this.#overlap;
+    if (!overlap) this.tell(notification);
+    else if (overlap === replacing) overlap.ofNew(notification);
+    else overlap.ofOld(notification);
   }
 
   /** Whoever keeps lists or resources should look again. */

@@ -6,6 +6,8 @@
 // 3. A client that can be asked shares a connection with all that declare the same, but only for lists and the like: what
 //    cannot ask. Its first other request opens a connection of its own, and from then on that one serves everything, so
 //    the client sees the lists and changes of one server. `share: 'all'` switches this off, and nobody can be asked.
+//    A client's own connection is opened in its name, and so is the one that the first of all clients will make its own;
+//    clients of another name then list by another one. All other connections are opened in the name of the gateway.
 // 4. In the stateless era one principal may be many clients: the own connections belong to the principal and its set of
 //    capabilities. Where the wire cannot say which call asked, each call that may ask has a connection to itself. There
 //    are a few of these; later calls wait for one.
@@ -16,7 +18,9 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
 import { Connection } from '../connection.ts';
-import { declaredBy, hasOurRoots, signatureOf } from '../declared.ts';
+import type { ConnectionOptions } from '../connection.ts';
+import { declaredBy, hasOurRoots, introductionOf, signatureOf } from '../declared.ts';
+import type { ClientIntroduction } from '../declared.ts';
 import type { Supervised } from '../supervised.ts';
 
 export interface EraPoolOptions {
@@ -31,7 +35,7 @@ export interface EraPoolOptions {
   /** Connections for calls of one principal that must be alone on theirs. */
   maxPool: number;
   /** Whether no other client has come so far: then it may take over what it has shared with nobody. */
-  isOnly(client: ClientView): boolean;
+  isOnly(client: Opening): boolean;
   /** A client has a connection of its own now. */
   onClaim?(connection: Connection, client: ClientView): void;
 }
@@ -41,6 +45,8 @@ const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
 
 /** What clients declare is up to them, and shared connections stay: beyond this number, a client counts as one that declares nothing. */
 const MAX_SHARED = 32;
+
+type ConnectionPurpose = Partial<Pick<ConnectionOptions, 'principal' | 'introduction' | 'isExpecting'>>;
 
 interface Group {
   /** Whose it is, and for which calls. */
@@ -122,7 +128,7 @@ export class EraPool {
     if (this.#oneForAll) return this.#oneForAll;
     const own = this.#needsOwn(client) ? this.#ownOf(client) : undefined;
     if (own && (own.supervised.isLive || this.#options.share === 'session')) return own;
-    return this.#shared.get(signatureOf(this.#seen(client))) ?? own;
+    return this.#sharedBy(client)?.[1] ?? own;
   }
 
   /** A connection for a call that may ask and must be alone on it; to be given back. */
@@ -214,11 +220,30 @@ export class EraPool {
 
   #share(client: Opening = NOBODY, spare = '', isExpecting = false): Connection {
     const opening = this.#seen(client);
-    const key = signatureOf(opening) + spare;
+    const introduction = this.#introductionOf(client);
+    const named = introduction && keyOf(opening, introduction);
+    const isNamed = named !== undefined && (this.#shared.has(named) || isExpecting || this.#options.isOnly(client));
+    const key = (isNamed ? named : signatureOf(opening)) + spare;
     const known = this.#shared.get(key);
-    const connection = known ?? this.#create(opening, undefined, isExpecting);
+    const connection =
+      known ?? this.#create(opening, { isExpecting, introduction: isNamed ? introduction : undefined });
     this.#shared.set(key, connection);
     return connection;
+  }
+
+  /** The connection that a client shares for its lists, if there is one. */
+  #sharedBy(client: ClientView): [key: string, connection: Connection] | undefined {
+    const opening = this.#seen(client);
+    const introduction = this.#introductionOf(client);
+    const named = introduction && keyOf(opening, introduction);
+    const key = named !== undefined && this.#shared.has(named) ? named : signatureOf(opening);
+    const connection = this.#shared.get(key);
+    return connection && [key, connection];
+  }
+
+  /** The name to open a connection in that the client will have to itself. */
+  #introductionOf(client: Opening): ClientIntroduction | undefined {
+    return this.#needsOwn(client) ? introductionOf(client) : undefined;
   }
 
   #ownOf(client: ClientView): Connection | undefined {
@@ -227,7 +252,7 @@ export class EraPool {
   }
 
   #claim(client: ClientView): Connection {
-    const connection = this.#unshare(client) ?? this.#create(client, client.principal, false);
+    const connection = this.#unshare(client) ?? this.#create(client, { introduction: this.#introductionOf(client) });
     connection.principal = client.principal;
     connection.asks.isAskedInCalls = client.dialect === 'stateless';
     const group = { owner: ownerOf(client), connections: [connection], waiting: [] };
@@ -239,10 +264,9 @@ export class EraPool {
 
   /** With one client, one connection will do: it has been shared with nobody. */
   #unshare(client: ClientView): Connection | undefined {
-    const key = signatureOf(this.#seen(client));
-    const connection = this.#options.isOnly(client) ? this.#shared.get(key) : undefined;
+    const [key, connection] = (this.#options.isOnly(client) && this.#sharedBy(client)) || [];
     if (!connection || connection.isForNobody) return undefined;
-    this.#shared.delete(key);
+    this.#shared.delete(key!);
     return connection;
   }
 
@@ -257,7 +281,7 @@ export class EraPool {
 
   #grow({ connections }: Group, client: ClientView): Connection | undefined {
     if (connections.length >= this.#options.maxPool) return undefined;
-    const connection = this.#create(client, client.principal, false);
+    const connection = this.#create(client, { principal: client.principal });
     connection.asks.isAskedInCalls = client.dialect === 'stateless';
     connections.push(connection);
     return connection;
@@ -278,11 +302,16 @@ export class EraPool {
     });
   }
 
-  #create(opening: Opening, principal: string | undefined, isExpecting: boolean): Connection {
+  #create(opening: Opening, { principal, introduction, isExpecting = false }: ConnectionPurpose): Connection {
     const declared = { capabilities: declaredBy(opening), hasOurRoots: hasOurRoots(opening) };
-    const options = { ...declared, era: this.era, principal, isExpecting, clock: this.#options.clock };
+    const options = { ...declared, era: this.era, principal, introduction, isExpecting, clock: this.#options.clock };
     return new Connection(options, (connection) => this.#options.open(connection));
   }
+}
+
+/** For a connection in the name of one client: shared, if at all, with others of the same name. */
+function keyOf(opening: Opening, introduction: ClientIntroduction): string {
+  return `${signatureOf(opening)} ${JSON.stringify(introduction)}`;
 }
 
 function ownerOf({ principal }: ClientView, use = ''): string {

@@ -48,6 +48,10 @@ function create() {
     const answer = mcpReq.inputResponses?.city;
     return answer ? text(answer.content.city) : inputRequired({ inputRequests: { city: inputRequired.elicit(FORM) } });
   });
+  tool('answer_in_rounds', ({ mcpReq }) => {
+    const answer = mcpReq.inputResponses?.city;
+    return answer ? text(answer) : inputRequired({ inputRequests: { city: inputRequired.elicit(FORM) } });
+  });
   mcp.registerResource('note', 'note://one', {}, (uri) => ({ contents: [{ uri: uri.href, text: 'one' }] }));
   for (const verb of ['subscribe', 'unsubscribe']) {
     server.setRequestHandler(`resources/${verb}`, ({ params }) => {

@@ -147,8 +147,8 @@ export class Peer {
   get introduction() {
     const { message } = this.#reader.everything.findLast(({ message: one }) => one?.method === 'initialize') ?? {};
     if (!message) return 'it was never initialized';
-    const { params } = message;
-    return { info: params.clientInfo, capabilities: params.capabilities, revision: params.protocolVersion };
+    const { clientInfo, capabilities, protocolVersion, ...others } = message.params;
+    return { info: clientInfo, capabilities, revision: protocolVersion, others: withoutVia(others) };
   }
 
   /** What the handlers of the server told of themselves. */
@@ -231,6 +231,11 @@ export class Peer {
     }
     return plainTask(rest);
   }
+}
+
+/** A gateway adds the ids of the gateways on the way. */
+function withoutVia({ _meta: { 'mcp-parley/via': _, ...meta } = {}, ...rest }) {
+  return Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
 }
 
 function plainAtServer(params) {

@@ -1,15 +1,26 @@
-// The programs of README.md as TypeScript in the strictest settings, against the types that the package ships.
+// The programs of README.md and docs/ as TypeScript in the strictest settings, against the types that the package ships. Each is whole: it
+// has its imports. One that begins with a comment that names a file is imported by the others of its page.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureBuilt } from '../helpers/built.ts';
-import { ROOT, read } from '../helpers/files.ts';
+import { ROOT, filesUnder, read } from '../helpers/files.ts';
 
 const STRICT = [
   ...['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit', '--skipLibCheck'],
-  ...['--module', 'nodenext', '--target', 'es2023', '--types', 'node'],
+  ...['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--allowImportingTsExtensions'],
 ];
+/** What has no types here: other runtimes, and packages whose types are packages of their own. */
+const ELSEWHERE = `declare const Bun: { serve(options: { port: number; fetch(request: Request): Promise<Response> }): void };
+declare const Deno: { serve(options: { port: number }, fetch: (request: Request) => Promise<Response>): void };
+declare module 'express' {
+  type Handle = import('mcp-parley').HttpEndpoint['handle'];
+  export default function express(): { use(handle: Handle): void; use(path: string, handle: Handle): void; listen(port: number): void };
+}
+`;
+/** Code of files that have checks of their own is JavaScript, and is compared with them (flows-doc.test.ts). */
+const BLOCK = /(<!-- file: .+ -->\n)?^```(?:js|ts)\n([\s\S]*?)^```/gm;
 
 let folder: string;
 beforeAll(() => {
@@ -18,18 +29,38 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('every program in README.md compiles as strict TypeScript', () => {
-  const programs = [...read('README.md').matchAll(/```(?:js|ts)\n(import [\s\S]*?)```/g)].map(([, code]) => code!);
-  expect(programs.length).toBeGreaterThanOrEqual(2);
-  const files = programs.map((code, index) => {
-    const path = join(folder, `program-${index}.mts`);
-    writeFileSync(path, code);
-    return path;
-  });
+it('every program in README.md and docs/ compiles as strict TypeScript', () => {
+  const pages = ['README.md', ...filesUnder('docs', (path) => path.endsWith('.md'))];
+  const programs = pages.flatMap(programsOf);
+  const on = (page: string) => programs.filter((path) => path.includes(`${page}/`)).length;
+  expect([on('README'), on('embedding'), on('middleware')]).toEqual([2, expect.any(Number), expect.any(Number)]);
+  expect(programs.length).toBeGreaterThanOrEqual(35);
+  const elsewhere = write('elsewhere.d.ts', ELSEWHERE);
   const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-  const { stdout, stderr, status } = spawnSync(tsc, [...STRICT, '--ignoreConfig', ...files], {
+  const { stdout, stderr, status } = spawnSync(tsc, [...STRICT, '--ignoreConfig', elsewhere, ...programs], {
     cwd: ROOT,
     encoding: 'utf8',
   });
   expect({ stdout, stderr, status }).toEqual({ stdout: '', stderr: '', status: 0 });
 });
+
+/** Written to files that tell the page and the line. */
+function programsOf(page: string): string[] {
+  const text = read(page);
+  const name = page
+    .replace(/^docs\//, '')
+    .replace(/\.md$/, '')
+    .replaceAll('/', '-');
+  return [...text.matchAll(BLOCK)].flatMap(({ 1: file, 2: code = '', index }) => {
+    if (file !== undefined) return [];
+    const named = /^\/\/ ([\w-]+\.ts)$/m.exec(code.split('\n', 1)[0]!)?.[1];
+    return [write(`${name}/${named ?? `line-${text.slice(0, index).split('\n').length}.mts`}`, code)];
+  });
+}
+
+function write(name: string, content: string): string {
+  const path = join(folder, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}

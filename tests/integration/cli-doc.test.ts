@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureBuilt } from '../helpers/built.ts';
 import { ROOT, read } from '../helpers/files.ts';
+import { SPECS } from '../../src/cli/command-specs.ts';
 import { Home } from '../helpers/parley.ts';
 import type { Parley } from '../helpers/parley.ts';
 
@@ -21,6 +22,8 @@ let gateways: Parley[] = [];
 const ELSEWHERE: Record<string, { home: Home; input?: string }> = {
   'parley check broken.jsonc': { home: broken },
   'parley call book_table --arg people=2': { home: demo, input: 'Ada\n2\n' },
+  'parley read demo://about': { home: demo },
+  'parley prompt plan_evening --arg city=Oslo': { home: demo },
 };
 
 beforeAll(async () => {
@@ -41,9 +44,7 @@ afterAll(async () => {
 
 it('shows every command', () => {
   const shown = blocks.map(({ line }) => line).join('\n');
-  for (const name of ['wrap', 'serve', 'check', 'ls', 'call', 'status', 'demo', 'completion']) {
-    expect(shown).toContain(`parley ${name} --help`);
-  }
+  for (const { name } of SPECS) expect(shown).toContain(`parley ${name} --help`);
 });
 
 it.each(blocks)('$line', async ({ line, text }) => {

@@ -108,7 +108,7 @@ function leaveOutOwn(input: ConfigInput, { path, problems, options }: LeaveOut):
 
 /** For a person who has put the gateway into the file of a client, in place of the servers that it was to serve from there. */
 const KEEP_APART =
-  'Keep the servers in a file of Parley: write them to parley.config.jsonc, { "mcpServers": { … } }, and serve that one. What is here can then stay.';
+  'Keep the servers in a file of Parley: write them to parley.config.jsonc, { "mcpServers": { … } }, serve that one, and let the entry here lead to it.';
 
 interface LeaveOut {
   path: string;

@@ -94,7 +94,8 @@ function edit(folded: Folded, { k, v, src, ts }: Extract<Entry, { t: 'edit' }>):
   if (!old) return;
   const later = folded.told.splice(at).slice(1);
   const { no: _, ...rest } = old;
-  folded.told.push({ ...rest, a: old.a + 1, v, src, ts }, ...later.filter((entry) => entry.t === 'ans'));
+  const answers = later.filter((entry) => entry.t === 'ans').map((entry) => ({ ...entry, moved: true as const }));
+  folded.told.push({ ...rest, a: old.a + 1, v, src, ts }, ...answers);
   count(folded, k, old.a + 1);
   forget(
     folded,

@@ -3,6 +3,8 @@
 // 1. Entries are plain JSON. Nothing in them is ever overwritten: going back and changing an answer are entries too.
 // 2. Secrets never enter: an answer that is one stands here as a reference.
 
+import type { Prompt } from '../protocol/prompt.ts';
+
 /** The seed's seven states. */
 export type FlowState = 'idle' | 'active' | 'waiting_user' | 'processing' | 'completed' | 'cancelled' | 'error';
 
@@ -87,7 +89,13 @@ export interface AnswerEntry {
   via: Via;
   /** Of what was asked, where the words matter: consent, and questions for a human. */
   f?: string | undefined;
+  /** Fingerprint of all that was shown; see question/pin.ts. */
+  p?: string | undefined;
+  /** The prompt as it was shown. Not in tokens, which have no room for it. */
+  q?: Prompt | undefined;
   ts: number;
+  /** An earlier answer was changed since: it counts again only for the question that was shown. Found by reading, never written. */
+  moved?: true | undefined;
 }
 
 /** An effect is about to begin; written before it does. */

@@ -1,6 +1,6 @@
 // The one argument that makes a tool interactive. Types only: what stands behind it is engine/.
 // The first argument of every question and step is its key: a literal, the same in every run, because answers are found by it.
-// In a loop the engine adds `#2`, `#3`, … by itself.
+// In a loop the engine adds `#2`, `#3`, … by itself; `scope` gives names instead.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { FileRef } from '../question/check-file.ts';
 import type { AskFailure } from './ask-failure.ts';
@@ -97,6 +97,13 @@ export interface Ask {
     options?: StepOptions<T>,
   ): Promise<T>;
   sleep<K extends string>(key: Key<K>, span: Span): Promise<void>;
+
+  /**
+   * The same `ask` with `id.` before every key, for what is asked about one of many: `ask.scope(item.id).number('count')`. In a loop
+   * without it keys are counted, and an answer whose place in the loop has changed is asked for again. The id is that of the thing, and
+   * not its place in the list.
+   */
+  scope(id: string): Ask;
 
   /** Where the user stands; goes out with the next question. */
   progress(current: number, total?: number, message?: string): void;

@@ -19,54 +19,61 @@ export function createAsk(run: Run): Ask {
 class RunAsk {
   /** Not private: a test may put an object of its own before this one. */
   readonly run: Run;
+  /** Before every key, with a dot. */
+  readonly scopes: string = '';
 
   constructor(run: Run) {
     this.run = run;
   }
 
+  /** Inherits from this one, with whatever a test has put before it. */
+  scope(id: string): RunAsk {
+    return Object.assign(Object.create(this) as RunAsk, { scopes: `${keyOf(this, id)}.` });
+  }
+
   text(key: string, options: Wording = {}): Promise<unknown> {
-    return plain(this.run, 'text', key, options);
+    return plain(this, 'text', key, options);
   }
 
   number(key: string, options: Wording = {}): Promise<unknown> {
-    return plain(this.run, 'number', key, options);
+    return plain(this, 'number', key, options);
   }
 
   confirm(key: string, options: Wording = {}): Promise<unknown> {
-    return plain(this.run, 'confirm', key, options);
+    return plain(this, 'confirm', key, options);
   }
 
   date(key: string, options: Wording = {}): Promise<unknown> {
-    return plain(this.run, 'date', key, options);
+    return plain(this, 'date', key, options);
   }
 
   file(key: string, options: Wording = {}): Promise<unknown> {
-    return plain(this.run, 'file', key, options);
+    return plain(this, 'file', key, options);
   }
 
   custom(key: string, options: Wording = {}): Promise<unknown> {
-    return plain(this.run, 'custom', key, options);
+    return plain(this, 'custom', key, options);
   }
 
   choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
-    return this.run.ask({ key: checked(key), kind: 'choice', options, choices });
+    return this.run.ask({ key: keyOf(this, key), kind: 'choice', options, choices });
   }
 
   choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
-    return this.run.ask({ key: checked(key), kind: 'choices', options, choices });
+    return this.run.ask({ key: keyOf(this, key), kind: 'choices', options, choices });
   }
 
   form(key: string, fields: FormFields, options: Wording = {}): Promise<unknown> {
-    return this.run.ask({ key: checked(key), kind: 'form', options, fields });
+    return this.run.ask({ key: keyOf(this, key), kind: 'form', options, fields });
   }
 
   step(key: string, work: (step: StepContext) => unknown, options: StepOptions<unknown> = {}): Promise<unknown> {
-    return this.run.ask({ key: checked(key), kind: 'step', work, options });
+    return this.run.ask({ key: keyOf(this, key), kind: 'step', work, options });
   }
 
   sleep(key: string, span: Span): Promise<unknown> {
     const sleepMs = toMs(span, 'ask.sleep');
-    return this.run.ask({ key: checked(key), kind: 'step', work: () => undefined, options: {}, sleepMs });
+    return this.run.ask({ key: keyOf(this, key), kind: 'step', work: () => undefined, options: {}, sleepMs });
   }
 
   async try(question: Promise<unknown>): Promise<unknown> {
@@ -129,8 +136,12 @@ class RunAsk {
   }
 }
 
-function plain(run: Run, kind: Kind, key: string, options: Wording): Promise<unknown> {
-  return run.ask({ key: checked(key), kind, options });
+function plain(ask: RunAsk, kind: Kind, key: string, options: Wording): Promise<unknown> {
+  return ask.run.ask({ key: keyOf(ask, key), kind, options });
+}
+
+function keyOf({ scopes }: RunAsk, key: string): string {
+  return scopes === '' ? checked(key) : checked(scopes + checked(key));
 }
 
 const FORBIDDEN = /[~#\0]/;

@@ -7,7 +7,7 @@ import { checkAnswer } from '../question/check.ts';
 import type { Complaint, Question } from '../question/question.ts';
 import { accept } from './accept.ts';
 import type { Run } from './run.ts';
-import { toConsent } from './spec.ts';
+import { pinOf, toConsent } from './spec.ts';
 import type { Spec } from './spec.ts';
 import type { AskWant } from './want.ts';
 
@@ -41,6 +41,7 @@ function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined
   // Neither was taken in: a secret that was an argument is none, and the bytes of a file are not in the store.
   if ((spec.options.secret || spec.kind === 'file') && entry.ty === PREFILLED) return undefined;
   if (entry.f !== toConsent(spec) && entry.ty !== PREFILLED) return undefined;
+  if (entry.moved && entry.ty !== PREFILLED && entry.p !== pinOf(spec, toTongue(run))) return undefined;
   if (entry.no !== undefined) return toUnanswered(entry.no, spec);
   const stored = entry.ty === 'file' || spec.options.secret === true;
   const accepted = accept(entry.v, spec, { tongue: toTongue(run), answers: run.answers, stored });
@@ -52,8 +53,13 @@ function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined
 function fitIncoming(incoming: Incoming, spec: Spec, run: Run): Fitting | undefined {
   const { a, src, via, no } = incoming;
   const consent = toConsent(spec);
+  if (consent !== undefined && incoming.question && incoming.question.consent !== consent) {
+    incoming.verdict = { error: 'The question has changed since it was shown' };
+    return undefined;
+  }
   const entry: AnswerEntry = { t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now };
   if (consent !== undefined) entry.f = consent;
+  if (incoming.question) keepShown(entry, incoming.question);
   if (no !== undefined) {
     incoming.verdict = 'accepted';
     entry.no = no;
@@ -95,7 +101,16 @@ export function toKept(incoming: Incoming, ts: number): AnswerEntry | undefined 
   if (no !== undefined) entry.no = no;
   else if (checked.value !== undefined) entry.v = checked.value;
   if (question.consent !== undefined) entry.f = question.consent;
+  keepShown(entry, question);
   return entry;
+}
+
+/** With more choices than this the words of a question are not written down again with every answer. */
+const MAX_CHOICES = 50;
+
+function keepShown(entry: AnswerEntry, { pin, prompt }: Question): void {
+  if (pin !== undefined) entry.p = pin;
+  if ((prompt.choices?.length ?? 0) <= MAX_CHOICES && prompt.schema === undefined) entry.q = prompt;
 }
 
 /** A question without an answer: declined is no, an optional one is left out, the rest is an error of the body's. */

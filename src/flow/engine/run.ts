@@ -42,6 +42,8 @@ export class Run implements Inside {
   readonly refused = new Map<string, Complaint>();
   /** Questions that were answered. */
   readonly answered: Spec[] = [];
+  /** Of the answers that follow a changed one, those that still count. */
+  readonly kept = new Set<Told | Incoming>();
   progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
   time: number;
   readonly #entropy: Entropy;
@@ -199,6 +201,7 @@ export class Run implements Inside {
     const answer = fit(told, want as AskWant, this);
     if (answer === undefined) return false;
     if (answer.entry) this.#fresh.push(answer.entry);
+    else if (told.t === 'ans' && told.moved) this.kept.add(told);
     this.time = answer.entry?.ts ?? (told as { ts: number }).ts;
     this.#wants.delete(told.k);
     this.answered.push((want as AskWant).spec);

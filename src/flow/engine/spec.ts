@@ -31,7 +31,7 @@ export interface Spec {
   options: Wording;
   choices?: readonly ChoiceOption[] | undefined;
   fields?: FormFields | undefined;
-  /** Keys that the body had used more than once when it asked, and how often. */
+  /** Keys that the body had used more often than this one when it asked, and how often. */
   loops?: string | undefined;
 }
 

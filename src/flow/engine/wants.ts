@@ -14,7 +14,7 @@ export class Wants {
     const { key } = spec;
     const uses = (this.#uses.get(key) ?? 0) + 1;
     this.#uses.set(key, uses);
-    if (this.#loops.size > 0 && spec.kind !== 'step') spec.loops = this.#loopsBefore(key);
+    if (this.#loops.size > 0 && spec.kind !== 'step') spec.loops = this.#loopsAround(uses);
     if (uses > 1) {
       spec.key = `${key}#${uses}`;
       this.#loops.set(key, uses);
@@ -36,9 +36,9 @@ export class Wants {
     this.#open.delete(key);
   }
 
-  /** How often the body has come by in its loops: a question whose own count stays while these change has moved to another turn. */
-  #loopsBefore(key: string): string | undefined {
-    const others = [...this.#loops].filter(([name]) => name !== key).map(([name, uses]) => `${name}#${uses}`);
+  /** Keys that were used more often than this one: if their counts change while its own stays, it has moved to another turn of a loop. */
+  #loopsAround(own: number): string | undefined {
+    const others = [...this.#loops].filter(([, uses]) => uses > own).map(([name, uses]) => `${name}#${uses}`);
     return others.length > 0 ? others.sort().join() : undefined;
   }
 

@@ -1,9 +1,9 @@
 // A session as it is shown to its owner.
 import type { AnyFlow } from '../define.ts';
 import { Run } from '../engine/run.ts';
-import { toField } from '../engine/spec.ts';
+import { pinOf, toField } from '../engine/spec.ts';
 import { fold } from '../fold.ts';
-import type { AnswerEntry, Header } from '../journal.ts';
+import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
 import type { Prompt, PromptType } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -31,22 +31,31 @@ const GONE = (header: Header): StateView => ({ header, history: [], questions: [
 export async function toView({ header, entries }: StoredSession, flow: AnyFlow | undefined): Promise<StateView> {
   if (isEnded(header) || entries.length === 0) return GONE(header);
   const folded = fold(entries);
-  const answers = folded.told.filter((entry): entry is AnswerEntry => entry.t === 'ans' && entry.a > 0);
-  const prompts = answers.length > 0 && flow ? await promptsOf(header, flow, folded) : new Map<string, Prompt>();
-  const history = answers.map((entry, turnId) => ({
-    ...{ turnId, timestamp: entry.ts, response: toResponse(entry) },
-    prompt: prompts.get(entry.k) ?? { type: (entry.ty || 'text') as PromptType, message: entry.k },
-  }));
-  return {
-    header,
-    history,
-    questions: header.current as Question[],
-    data: toData(folded, header.current as Question[]),
-  };
+  const told = folded.told.filter((entry) => entry.t === 'ans');
+  const isClear = told.every(({ moved, q, a }) => !moved && (q !== undefined || a === 0));
+  const replayed = isClear || !flow ? undefined : await replay(header, flow, folded);
+  const answers = told.filter((entry) => !entry.moved || replayed?.kept.has(entry));
+  const history = answers
+    .filter(({ a }) => a > 0)
+    .map((entry, turnId) => ({
+      ...{ turnId, timestamp: entry.ts, response: toResponse(entry) },
+      prompt: toShown(entry, replayed?.shown.get(entry.k)),
+    }));
+  const questions = header.current as Question[];
+  return { header, history, questions, data: toData(folded.start, answers, questions) };
 }
 
-/** The words of questions are not written down: the body is asked for them. */
-async function promptsOf(header: Header, flow: AnyFlow, folded: ReturnType<typeof fold>): Promise<Map<string, Prompt>> {
+/** The words that were shown. In tokens they are not written down, and the body's own are taken if they are the same. */
+function toShown({ q, p, k, ty }: AnswerEntry, now: { prompt: Prompt; pin: string } | undefined): Prompt {
+  if (q) return q;
+  if (now && (p === undefined || p === now.pin)) return now.prompt;
+  return { type: TYPES.has(ty) ? (ty as PromptType) : 'custom', message: k };
+}
+
+const TYPES: ReadonlySet<string> = new Set(['text', 'choice', 'confirm', 'number', 'date', 'file', 'custom']);
+
+/** What the body makes of its journal. */
+async function replay(header: Header, flow: AnyFlow, folded: ReturnType<typeof fold>) {
   const { id: sessionId, locale, lastActivityAt: now } = header;
   let stalled = (_: undefined): void => {};
   const onStall = () => stalled(undefined);
@@ -56,21 +65,23 @@ async function promptsOf(header: Header, flow: AnyFlow, folded: ReturnType<typeo
     stalled = resolve;
   });
   const tongue = { catalogue: flow.options.messages, locale: header.locale };
-  return new Map(run.answered.map((spec) => [spec.key, toField(spec, tongue).prompt]));
+  const shown = new Map(
+    run.answered.map((spec) => [spec.key, { prompt: toField(spec, tongue).prompt, pin: pinOf(spec, tongue) }]),
+  );
+  return { kept: run.kept, shown };
 }
 
 function toResponse({ v, no, ts }: AnswerEntry): PastTurn['response'] {
   return { ...(no === undefined ? !isSecretRef(v) && v !== undefined && { value: v } : { action: no }), timestamp: ts };
 }
 
-function toData({ start, told }: ReturnType<typeof fold>, current: Question[]): Record<string, unknown> {
-  const given = isObject(start.input) ? Object.entries(start.input) : [];
-  const answered = told.flatMap((entry) =>
-    entry.t === 'ans' && entry.v !== undefined ? [[entry.k, entry.v] as const] : [],
-  );
-  const secrets = new Set([
+/** Without secrets, and without what is asked now, though it was answered, or given, before. */
+function toData({ input }: StartEntry, answers: AnswerEntry[], current: Question[]): Record<string, unknown> {
+  const given = isObject(input) ? Object.entries(input) : [];
+  const answered = answers.flatMap(({ k, v }) => (v === undefined ? [] : [[k, v] as const]));
+  const hidden = new Set([
     ...answered.flatMap(([key, value]) => (isSecretRef(value) ? [key] : [])),
-    ...current.flatMap(({ key, secret }) => (secret ? [key] : [])),
+    ...current.map(({ key }) => key),
   ]);
-  return Object.fromEntries([...given, ...answered].filter(([key]) => !secrets.has(key)));
+  return Object.fromEntries([...given, ...answered].filter(([key]) => !hidden.has(key)));
 }

@@ -20,7 +20,7 @@ type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOp
 /** `boundaries` are asked for anew each time: every process has its own. */
 export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: AnyFlow; seen: Observation } {
   const seen: Observation = { steps: [] };
-  const body = async (ask: Ask, input: unknown) => {
+  const watched = (ask: Ask): Ask => {
     const original: Step = (key, work, options) => (ask as unknown as { step: Step }).step(key, work, options);
     const step: Step = (key, work, options = {}) =>
       original(
@@ -37,8 +37,10 @@ export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: A
       );
     // Time stands still, so nobody can wait for it.
     const sleep = (key: string) => original(key, () => undefined);
-    const own = Object.assign(Object.create(ask) as Ask, { step, sleep });
-    const returned: unknown = await flow.body(own, input);
+    return Object.assign(Object.create(ask) as Ask, { step, sleep, scope: (id: string) => watched(ask.scope(id)) });
+  };
+  const body = async (ask: Ask, input: unknown) => {
+    const returned: unknown = await flow.body(watched(ask), input);
     seen.returned = returned;
     return returned;
   };

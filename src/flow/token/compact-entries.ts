@@ -1,7 +1,7 @@
 // Entries of a journal as short lists, for tokens. An answer begins with the number of its kind, everything else with a
 // negative number; times are told from the entry before; what is as usual and stands last is left out.
-// Nothing may get lost: an entry with anything that its list has no place for travels whole. Only why an answer was refused is
-// left behind, which nobody reads.
+// Nothing may get lost: an entry with anything that its list has no place for travels whole. Only two things are left behind: why an
+// answer was refused, which nobody reads, and the words of questions, which the body has.
 import type { AnswerEntry, Entry, Header } from '../journal.ts';
 
 export type Row = unknown[];
@@ -65,14 +65,18 @@ function toRow(entry: Entry, elapsed: number, via: Header['via']): Row | undefin
 }
 
 function answerRow(entry: AnswerEntry, elapsed: number, via: Header['via']): Row | undefined {
-  const { k, v, a, ty, no, src, f } = entry;
+  const { k, v, a, ty, no, src, f, p, q } = entry;
   const kind = KINDS.indexOf(ty);
   const [byVia, bySource] = [VIAS.indexOf(entry.via), SOURCES.indexOf(src)];
-  if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f))) return undefined;
+  if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f, p, q))) return undefined;
   const refusal = no === undefined ? undefined : NOS.indexOf(no);
   if (refusal === -1) return undefined;
   const unusual = [a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f];
-  return [kind, k, v, elapsed, ...unusual];
+  return p === undefined ? [kind, k, v, elapsed, ...unusual] : [kind, k, v, elapsed, toPinBytes(p), ...unusual];
+}
+
+function toPinBytes(pin: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(pin, 'base64url'));
 }
 
 function fromRow(row: Row, last: number, via: Header['via']): Entry {
@@ -113,11 +117,14 @@ function fromRow(row: Row, last: number, via: Header['via']): Entry {
 type AnswerRow = [number, string, unknown, number, number?, number?, number?, number?, string?];
 
 function fromAnswerRow(row: Row, last: number, via: Header['via']): AnswerEntry {
-  const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f] = row as AnswerRow;
+  // Tokens of older versions have no pin, and a number or nothing in its place.
+  const pin = row[4] instanceof Uint8Array ? Buffer.from(row[4]).toString('base64url') : undefined;
+  const plain = pin === undefined ? row : row.toSpliced(4, 1);
+  const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f] = plain as AnswerRow;
   const no = refusal === undefined ? undefined : (NOS[refusal] as AnswerEntry['no']);
   return {
     ...{ t: 'ans', k, a, ty: KINDS[kind]!, ...given({ v, no }), src: SOURCES[source] as AnswerEntry['src'] },
-    ...{ via: byVia === undefined ? via : (VIAS[byVia] as AnswerEntry['via']), ...given({ f }) },
+    ...{ via: byVia === undefined ? via : (VIAS[byVia] as AnswerEntry['via']), ...given({ f, p: pin }) },
     ts: last + elapsed,
   };
 }

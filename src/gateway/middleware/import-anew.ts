@@ -3,23 +3,27 @@
 export async function importAnew(path: string, entries: readonly string[]): Promise<unknown> {
   const { createJiti } = await import('jiti');
   const ours = await Promise.all(entries.map(async (name) => [name, await import(name)] as const));
-  // Without its caches, which would keep former versions.
-  const fresh = { moduleCache: false, fsCache: false, interopDefault: false };
+  // Without its caches, which would keep former versions. With its interop: else parts of Node have no default export.
+  const fresh = { moduleCache: false, fsCache: false, interopDefault: true };
   const load = createJiti(path, { ...fresh, virtualModules: Object.fromEntries(ours) });
   try {
     // Not `load.import`, which leaves .mjs files to Node: Node loads each of them once in the life of a process.
     return toModule(load(path) as unknown);
   } catch (thrown) {
     if (!needsAsync(thrown)) throw thrown;
-    return load.import(path);
+    return toExports((await load.import(path)) as object);
   }
 }
 
 /** What CommonJS exports is the default export. */
 function toModule(exported: unknown): unknown {
-  return typeof exported === 'object' && exported !== null && '__esModule' in exported
-    ? exported
-    : { default: exported };
+  const isModule = typeof exported === 'object' && exported !== null && Object.hasOwn(exported, '__esModule');
+  return isModule ? toExports(exported) : { default: exported };
+}
+
+/** Without the default export that the loader's interop makes up where there is none. */
+function toExports(module: object): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(module).map((name) => [name, (module as Record<string, unknown>)[name]]));
 }
 
 /** It awaits something at its top level, or imports something that does. */

@@ -16,7 +16,7 @@ const sampling = {
 };
 
 describe('without a handler', () => {
-  test('nothing is declared, and whoever asks all the same is refused', async () => {
+  test('nothing is declared, and a server that asks all the same is refused', async () => {
     const answers = make({});
     expect(answers.capabilities).toEqual({});
     for (const ask of [elicitation, sampling, { method: 'roots/list' }, { method: 'interaction.start' }]) {

@@ -44,7 +44,7 @@ test('one that takes itself away while it is told does so', () => {
   expect(count).toBe(1);
 });
 
-test('the end is told once, with its reason, also to whoever asks later', async () => {
+test('the end is reported once, with its reason, also to later listeners', async () => {
   const listeners = new Listeners(new RecordingLog());
   listeners.close('exit code 1');
   listeners.close('closed');

@@ -25,7 +25,7 @@ test('numbers are those that were sent', () => {
   expect(writeExactly(params.toJSON())).toBe(params.text);
 });
 
-test('whoever takes messages as objects gets them so', () => {
+test('a link that takes messages as objects gets objects', () => {
   const params = new WrittenParams({ a: 1 }, '{"m":1}') as unknown as JsonObject;
   const message: Message = { jsonrpc: '2.0', id: 1, method: 'm', params };
   expect(toPlainMessage(message)).toEqual({ jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1, _meta: { m: 1 } } });

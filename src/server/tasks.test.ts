@@ -319,7 +319,7 @@ describe('a question within a task', () => {
     await expect(send('tasks/update', { taskId })).rejects.toMatchObject(missing);
   });
 
-  it('is put to whoever waits for the result', async () => {
+  it('is put to the client that waits for the result', async () => {
     const { server, start } = withTask(asking);
     const taskId = await start(canBeAsked);
     const answer = ({ method, params }: Ask) =>
@@ -355,7 +355,7 @@ describe('a question within a task', () => {
     expect([mute, second].map(({ asked }) => asked.length)).toEqual([0, 1]);
   });
 
-  it('that is refused by whoever waits is refused to the handler', async () => {
+  it('that the waiting client refuses is refused to the handler', async () => {
     const { send, start } = withTask(async (_, call) => String(await call.ask.roots()));
     const taskId = await start(canBeAsked);
     const refusal = new GatewayError('ASK_REFUSED', { method: 'roots/list', reason: 'no' });

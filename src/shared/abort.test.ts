@@ -11,7 +11,7 @@ test('what is settled first counts, and no listener is left', async () => {
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
-test('whoever gives up is told at once, before and while waiting', async () => {
+test('giving up rejects at once, before and while waiting', async () => {
   const never = new Promise(() => {});
   await expect(orAborted(never, AbortSignal.abort(), toReason)).rejects.toThrow('given up');
   const controller = new AbortController();

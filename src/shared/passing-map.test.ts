@@ -20,7 +20,7 @@ describe('what is under way', () => {
     ]);
   });
 
-  it('is handed to whoever takes it out, once', () => {
+  it('is handed over once, to the first that takes it out', () => {
     const map = new PassingMap<number, object>();
     const one = {};
     map.set(1, one);

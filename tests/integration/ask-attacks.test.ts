@@ -85,7 +85,7 @@ describe('the handle of a question', () => {
   });
 });
 
-test('whoever comes for the answer and gives up calls off the call', async () => {
+test('giving up while waiting for the answer cancels the call', async () => {
   const hanging = createServer({ name: 'hanging', version: '1' });
   const seen = { answered: false, aborted: false };
   hanging.tool('hang', {}, async (_, call) => {

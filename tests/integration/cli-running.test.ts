@@ -83,7 +83,7 @@ describe('a gateway is found', () => {
     }
   });
 
-  it('that is wrap with a port, which says that it is well', async () => {
+  it('that is wrap with a port, which answers /healthz', async () => {
     const home = newHome();
     const gateway = start(home, ['wrap', '--port', '0', '--log-calls', '--', ...EXTERNAL]);
     const url = await gateway.url();

@@ -110,7 +110,7 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
     await until('the tool to be told', () => t.server.cancelled === 1);
   });
 
-  test('changes of lists and of resources are told to whoever listens, and to nobody else', async () => {
+  test('changes of lists and resources reach the clients that listen, and no others', async () => {
     await using t = await open();
     const heard: string[] = [];
     t.client.on('tools', () => heard.push('tools'));

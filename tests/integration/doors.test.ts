@@ -185,7 +185,7 @@ describe('TLS', () => {
 });
 
 describe('closing', () => {
-  it('leaves nothing, whoever is connected: the process exits by itself', async () => {
+  it('leaves nothing behind, even with clients connected: the process exits by itself', async () => {
     await using server = await startStorm();
     const session = await openSession(server.url, { capabilities: { elicitation: {} } });
     const get = await session.stream();

@@ -30,7 +30,7 @@ export function keepsOrder(subject: Stored): void {
       expect((await store.lease(id, 'b', 60_000))!.fence).toBeGreaterThan(fence);
     });
 
-    it('run out, and whoever comes late is fenced off', async () => {
+    it('run out, and a late writer is fenced off', async () => {
       const { id } = await stored();
       const slow = (await store.lease(id, 'slow', 20))!;
       const quick = await until('the lease to run out', () => store.lease(id, 'quick', 60_000));

@@ -49,7 +49,7 @@ function paying({ effect, check, tokens, shared, limits = {} }: Paying) {
 
 describe.each(Object.entries(FORMS))('a %s token', (_, make) => {
   describe('whose turns are counted', () => {
-    it('can be shown again by whoever was refused', async () => {
+    it('can be shown again after a refusal', async () => {
       const { answer, begin } = paying({ effect: 'retry', tokens: make({ store: memoryStore() }) });
       const token = await begin();
       await expect(answer(token, 'x'.repeat(200_000))).rejects.toMatchObject({ code: 'FLOW_VALIDATION_FAILED' });

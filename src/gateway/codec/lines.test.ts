@@ -101,7 +101,7 @@ describe('LineReader', () => {
     );
   });
 
-  it('gives large lines as bytes to whoever takes them, however they are cut', () => {
+  it('gives large lines as bytes where they are taken as bytes, however they are cut', () => {
     const large = `{"text":"${'ä€😀 '.repeat(2000)}"}`;
     const bytes = Buffer.from(`small\n${large}\n{}\n${large}\r\n ${large}\nx${large}\n${large}`);
     const expected = ['small', `bytes ${large}`, '{}', `bytes ${large}`, ` ${large}`, `x${large}`, `bytes ${large}`];

@@ -74,7 +74,7 @@ describe('one write', () => {
     expect(chunks.join('')).toBe('a\nb\nc\n');
   });
 
-  it('whoever sends is told when the stream has taken it', async () => {
+  it('the sender is told when the stream has taken it', async () => {
     const { out, waiting } = setUp({ takes: false });
     const told: string[] = [];
     void out.send('a\n').then(() => told.push('a'));

@@ -56,7 +56,7 @@ describe('an object that nobody has read', () => {
     );
   });
 
-  it('is left as it was by whoever makes another one of it', () => {
+  it('stays as it was when another one is made of it', () => {
     const text = '{"a": 1,"b":[2 ]}';
     const unread = raw(text);
     unread.with({ a: 2 });

@@ -171,7 +171,7 @@ describe('requests in flight', () => {
     expect(call(2, 'ping').ends).toEqual([]);
   });
 
-  it('closing for a reason tells it to whoever waits', () => {
+  it('closing for a reason gives the reason to what waits', () => {
     const { open, call, conversation } = converse(never);
     open();
     const outlet = call('a', 'tools/call');
@@ -260,7 +260,7 @@ describe('changes', () => {
     expect(back).toHaveLength(1);
   });
 
-  it('a resource is told to whoever subscribed to it, until they unsubscribe', async () => {
+  it('updates of a resource reach its subscribers, until they unsubscribe', async () => {
     const { target, back, open, call } = converse(() => ({}));
     open();
     target.tell({ kind: 'resource', uri: 'a:' });

@@ -37,7 +37,7 @@ describe('a question outside of any request', () => {
     expect(await answer).toEqual({ roots: [] });
   });
 
-  it('is called off when whoever asked lost interest, or the client is gone', async () => {
+  it('is cancelled when the server lost interest, or the client is gone', async () => {
     const { watcher, back, tell, conversation } = watched();
     tell('notifications/initialized');
     const controller = new AbortController();

@@ -232,7 +232,7 @@ describe('the log of a chain', () => {
     ]);
   });
 
-  it('tells of each mistake, whoever passes its error on', async () => {
+  it('reports each mistake, whichever step passes its error on', async () => {
     const forgets: Step = { name: 'forgets', handle: wrong(() => undefined) };
     const { lines, call } = logging([{ name: 'outer', handle: async (_, next) => await next() }, forgets]);
     await expect(call()).rejects.toMatchObject({ code: 'STEP_MISUSED' });

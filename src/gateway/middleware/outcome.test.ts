@@ -76,7 +76,7 @@ describe('a result that nobody has read', () => {
     expect(resultIn(returned)).toBeInstanceOf(RawObject);
   });
 
-  it('is read for whoever looks something up', async () => {
+  it('is read for a step that looks something up', async () => {
     let found: unknown;
     const step: Step = {
       name: 'a',

@@ -74,7 +74,7 @@ describe('what a server says by itself', () => {
     expect(one.heard).toEqual([log, { kind: 'tools' }]);
   });
 
-  it('is told to whoever is not known as a client, from everywhere', () => {
+  it('reaches listeners that are not known as clients, from everywhere', () => {
     const { audience } = setUp();
     const heard: Change[] = [];
     audience.add((change) => void heard.push(change), undefined);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
 import { Completions } from './completions.ts';
 
-test('whoever waits goes on when all pages were visited, also before it waited', async () => {
+test('a waiting call goes on when all pages were visited, also before it waited', async () => {
   const completions = new Completions(new FakeClock());
   completions.complete('a');
   let isOver = false;

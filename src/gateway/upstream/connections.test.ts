@@ -43,7 +43,7 @@ function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionsOptions, 'share'
 }
 
 describe('clients that cannot be asked', () => {
-  it('share a connection, whoever they are', () => {
+  it('share a connection, whatever their principals', () => {
     const { connections, opened } = setUp();
     const home = connections.home(client('handshake'));
     expect(connections.home(client('handshake', {}, 'bob'))).toBe(home);

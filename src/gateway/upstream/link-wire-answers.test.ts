@@ -12,7 +12,7 @@ describe('answers that are none', () => {
     expect(log.events).toEqual(['answer.unexpected', 'answer.unexpected', 'answer.unexpected']);
   });
 
-  test('one that comes after its call was called off is told to whoever cares', async () => {
+  test('one that comes after its call was cancelled is reported to the listener', async () => {
     const { wire, link, clock, log } = await setUp();
     const late: unknown[] = [];
     const controller = new AbortController();

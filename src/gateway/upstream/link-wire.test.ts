@@ -185,7 +185,7 @@ describe('what the server says by itself', () => {
 });
 
 describe('the end', () => {
-  test('is told to all who wait, and to whoever comes later', async () => {
+  test('is reported to all that wait, and to later callers', async () => {
     const { wire, link, closes } = await setUp();
     const calls = [wire.call({ method: 'a' }), wire.call({ method: 'b', endless: true })];
     link.die('exit code 3; its last words: boom');

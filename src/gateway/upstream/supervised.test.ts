@@ -23,7 +23,7 @@ function setUp(options: Partial<SupervisedOptions> = {}) {
 const CLOSING = { code: 'UPSTREAM_CLOSED', details: { reason: 'Parley is closing' } };
 
 describe('a connection that is closed while it is opened', () => {
-  it('is given up, and whoever waits for it is told', async () => {
+  it('is given up, and those that wait for it are told', async () => {
     const { supervised, openings, upstreams } = setUp();
     const waiting = supervised.get();
     const closed = supervised.close();

@@ -27,7 +27,7 @@ async function start(over: 'stdio' | 'HTTP' = 'stdio', settings: ServerSettings 
 }
 
 describe.each(['stdio', 'HTTP'] as const)('a server with both eras on %s', (over) => {
-  test('is spoken to in the era of each client, whoever comes first', async () => {
+  test('is spoken to in the era of each client, in whatever order they connect', async () => {
     for (const order of [['SDK v1', 'SDK v2, 2026-07-28'] as const, ['SDK v2, 2026-07-28', 'SDK v1'] as const]) {
       await using gateway = await start(over);
       for (const kind of order) {
@@ -51,7 +51,7 @@ describe.each(['stdio', 'HTTP'] as const)('a server with both eras on %s', (over
     await expect(client.client.readResource({ uri: 'note://none' })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test('hears what a handshake client tells it', async () => {
+  test('receives the notifications of a handshake client', async () => {
     await using gateway = await start(over);
     await using client = await connectAskable('SDK v1', gateway.url);
     if (!('sendRootsListChanged' in client.client)) throw new Error('not a client of SDK v1');
@@ -67,7 +67,7 @@ describe.each(['stdio', 'HTTP'] as const)('a server with both eras on %s', (over
     });
   });
 
-  test('asks a stateless client in its own words', async () => {
+  test('asks a stateless client by input_required', async () => {
     await using gateway = await start(over);
     await using client = await connectAskable('SDK v2, 2026-07-28', gateway.url);
     expect(await client.call('ask_in_rounds')).toBe('Oslo');
@@ -89,7 +89,7 @@ test('log messages after the answer reach a handshake client', async () => {
   await until('the message', () => client.heard.includes('notifications/message'));
 });
 
-test('each era has one process, whoever comes', async () => {
+test('each era has one process, however many clients connect', async () => {
   await using gateway = await start();
   const pids = new Set<string>();
   for (const kind of ['SDK v1', 'SDK v2, 2026-07-28', 'SDK v1', 'SDK v2, 2026-07-28'] as const) {

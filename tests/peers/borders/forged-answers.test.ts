@@ -42,7 +42,7 @@ async function curl(url: string, headers: string[], body: string): Promise<strin
 describe('the approval example, as a process', () => {
   beforeAll(() => ensureBuilt());
 
-  test('one curl with an answer to a question that was never put deletes nothing', async () => {
+  test('one curl with an answer to a question that was never asked deletes nothing', async () => {
     using home = new Home(join(ROOT, 'examples', 'approval'));
     await using parley = home.start(['serve', 'parley.config.jsonc', '--port', '0']);
     const url = await parley.url();
@@ -238,7 +238,7 @@ describe('a question to a human in a flow', () => {
     return (await flowGateway({ desk: { server: url, era } })).url;
   }
 
-  test.each(places)('takes no answer ahead, %s', async (_, start) => {
+  test.each(places)('takes no answer before it has asked, %s', async (_, start) => {
     const url = await start();
     const ahead = { name: 'ship', arguments: {}, inputResponses: { what: WHAT, sure: SURE } };
     const first = await call(url, ahead);

@@ -91,7 +91,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
 
   test.each([
     ['log messages', 'log', 'notifications/message'],
-    ['updates, of resources that nobody subscribed to as well', 'updated', 'notifications/resources/updated'],
+    ['updates, also of resources without a subscriber,', 'updated', 'notifications/resources/updated'],
     ['changed lists', 'listChanged', 'notifications/tools/list_changed'],
     ['notifications that the protocol does not know', 'news', 'notifications/acme/news'],
   ])('%s keep their `_meta` and members of their own', async (_, tool, method) => {
@@ -109,7 +109,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(other).toEqual(one);
   });
 
-  test('a sample is asked for and given with all that stands in it, and the progress of the client is told', async () => {
+  test('a sampling request and its answer keep every member, and the client’s progress arrives', async () => {
     const probe = async (heard: Heard) => {
       const told = await call(heard, 'sample');
       const { params } = heard.messages.findLast(({ method }) => method === 'sampling/createMessage');
@@ -122,7 +122,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(other).toEqual(one);
   });
 
-  test('an elicitation is asked and answered with all that stands in it', async () => {
+  test('an elicitation and its answer keep every member', async () => {
     const probe = async (heard: Heard) => {
       const told = await call(heard, 'elicit');
       return { told, asked: heard.messages.findLast(({ method }) => method === 'elicitation/create').params };
@@ -225,7 +225,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
       (client: any) => client.callTool({ name: 'fails', arguments: { code: -32021, message: 'Mine', data: 1 } }),
     ],
     ['a method that is unknown', (client: any) => client.request({ method: 'acme/none' }, ANY)],
-  ])('errors of the server keep code, words and data: %s', async (_, ask) => {
+  ])('errors of the server keep code, message and data: %s', async (_, ask) => {
     const [one, other] = await both(async ({ client }) => {
       const { code, message, data } = await ask(client).catch((error: unknown) => error);
       return { code, message, data };
@@ -290,7 +290,7 @@ describe.each(TRANSPORTS)('a client of 2026-07-28 before a server of 2025-11-25,
     expect(pages).toEqual(['https://example.com/login']);
   });
 
-  test('an error keeps its words and data; its number is the one of the era', async () => {
+  test('an error keeps its message and data; its code is that of the era', async () => {
     const error = await client.readResource({ uri: 'acme://x' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: -32602, data: { uri: 'acme://x', acme: true } });
     expect(error.message).toContain('Resource not found: acme://x');
@@ -363,7 +363,7 @@ describe.each(TRANSPORTS)('what a raw client sees directly and through the gatew
     await probe(through),
   ];
 
-  test('members of the server’s own in its greeting', async () => {
+  test('members of the server’s own in the result of initialize', async () => {
     const [one, other] = await both(async ({ greeting }) => greeting);
     expect(one).toMatchObject({ acme: { kept: [1, null] }, _meta: { 'acme/mark': 1 } });
     expect(other).toMatchObject({ acme: one.acme, _meta: one._meta });
@@ -425,7 +425,7 @@ describe('several servers', () => {
     expect(told).toEqual({ told: { n: 1 } });
   });
 
-  test('completion of what nobody has is an error', async () => {
+  test('completion of an unknown prompt or template is an error', async () => {
     const argument = { name: 'a', value: '' };
     for (const ref of [
       { type: 'ref/prompt', name: 'none' },

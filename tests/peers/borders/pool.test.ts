@@ -199,7 +199,7 @@ describe('a server that does not list', () => {
     }
   });
 
-  test('or is slow to: others see the last list at once, and hear of a newer one', async () => {
+  test('or is slow to: others get the last list at once, and are notified of a newer one', async () => {
     using home = new Home();
     const { clock, pass } = handClock();
     const file = join(home.path, 'now');

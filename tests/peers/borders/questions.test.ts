@@ -43,7 +43,7 @@ describe.each(WAYS)('a server on $transport, clients with $with', ({ transport, 
     expect((await report).text).toBe('the report of alice');
   });
 
-  test('a tool that asks after its client has given up is refused, whoever else has a call under way', async () => {
+  test('a tool that asks after its client has given up is refused, even while another client has a call in flight', async () => {
     await using asking = await startAsking(transport, options);
     const { director } = asking;
     await using alice = await asking.connect('alice');

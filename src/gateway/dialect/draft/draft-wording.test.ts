@@ -65,7 +65,7 @@ describe('the draft dialect', () => {
     expect((await wrong.call(1, 'tools/invoke').answer()).error!.code).toBe(-32602);
   });
 
-  it('tells progress in percent to whoever can show it', async () => {
+  it('reports progress in percent to clients that can show it', async () => {
     const handle: Parameters<typeof converse>[0] = (exchange) => {
       exchange.progress({ progress: 1, total: 3, message: 'm' });
       exchange.progress({ progress: 42 });

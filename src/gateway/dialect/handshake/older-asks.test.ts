@@ -78,7 +78,7 @@ describe('a form', () => {
 });
 
 describe('a link', () => {
-  it('has an id, whoever asked it', () => {
+  it('has an id, whether the server or a step asked it', () => {
     const ask = (elicitationId?: string) => ({
       method: 'elicitation/create',
       params: { mode: 'url', url: 'https://example.com', message: 'm', ...(elicitationId && { elicitationId }) },

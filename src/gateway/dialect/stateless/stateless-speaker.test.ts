@@ -125,7 +125,7 @@ describe('questions', () => {
     ]);
   });
 
-  test('may be answered by whoever made the call', async () => {
+  test('may be answered by the maker of the call', async () => {
     const rounds = [asks({ k: form }), {}];
     const { speaker, events } = setUp(() => rounds.shift());
     const asked: string[] = [];

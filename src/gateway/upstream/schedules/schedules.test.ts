@@ -102,7 +102,7 @@ const schedule = fc.record({
   actions: fc.array(action, { minLength: 10, maxLength: 40 }),
 });
 
-test('nothing goes astray and nothing hangs', { timeout: 3_600_000 }, async () => {
+test('nothing is misdelivered and nothing hangs', { timeout: 3_600_000 }, async () => {
   let delivered = 0;
   let refused = 0;
   const property = fc.asyncProperty(schedule, async ({ actions, ...options }) => {

@@ -12,6 +12,9 @@ const src = join(root, 'src');
 
 const ENTRIES = ['_entries/index', '_entries/flow', '_entries/middleware', '_entries/testing'];
 
+/** Processes that the package starts. */
+const PROCESSES = ['cli/main', 'flow/explore/child'];
+
 /** No entries of the package: `bench/flows`, `tests/kill-loop` and `tests/peers/diff` look at these from inside. */
 const INTERNALS = [
   'gateway/ask/answer-tool',
@@ -55,7 +58,7 @@ const bundle = await rolldown({
   cwd: root,
   platform: 'node',
   plugins: [builtins],
-  input: Object.fromEntries(['cli/main', ...ENTRIES, ...INTERNALS].map((name) => [name, join(src, `${name}.ts`)])),
+  input: Object.fromEntries([...PROCESSES, ...ENTRIES, ...INTERNALS].map((name) => [name, join(src, `${name}.ts`)])),
   external: [/^node:/, ...packages().map((name) => new RegExp(`^${name}(?:/|$)`))],
   transform: { target: 'es2023' },
   onLog(level, log) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { exploreFile } from 'mcp-parley/flow';
 import { testFlow } from 'mcp-parley/testing';
 import { deploy } from './deploy.mjs';
 import { importTable } from './import.mjs';
@@ -19,9 +20,10 @@ for (const [name, flow] of Object.entries(FLOWS)) {
   const args = [parley, 'run', here(`${name}.mjs`), '--answers', answers, '--json'];
   const run = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
   console.log(`${name}: ${JSON.stringify(run)}`);
+  const explored = await exploreFile(new URL(`${name}.mjs`, import.meta.url));
   for (const kind of ['form', 'page']) {
     const played = await testFlow(flow)
-      .asClient(kind)
+      .asClient(kind, { explored })
       .answer(JSON.parse(readFileSync(answers, 'utf8')));
     assert.deepEqual(played.result, run);
   }

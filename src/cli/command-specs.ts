@@ -241,6 +241,26 @@ export const SPECS: readonly CommandSpec[] = [
     ],
   },
   {
+    name: 'explore',
+    summary: 'find the questions of your flows, so that clients can give the answers as arguments',
+    usage: ['FILE [--out FILE] [--check]'],
+    about: [
+      'Runs the flows of the file with made-up answers, in a process that can reach nothing: no file, no network, no other',
+      'process, no timer. It stops at every consent and at the first thing that reaches out, and says where. What it finds is',
+      'written beside the file, for the option "explored" of serveFlows.',
+    ],
+    options: {
+      out: { type: 'string', value: 'FILE', text: 'where to write it (default: FILE with .explored.json at its end)' },
+      check: { type: 'boolean', text: 'write nothing; exit status 1 where the file is missing or no longer right' },
+      help,
+    },
+    words: { file: true },
+    examples: [
+      { line: 'parley explore trip.mjs', does: 'writes trip.explored.json' },
+      { line: 'parley explore trip.mjs --check', does: 'for CI' },
+    ],
+  },
+  {
     name: 'status',
     summary: 'how each server of the running gateway is, and why one is failing',
     usage: ['[URL|CONFIG] [options]', '[options] -- COMMAND [ARGS…]'],

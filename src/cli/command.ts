@@ -92,6 +92,15 @@ export interface RunCommand {
   json: boolean;
 }
 
+export interface ExploreCommand {
+  name: 'explore';
+  file: string;
+  /** Undefined: beside the file. */
+  out: string | undefined;
+  /** Only say whether what is written is what would be written. */
+  check: boolean;
+}
+
 export interface ReadCommand extends Reach {
   name: 'read';
   uri: string;
@@ -118,6 +127,7 @@ export type Runnable =
   | LsCommand
   | CallCommand
   | RunCommand
+  | ExploreCommand
   | ReadCommand
   | PromptCommand
   | StatusCommand

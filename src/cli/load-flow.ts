@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';
+import { flowsOf, isFlow } from '../flow/explore/flows-of.ts';
 import { importAnew, whyNotImported } from '../gateway/middleware/import-anew.ts';
 import { isObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -16,7 +17,7 @@ export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
     throw bad(whyNotImported(thrown));
   });
   const exported = isObject(module) ? module : {};
-  const flows = [...new Set(Object.values(exported).flat())].filter(isFlow);
+  const flows = flowsOf(exported);
   if (name !== undefined) {
     const found = flows.find((flow) => flow.name === name);
     if (!found) throw bad(`has no flow ${name}${flows.length > 0 ? `; it has ${namesOf(flows)}` : ''}`);
@@ -30,8 +31,4 @@ export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
 
 function namesOf(flows: AnyFlow[]): string {
   return flows.map(({ name }) => name).join(', ');
-}
-
-function isFlow(value: unknown): value is AnyFlow {
-  return isObject(value) && typeof value.name === 'string' && typeof value.body === 'function' && 'timeoutMs' in value;
 }

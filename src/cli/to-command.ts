@@ -33,6 +33,7 @@ const READERS: Record<Runnable['name'], (given: Given) => Runnable> = {
   ls: toLs,
   call: toCall,
   run: toRun,
+  explore: toExplore,
   read: toRead,
   prompt: toPrompt,
   status: toStatus,
@@ -171,6 +172,12 @@ function toRun({ values, words }: Given): Runnable {
     args: toPairs(values['arg'], '=', '--arg name=value'),
     json: values['json'] === true,
   };
+}
+
+function toExplore({ values, words }: Given): Runnable {
+  const file = only(words, 'explore');
+  if (file === undefined) throw new Mistake('Name the file with the flows.');
+  return { name: 'explore', file, out: values['out'] as string | undefined, check: values['check'] === true };
 }
 
 /** Whom to talk to: a URL or a file as a word, the options, or a command after `--`; one of them at most. */

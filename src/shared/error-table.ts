@@ -222,6 +222,10 @@ export const ERRORS = {
     'The body of {tool} reached out by itself ({what}) at {where}',
     'Do that in ask.step, so that it is written down and not done again in every turn.',
   ]),
+  FLOW_REACHES_OUT: row(-32603, 500, 'config', [
+    '{file} was not explored: it reached out by itself ({what}) at {where}; nothing was done',
+    'Do that in ask.step, and nothing at module scope; or leave it unexplored and declare its `input`.',
+  ]),
   FLOW_CHANGED: row(-32603, 500, 'config', [
     '{tool} has changed under an open session: {key} was {was} and is {is} now',
     'Give it another key, or serve the version that the session began with.',

@@ -6,6 +6,7 @@ import { createLog, createServer } from 'mcp-parley';
 import type { Client, ConnectOptions, ParleyServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
 import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { exploredOf } from '../helpers/explored.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';
 import { elicits, modern } from '../helpers/mcp-http.ts';
@@ -50,9 +51,11 @@ const survey = flow({ name: 'survey', description: 'Asks 40 things, one by one' 
   return said.join(' ');
 });
 
+const explored = await exploredOf(trip);
+
 async function serving(): Promise<{ server: ParleyServer; url: string }> {
   const server = createServer({ name: 'flows', version: '1', log: QUIET, keys: KEYS });
-  serveFlows(server, [trip, ship, login, load, large, build, survey], { keys: KEYS });
+  serveFlows(server, [trip, ship, login, load, large, build, survey], { keys: KEYS, explored });
   const { url } = await server.listen({ port: 0 });
   return { server, url };
 }

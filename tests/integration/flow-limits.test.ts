@@ -27,7 +27,7 @@ afterAll(() => Promise.all(servers.map((server) => server.close())));
 async function serving(limits: Partial<FlowLimits>, options: ServeFlowsOptions = {}) {
   const server = createServer({ name: 'limits', version: '1', log: QUIET });
   servers.push(server);
-  serveFlows(server, FLOWS, { explore: false, limits, ...options });
+  serveFlows(server, FLOWS, { limits, ...options });
   const { url } = await server.listen({ port: 0 });
   return async () => {
     const { wire } = await socketWire(Number(new URL(url).port));

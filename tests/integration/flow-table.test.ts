@@ -4,10 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFlow } from 'mcp-parley/testing';
-import { CELLS, FLOWS, answersOf, flowOf, isSame, playAll, resultOf } from '../helpers/flow-table/cells.ts';
+import { CELLS, FLOWS, answersOf, exploredOf, flowOf, isSame, playAll, resultOf } from '../helpers/flow-table/cells.ts';
 import type { Cell, FlowName, Outcome } from '../helpers/flow-table/cells.ts';
 import { toDocument } from '../helpers/flow-table/document.ts';
 import { EXEMPTIONS, exemptionOf } from '../helpers/flow-table/exemptions.ts';
+import { ensureBuilt } from '../helpers/built.ts';
 import { ROOT, read } from '../helpers/files.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
@@ -23,6 +24,7 @@ let outcomes = new Map<Cell, Outcome>();
 const wanted = new Map<FlowName, unknown>();
 
 beforeAll(async () => {
+  ensureBuilt();
   redis = hasRedis ? await startRedis() : undefined;
   for (const name of FLOWS) wanted.set(name, await resultOf(name));
   outcomes = await playAll(cells, redis?.url ?? '');
@@ -54,14 +56,15 @@ it('exempts nothing that does not occur', () => {
 
 describe('the survey in a client that gives a call up after 10 rounds', () => {
   it('asked together', async () => {
-    const tested = testFlow(await flowOf('survey')).asClient('input-required', { maxRounds: 10 });
+    const explored = await exploredOf('survey');
+    const tested = testFlow(await flowOf('survey')).asClient('input-required', { maxRounds: 10, explored });
     const played = await tested.answer(answersOf('survey'));
     expect(played).toMatchObject({ result: wanted.get('survey'), ways: ['form'], rounds: 4, kept: false });
   });
 
   it('one by one: the call goes on by its handle', async () => {
     const survey = await flowOf('survey');
-    const tested = testFlow(survey).asClient('input-required', { maxRounds: 10, explore: false });
+    const tested = testFlow(survey).asClient('input-required', { maxRounds: 10 });
     const played = await tested.answer(answersOf('survey'));
     expect(played).toMatchObject({ result: wanted.get('survey'), rounds: 40, ways: ['form', 'page'] });
   });

@@ -1,6 +1,9 @@
 // `parley run`: a flow of the user's, played on the terminal or with the answers of a file. Nothing is kept.
 import { readFileSync } from 'node:fs';
 import type { AnyFlow } from '../../flow/define.ts';
+import { exploreFile } from '../../flow/explore/explore-file.ts';
+import { NOTHING } from '../../flow/explore/explored.ts';
+import { toExplored } from '../../flow/explore/explored-file.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
 import type { GivenAnswer } from '../../flow/session/requests.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
@@ -9,6 +12,7 @@ import type { Turn } from '../../flow/session/turn.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { createLog } from '../../shared/log.ts';
 import type { RunCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
 import { loadFlow } from '../load-flow.ts';
@@ -23,13 +27,27 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     const flow = await loadFlow(command.file, command.flow);
     const answers = command.answers === undefined ? {} : readAnswers(command.answers);
     sessions = new Sessions([flow]);
-    const args = toArguments(command.args, {}, toInputSchema(flow, await sessions.explored(flow)));
+    const args = toArguments(command.args, {}, await schemaOf(flow, command, print));
     return finish(await play(flow, { sessions, args, answers }), command, print);
   } catch (thrown) {
     print.problem(errorWords(thrown));
     return 1;
   } finally {
     await sessions?.close();
+  }
+}
+
+/** Whether 3 is a number or a text depends on the question. */
+async function schemaOf(flow: AnyFlow, { file, args }: RunCommand, print: Printer): Promise<JsonObject> {
+  if (args.length === 0) return {};
+  const declared = flow.input?.json['properties'];
+  const isDeclared = (name: string) => isObject(declared) && Object.hasOwn(declared, name);
+  if (args.every(([name]) => isDeclared(name))) return toInputSchema(flow, NOTHING);
+  try {
+    return toInputSchema(flow, toExplored(flow, [await exploreFile(file)], createLog({ level: 'silent' })));
+  } catch (thrown) {
+    print.problem(errorWords(thrown));
+    return toInputSchema(flow, NOTHING);
   }
 }
 

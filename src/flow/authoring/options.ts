@@ -30,6 +30,11 @@ export interface AskOptions<T> extends FieldOptions<T> {
   by?: 'human';
   /** Travels with no other question. */
   alone?: boolean;
+  /**
+   * May be asked in one round with the question before it: no answer and no argument makes it needless. Only where the flow was
+   * explored, and nothing that depends on an answer is in it.
+   */
+  ahead?: boolean;
   /** How long it waits, and what happens then. Default: as long as its session. */
   timeout?: Span;
   onTimeout?: 'default' | 'cancel' | 'error';

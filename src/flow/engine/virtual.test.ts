@@ -26,7 +26,7 @@ describe('time and randomness in a body', () => {
       seen.push(world(ask));
       await ask.text('b');
     });
-    const sessions = new Sessions([body], { clock, explore: false });
+    const sessions = new Sessions([body], { clock });
     const began = clock.now();
     const { header } = await sessions.start({ ...me, tool: 'x' });
     clock.move(5000);
@@ -61,7 +61,7 @@ describe('time and randomness in a body', () => {
       }
     };
     const watching = watch();
-    const sessions = new Sessions([body], { clock, explore: false });
+    const sessions = new Sessions([body], { clock });
     const { result } = await sessions.start({ ...me, tool: 'x' });
     state.running = false;
     await watching;
@@ -74,7 +74,7 @@ describe('time and randomness in a body', () => {
 
   it('cannot be guessed from what was seen of another session', async () => {
     const body = flow({ name: 'x' }, async (ask) => [ask.uuid(), Math.random()]);
-    const sessions = new Sessions([body], { explore: false });
+    const sessions = new Sessions([body]);
     const results = await Promise.all(Array.from({ length: 20 }, () => sessions.start({ ...me, tool: 'x' })));
     expect(new Set(results.map(({ result }) => JSON.stringify(result))).size).toBe(20);
   });

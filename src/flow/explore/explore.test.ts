@@ -1,23 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Ask } from '../authoring/ask.ts';
 import { f } from '../authoring/fields.ts';
 import { msg } from '../authoring/words.ts';
 import { flow } from '../define.ts';
+import type { AnyFlow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { explore } from './explore.ts';
+import { toExploredFlows } from './explored-file.ts';
 
 let effects = 0;
 
 const book = flow({ name: 'book', input: z.object({ city: z.string().optional() }) }, async (ask, input) => {
   const city = input.city ?? (await ask.text('city', { message: 'Where to?' }));
-  const day = await ask.date('day', { message: `When to ${city}?` });
-  const travellers = await ask.number('travellers', { min: 1, integer: true });
-  const cls = await ask.choice('cls', ['economy', 'business']);
+  const day = await ask.date('day', { message: `When to ${city}?`, ahead: true });
+  const travellers = await ask.number('travellers', { min: 1, integer: true, ahead: true });
+  const cls = await ask.choice('cls', ['economy', 'business'], { ahead: true });
   const meal = cls === 'business' ? await ask.choice('meal', ['fish', 'meat']) : undefined;
   const quote = await ask.step('quote', () => ({ price: ++effects }));
   const ok = await ask.confirm('ok', { message: `Pay ${quote.price}?` });
   return { city, day, travellers, meal, ok };
 });
+
+/** As they are served after `parley explore`. */
+async function exploredSessions(tool: AnyFlow): Promise<Sessions> {
+  return new Sessions([tool], { explored: toExploredFlows([{ flow: tool, explored: await explore(tool) }]) });
+}
 
 describe('exploring', () => {
   it('finds what is asked, what always is, and stops at the result of a step', async () => {
@@ -34,7 +42,7 @@ describe('exploring', () => {
     expect(effects).toBe(0);
   });
 
-  it('finds what comes next whatever is answered', async () => {
+  it('finds what comes next whatever is answered, where the author lets it be asked ahead', async () => {
     const { next } = await explore(book);
     expect([...next].map(([key, specs]) => [key, specs.map((spec) => spec.key)])).toEqual([
       ['day', ['travellers']],
@@ -43,7 +51,7 @@ describe('exploring', () => {
   });
 
   it('takes six questions in four rounds', async () => {
-    const sessions = new Sessions([book]);
+    const sessions = await exploredSessions(book);
     const turn = await sessions.start({ principal: 'me', tool: 'book' });
     const session = { principal: 'me', sessionId: turn.header.id };
     const rounds = [turn.questions.map(({ key }) => key)];
@@ -65,7 +73,7 @@ describe('exploring', () => {
   });
 
   it('takes answers to questions that were put ahead in any order', async () => {
-    const sessions = new Sessions([book]);
+    const sessions = await exploredSessions(book);
     const { header } = await sessions.start({ principal: 'me', tool: 'book', args: { city: 'Oslo' } });
     const answer = (promptId: string, value: unknown) =>
       sessions.answer({ principal: 'me', sessionId: header.id, answers: [{ promptId, value }] });
@@ -79,10 +87,10 @@ describe('exploring', () => {
   it('takes forty questions in four rounds', async () => {
     const keys = Array.from({ length: 40 }, (_, at) => `q${at}` as 'q');
     const survey = flow({ name: 'survey' }, async (ask) => {
-      for (const key of keys) await ask.choice(key, ['never', 'rarely', 'often', 'always']);
+      for (const key of keys) await ask.choice(key, ['never', 'rarely', 'often', 'always'], { ahead: true });
       return 'thanks';
     });
-    const sessions = new Sessions([survey]);
+    const sessions = await exploredSessions(survey);
     let turn = await sessions.start({ principal: 'me', tool: 'survey' });
     let rounds = 0;
     for (; turn.questions.length > 0; rounds++) {
@@ -95,41 +103,69 @@ describe('exploring', () => {
 
   it('sees a branch that needs two answers at once', async () => {
     const both = flow({ name: 'both' }, async (ask) => {
-      const [a, b] = [await ask.confirm('a'), await ask.confirm('b')];
-      if (!a && !b) await ask.text('why');
-      await ask.text('end');
+      const [a, b] = [await ask.choice('a', ['x', 'y']), await ask.choice('b', ['x', 'y'], { ahead: true })];
+      if (a === 'x' && b === 'y') await ask.text('why', { ahead: true });
+      await ask.text('end', { ahead: true });
     });
     const { questions, next } = await explore(both);
-    expect(questions.map(({ spec, always }) => [spec.key, always])).toEqual([
-      ...[
-        ['a', true],
-        ['b', true],
-        ['end', true],
-      ],
-      ['why', false],
-    ]);
+    expect(Object.fromEntries(questions.map(({ spec, always }) => [spec.key, always]))).toEqual({
+      a: true,
+      b: true,
+      end: true,
+      why: false,
+    });
     expect([...next.keys()]).toEqual(['a', 'why']);
   });
 
-  it('keeps alone what wants to be, and what people must say themselves', async () => {
+  it('asks one at a time what its author has not allowed', async () => {
+    const plain = flow({ name: 'plain' }, async (ask) => {
+      if ((await ask.text('a')) === 'stop') return;
+      await ask.text('b');
+    });
+    expect((await explore(plain)).next.size).toBe(0);
+  });
+
+  it('keeps alone what wants to be, secrets, and what people must say themselves', async () => {
     const shy = flow({ name: 'shy' }, async (ask) => {
       await ask.text('a');
-      await ask.text('b', { alone: true });
-      await ask.text('c');
-      await ask.confirm('d', { by: 'human' });
-      await ask.form('e', { x: f.text(), y: f.number() });
-      await ask.text('g', { message: msg('hello') });
+      await ask.text('b', { alone: true, ahead: true });
+      await ask.text('c', { ahead: true });
+      await ask.text('s', { secret: true, ahead: true });
+      await ask.form('e', { x: f.text(), y: f.number() }, { ahead: true });
+      await ask.text('g', { message: msg('hello'), ahead: true });
+      await ask.text('h', { by: 'human', ahead: true });
+      await ask.text('never');
     });
-    const { next } = await explore(shy);
+    const { next, questions } = await explore(shy);
     expect([...next.keys()]).toEqual(['e']);
+    expect(questions.at(-1)?.spec.key).toBe('h');
+  });
+
+  it.each<[string, (ask: Ask) => Promise<unknown>]>([
+    ['a confirmation', (ask) => ask.confirm('stop')],
+    ['a form with one', (ask) => ask.form('stop', { ok: f.confirm() })],
+    ['whatever a person must say', (ask) => ask.choice('stop', ['yes', 'no'], { by: 'human' })],
+    ['a question beside one', (ask) => Promise.all([ask.text('beside'), ask.confirm('stop')])],
+  ])('answers no consent, neither yes nor no: %s', async (_, consent) => {
+    let passed = 0;
+    const wipe = flow({ name: 'wipe' }, async (ask) => {
+      await ask.text('dir');
+      await consent(ask);
+      passed++;
+      await ask.text('after');
+    });
+    const { questions } = await explore(wipe);
+    const keys = questions.map(({ spec }) => spec.key);
+    expect({ passed, keys }).toMatchObject({ passed: 0, keys: expect.arrayContaining(['dir', 'stop']) });
+    expect(keys).not.toContain('after');
   });
 
   it('puts nothing ahead that depends on the time or on chance', async () => {
     const timely = flow({ name: 'timely' }, async (ask) => {
       await ask.text('a');
-      await ask.date('b', { min: ask.today() });
-      await ask.text('c', { message: `Ticket ${ask.uuid()}?` });
-      await ask.text('d');
+      await ask.date('b', { min: ask.today(), ahead: true });
+      await ask.text('c', { message: `Ticket ${ask.uuid()}?`, ahead: true });
+      await ask.text('d', { ahead: true });
     });
     expect([...(await explore(timely)).next.keys()]).toEqual(['c']);
   });

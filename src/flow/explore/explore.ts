@@ -1,60 +1,45 @@
-// Finds the questions of a flow by running it with made-up answers: which there are, which are always asked, and which come next
-// whatever is answered, so that they can travel together. Done once per version of the function, never for a request.
+// Finds the questions of a flow by running it with made-up answers: which there are, which are always asked, and which may be asked
+// together with those before them. It runs the author's code, so it belongs into a process that can do no harm: see explore-file.ts.
 import type { AnyFlow } from '../define.ts';
-import { toField, toFields } from '../engine/spec.ts';
 import type { Spec } from '../engine/spec.ts';
+import { NOTHING, toRoundKey } from './explored.ts';
+import type { Explored, FoundQuestion } from './explored.ts';
+import { mergeSpecs } from './merge-specs.ts';
+import type { Sighting } from './merge-specs.ts';
 import type { Variant } from './probe.ts';
 import { walk } from './walk.ts';
-import type { Walk } from './walk.ts';
+import type { Round, Walk } from './walk.ts';
 
 /** Of each of the two sets of answers. */
 const MAX_WAYS = 256;
 
-export interface FoundQuestion {
-  spec: Spec;
-  /** Asked on every way through the body. */
-  always: boolean;
+export interface ExploreOptions {
+  /** Looked at on the way: true ends it, and nothing is found. */
+  isOver?: () => boolean;
 }
 
-export interface Explored {
-  questions: FoundQuestion[];
-  /** What is asked next, whatever is answered to these questions; by their keys. */
-  next: ReadonlyMap<string, Spec[]>;
-}
-
-export const NOTHING: Explored = { questions: [], next: new Map() };
-const explored = new WeakMap<AnyFlow, Promise<Explored>>();
-
-export function explore(flow: AnyFlow): Promise<Explored> {
-  if (flow.options.explore === false) return Promise.resolve(NOTHING);
-  const known = explored.get(flow) ?? exploreNow(flow);
-  explored.set(flow, known);
-  return known;
-}
-
-export function toRoundKey(specs: readonly Pick<Spec, 'key'>[]): string {
-  return specs.map(({ key }) => key).join(' ');
-}
-
-async function exploreNow(flow: AnyFlow): Promise<Explored> {
-  const ways = [...(await waysFrom(flow, 'a')), ...(await waysFrom(flow, 'b'))];
+export async function explore(flow: AnyFlow, { isOver = () => false }: ExploreOptions = {}): Promise<Explored> {
+  if (flow.options.explore === false) return NOTHING;
+  const ways = [...(await waysFrom(flow, 'a', isOver)), ...(await waysFrom(flow, 'b', isOver))];
+  if (isOver()) return NOTHING;
   const isKnown = ways.length < 2 * MAX_WAYS;
-  return { questions: toQuestions(ways), next: isKnown ? toNext(ways, flow) : new Map() };
+  const merged = toMerged(ways);
+  return { questions: toQuestions(ways, merged), next: isKnown ? toNext(ways, merged) : new Map() };
 }
 
 /**
  * From one set of answers on, each answer that a body may branch on is changed by itself. A change that leads to other questions is
  * a branch, and is followed further; one that leads to the same questions is none.
  */
-async function waysFrom(flow: AnyFlow, variant: Variant): Promise<Walk[]> {
-  const first = await walk(flow, [], variant);
+async function waysFrom(flow: AnyFlow, variant: Variant, isOver: () => boolean): Promise<Walk[]> {
+  const first = await walk(flow, [], { variant, isOver });
   const ways = [first];
   const open = [first];
   const shapes = new Set([toShape(first)]);
   for (let from = open.shift(); from; from = open.shift()) {
     for (const { at, value } of from.others) {
-      if (ways.length >= MAX_WAYS) return ways;
-      const way = await walk(flow, [...from.decisions.slice(0, at), value], variant);
+      if (ways.length >= MAX_WAYS || isOver()) return ways;
+      const way = await walk(flow, [...from.decisions.slice(0, at), value], { variant, isOver });
       ways.push(way);
       if (!shapes.has(toShape(way))) open.push(way);
       shapes.add(toShape(way));
@@ -67,47 +52,58 @@ function toShape({ rounds }: Walk): string {
   return rounds.map(({ specs }) => toRoundKey(specs)).join('\n');
 }
 
-function toQuestions(ways: Walk[]): FoundQuestion[] {
-  const found = new Map<string, { spec: Spec; ways: number }>();
-  for (const { rounds } of ways) {
-    for (const round of rounds) {
-      for (const spec of round.specs) {
-        const known = found.get(spec.key) ?? { spec, ways: 0 };
-        if (!round.afterStep) known.ways++;
-        found.set(spec.key, known);
+type Merged = ReadonlyMap<string, { spec: Spec; whole: boolean }>;
+
+/** By key, in the order in which they were first met. */
+function toMerged(ways: readonly Walk[]): Merged {
+  const sightings = new Map<string, Sighting[]>();
+  for (const { variant, rounds } of ways) {
+    for (const { specs, isAfterProbes } of rounds) {
+      for (const spec of specs) {
+        const known = sightings.get(spec.key) ?? [];
+        known.push({ spec, variant, isAfterProbes });
+        sightings.set(spec.key, known);
       }
     }
   }
-  return [...found.values()].map(({ spec, ways: count }) => ({ spec, always: count === ways.length }));
+  return new Map([...sightings].flatMap(([key, all]) => toPair(key, mergeSpecs(all))));
 }
 
-/** A round that follows another on every way, in the same words, depends on no answer that was made up. */
-function toNext(ways: Walk[], flow: AnyFlow): Map<string, Spec[]> {
-  const next = new Map<string, { specs: Spec[]; said: string } | undefined>();
+function toPair<T>(key: string, value: T | undefined): [string, T][] {
+  return value === undefined ? [] : [[key, value]];
+}
+
+function toQuestions(ways: readonly Walk[], merged: Merged): FoundQuestion[] {
+  const met = new Map<string, number>();
+  for (const { specs } of ways.flatMap(({ rounds }) => rounds.filter(({ afterStep }) => !afterStep))) {
+    for (const { key } of specs) met.set(key, (met.get(key) ?? 0) + 1);
+  }
+  return [...merged.values()].map(({ spec }) => ({ spec, always: met.get(spec.key) === ways.length }));
+}
+
+/** A round that follows another on every way, in the same words, and that its author lets be asked with it. */
+function toNext(ways: readonly Walk[], merged: Merged): Map<string, Spec[]> {
+  const next = new Map<string, string | undefined>();
+  const following = new Map<string, Spec[]>();
   for (const { rounds } of ways) {
     rounds.forEach((round, at) => {
       const key = toRoundKey(round.specs);
-      const after = toFollowing(rounds, at, flow);
-      if (!next.has(key)) next.set(key, after);
-      else if (next.get(key)?.said !== after?.said) next.set(key, undefined);
+      const after = toFollowing(round, rounds[at + 1], merged);
+      const said = after && JSON.stringify(after);
+      if (!next.has(key)) next.set(key, said);
+      else if (next.get(key) !== said) next.set(key, undefined);
+      if (after) following.set(key, after);
     });
   }
-  return new Map([...next].flatMap(([key, after]) => (after ? [[key, after.specs]] : [])));
+  return new Map([...next].flatMap(([key, said]) => (said === undefined ? [] : toPair(key, following.get(key)))));
 }
 
-function toFollowing(rounds: Walk['rounds'], at: number, flow: AnyFlow) {
-  const [round, after] = [rounds[at], rounds[at + 1]];
-  if (!round || !after || after.afterStep !== round.afterStep) return undefined;
-  if ([...round.specs, ...after.specs].some(({ options }) => options.alone || options.by === 'human' || options.secret))
-    return undefined;
-  // A validation of the author's own may look at other answers.
-  if (after.specs.some(({ options }) => options.validate)) return undefined;
-  const tongue = { catalogue: flow.options.messages, locale: undefined };
-  const said = after.specs.map((spec) => [
-    spec.key,
-    toField(spec, tongue),
-    spec.fields && toFields(spec.fields, tongue),
-    spec.options.message,
-  ]);
-  return { specs: after.specs, said: JSON.stringify(said) };
+function toFollowing(round: Round, after: Round | undefined, merged: Merged): Spec[] | undefined {
+  if (!after || after.afterStep !== round.afterStep) return undefined;
+  if (round.specs.some(({ options }) => options.alone || options.secret)) return undefined;
+  const may = after.specs.every(({ key, kind, options }) => {
+    const isPlain = options.by !== 'human' && kind !== 'confirm' && !options.secret && !options.alone;
+    return options.ahead === true && isPlain && merged.get(key)?.whole === true;
+  });
+  return may ? after.specs : undefined;
 }

@@ -1,4 +1,4 @@
-// Made-up answers. Two of each kind: what comes out the same for both does not depend on the answer.
+// Made-up answers. Two of each kind: what comes out the same for both does not depend on the answer. There is none for a consent.
 import type { Spec } from '../engine/spec.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -10,14 +10,12 @@ const PLAIN: Record<string, [unknown, unknown]> = {
   text: ['alpha', 'omega two'],
   number: [1, 42],
   date: [day(0), day(700)],
-  confirm: [true, false],
   file: [file('a.txt'), file('b.txt')],
   custom: ['alpha', 'omega two'],
 };
 
 /** Answers that a body may branch on, each of which is a way of its own. */
 export function forksOf({ kind, choices = [] }: Spec): unknown[] | undefined {
-  if (kind === 'confirm') return [true, false];
   return kind === 'choice' ? choices.map(valueOf) : undefined;
 }
 

@@ -5,22 +5,68 @@ import { toField, toFields } from '../engine/spec.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
-import type { Explored, FoundQuestion } from './explore.ts';
+import type { Explored, FoundQuestion } from './explored.ts';
 
-/** `all`: whoever calls cannot be asked, so what is always asked must be given. */
-export function toInputSchema(flow: AnyFlow, { questions }: Explored, needs: 'some' | 'all' = 'some'): JsonObject {
+/** Models refuse all tools of a client if one of them has an argument with another name. A question in a loop is `name#2` there. */
+const NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+export interface InputSchemaOptions {
+  /** `all`: whoever calls cannot be asked, so what is always asked must be given. */
+  needs?: 'some' | 'all';
+  /** Room for the schema as JSON. What is declared is there in any case; of the questions, as many as fit. */
+  maxBytes?: number;
+}
+
+export function toInputSchema(flow: AnyFlow, explored: Explored, options: InputSchemaOptions = {}): JsonObject {
+  return fitInputSchema(flow, explored, options).schema;
+}
+
+/** `left`: how many questions did not fit. */
+export function fitInputSchema(
+  flow: AnyFlow,
+  { questions }: Explored,
+  { needs = 'some', maxBytes = Infinity }: InputSchemaOptions = {},
+): { schema: JsonObject; left: number } {
   const declared = flow.input?.json ?? { type: 'object' };
   const own = isObject(declared['properties']) ? declared['properties'] : {};
-  // Secrets and a person's own word cannot come as arguments.
-  const found = questions.filter(
-    ({ spec: { key, options } }) => !(key in own || options.secret || options.by === 'human'),
-  );
+  const found = questions.filter(({ spec }) => !(spec.key in own) && canBeArgument(spec));
+  for (let count = found.length; count > 0; count--) {
+    const left = found.length - count;
+    const schema = toSchema(flow, { declared, found: found.slice(0, count), needs, left });
+    if (Buffer.byteLength(JSON.stringify(schema)) <= maxBytes) return { schema, left };
+  }
+  return { schema: found.length === 0 ? declared : withNote(declared, found.length), left: found.length };
+}
+
+/** Secrets and a person's own word cannot be. */
+function canBeArgument({ key, options, fields = {} }: FoundQuestion['spec']): boolean {
+  return !options.secret && options.by !== 'human' && [key, ...Object.keys(fields)].every((name) => NAME.test(name));
+}
+
+interface Parts {
+  declared: JsonObject;
+  found: readonly FoundQuestion[];
+  needs: 'some' | 'all';
+  left: number;
+}
+
+function toSchema(flow: AnyFlow, { declared, found, needs, left }: Parts): JsonObject {
   const properties = Object.fromEntries(found.map((one) => [one.spec.key, toAnswerSchema(asked(flow, one))]));
   const needed = needs === 'some' ? [] : found.filter((one) => one.always && isRequired(asked(flow, one)));
   const required = [...((declared['required'] as string[] | undefined) ?? []), ...needed.map(({ spec }) => spec.key)];
-  if (Object.keys(properties).length === 0) return declared;
-  const { required: _, ...rest } = declared;
-  return { ...rest, properties: { ...own, ...properties }, ...(required.length > 0 && { required }) };
+  const { required: _, properties: own, ...rest } = declared;
+  const schema = {
+    ...rest,
+    properties: { ...(isObject(own) ? own : {}), ...properties },
+    ...(required.length > 0 && { required }),
+  };
+  return left === 0 ? schema : withNote(schema, left);
+}
+
+function withNote(schema: JsonObject, left: number): JsonObject {
+  const note = `Not all questions of this tool are listed: it may ask ${left} more.`;
+  const { description } = schema;
+  return { ...schema, description: typeof description === 'string' ? `${description} ${note}` : note };
 }
 
 function asked(flow: AnyFlow, { spec }: FoundQuestion) {

@@ -1,4 +1,5 @@
-// One way through a body with made-up answers, up to where the result of a step is looked into. Nothing is written, no step is run.
+// One way through a body with made-up answers, up to where the result of a step is looked into, and up to the first consent: nobody's
+// yes or no is made up. Nothing is written, no step is run.
 import type { AnyFlow } from '../define.ts';
 import { Run } from '../engine/run.ts';
 import type { Rest } from '../engine/rest.ts';
@@ -7,7 +8,8 @@ import type { StepWant } from '../engine/want.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, Entry } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { createPoison } from './poison.ts';
+import { toPlainSpec } from './plain-spec.ts';
+import { Poisoned, createPoison } from './poison.ts';
 import { forksOf, inputProbe, probeOf } from './probe.ts';
 import type { Variant } from './probe.ts';
 
@@ -21,9 +23,12 @@ export interface Round {
   specs: Spec[];
   /** A step came before it: whether it is asked at all may depend on that. */
   afterStep: boolean;
+  /** Answers came before it of which there are more than can be tried. */
+  isAfterProbes: boolean;
 }
 
 export interface Walk {
+  variant: Variant;
   rounds: Round[];
   /** What was answered where the body may branch, in order. */
   decisions: unknown[];
@@ -33,28 +38,55 @@ export interface Walk {
   whole: boolean;
 }
 
-export async function walk(flow: AnyFlow, decisions: readonly unknown[], variant: Variant): Promise<Walk> {
-  const way: Walk = { rounds: [], decisions: [...decisions], others: [], whole: false };
+/** `isOver`: looked at whenever the body rests. */
+export async function walk(
+  flow: AnyFlow,
+  decisions: readonly unknown[],
+  { variant, isOver }: { variant: Variant; isOver: () => boolean },
+): Promise<Walk> {
+  const way: Walk = { variant, rounds: [], decisions: [...decisions], others: [], whole: false };
   const poison = createPoison();
   const circumstances = { seed: SEEDS[variant], ts: systemClock.now() + LATER[variant] };
   const { ts } = circumstances;
   const body = begin(flow, circumstances);
-  let [decided, steps] = [0, 0];
-  for (let rest = await body.next(); rest && !poison.used && way.rounds.length < MAX_ROUNDS; rest = await body.next()) {
+  const isDone = () => poison.used || isOver() || way.rounds.length >= MAX_ROUNDS;
+  let [decided, steps, probes] = [0, 0, 0];
+  for (let rest = await body.next(); rest && !isDone(); rest = await body.next()) {
     if (rest.kind === 'steps') {
       steps += rest.steps.length;
       for (const want of rest.steps) pretend(body.run, want, { v: poison.value, ts });
     } else if (rest.kind === 'asks') {
-      const specs = rest.asks.map(({ spec }) => spec);
-      way.rounds.push({ specs, afterStep: steps > 0 });
-      for (const spec of specs) {
+      const asked = rest.asks.map(({ spec }) => spec);
+      const specs = toPlain(asked);
+      if (!specs) return way;
+      way.rounds.push({ specs, afterStep: steps > 0, isAfterProbes: probes > 0 });
+      if (specs.some(isConsent)) return way;
+      for (const spec of asked) {
         const forks = forksOf(spec);
+        if (!forks) probes++;
         const value = forks ? decide(way, decided++, { forks, variant }) : probeOf(spec, variant);
         body.run.telling.add(toEntry(spec, { value, ts }));
       }
     } else return { ...way, whole: rest.kind === 'ended' };
   }
   return way;
+}
+
+/** Undefined where a step has a part in their words. */
+function toPlain(asked: readonly Spec[]): Spec[] | undefined {
+  try {
+    return asked.map(toPlainSpec);
+  } catch (thrown) {
+    if (thrown instanceof Poisoned) return undefined;
+    throw thrown;
+  }
+}
+
+/** A person's own word, also where it is a field of a form. */
+function isConsent({ kind, options, fields = {} }: Spec): boolean {
+  return (
+    kind === 'confirm' || options.by === 'human' || Object.values(fields).some((field) => field.kind === 'confirm')
+  );
 }
 
 /** The run of a body, and where it comes to rest; undefined where it waits for something of its own. */

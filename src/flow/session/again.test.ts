@@ -40,7 +40,7 @@ const CASES = Object.entries(KINDS).flatMap(([name, kind]) => [0, 10].map((warm)
 describe.each(CASES)('$name ($warm bodies in memory)', ({ warm, ask, given, others }) => {
   const begun = async () => {
     const tool = flow({ name: 'x' }, async (one) => [await ask(one), await one.text('next')]);
-    const sessions = new Sessions([tool], { warm, explore: false, log: createLog({ level: 'silent' }) });
+    const sessions = new Sessions([tool], { warm, log: createLog({ level: 'silent' }) });
     const { header } = await sessions.start({ ...me, tool: 'x' });
     const answer = (value: unknown) =>
       sessions.answer({ ...me, sessionId: header.id, answers: [{ promptId: 'q~1', value }] });

@@ -23,7 +23,7 @@ const weather = flow({ name: 'weather', description: 'Tells the weather' }, asyn
 });
 
 async function play(tools: ToolCallerOption | undefined) {
-  const sessions = new Sessions([weather], { log, explore: false, tools });
+  const sessions = new Sessions([weather], { log, tools });
   open.push(sessions);
   return settled(await sessions.start({ principal: 'ada', tool: 'weather', args: {}, via: 'flow' }));
 }

@@ -27,7 +27,7 @@ async function atWork() {
       });
     await ask.step('work', (step) => work(step.signal), { effect: 'retry', timeout: '1h' });
   });
-  const process = () => new Sessions([tool], { clock, store, log: createLog({ level: 'silent' }), explore: false });
+  const process = () => new Sessions([tool], { clock, store, log: createLog({ level: 'silent' }) });
   const [first, second] = [process(), process()];
   const { header } = await first.start({ ...me, tool: 'x' });
   const session = { ...me, sessionId: header.id };

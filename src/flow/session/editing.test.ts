@@ -19,7 +19,7 @@ const tool = flow({ name: 'x' }, async (ask) => {
 
 async function begun() {
   const store = memoryStore();
-  const sessions = new Sessions([tool], { store, log, explore: false });
+  const sessions = new Sessions([tool], { store, log });
   const session = { ...me, sessionId: (await sessions.start({ ...me, tool: 'x' })).header.id };
   const answer = async (value: unknown) => settled(await sessions.answer({ ...session, answers: [{ value }] }));
   await answer('first-secret');

@@ -20,7 +20,7 @@ function cluster() {
   const clock = manualClock();
   const store = memoryStore({ clock });
   const node = (body: (ask: Ask) => Promise<unknown>, own: Clock = clock) =>
-    new Sessions([flow({ name: 'x' }, body)], { clock: own, store, log, explore: false, leaseMs: LEASE_MS });
+    new Sessions([flow({ name: 'x' }, body)], { clock: own, store, log, leaseMs: LEASE_MS });
   /** One that will die: nothing that it has planned ever happens. */
   const mortal = (body: (ask: Ask) => Promise<unknown>) =>
     node(body, { now: () => clock.now(), after: () => () => {} });

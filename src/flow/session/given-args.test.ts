@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
+import { explore } from '../explore/explore.ts';
+import { toExploredFlows } from '../explore/explored-file.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn.ts';
 
@@ -8,6 +10,7 @@ const load = flow({ name: 'load' }, async (ask, input) => {
   const text = await ask.step('read', async (step) => Buffer.from(await step.bytes(file)).toString());
   return { file, length: text.length, given: Object.keys(input['table'] ?? {}) };
 });
+const explored = toExploredFlows([{ flow: load, explored: await explore(load) }]);
 const me = { principal: 'me', tool: 'load' };
 const csv = (name: string, length: number) => ({
   table: { name, mimeType: 'text/csv', data: Buffer.from('x'.repeat(length)).toString('base64') },
@@ -15,7 +18,7 @@ const csv = (name: string, length: number) => ({
 
 describe('a file that was given as an argument', () => {
   it('is kept beside the journal, and read like one that was asked for', async () => {
-    const sessions = new Sessions([load]);
+    const sessions = new Sessions([load], { explored });
     const { result } = await settled(await sessions.start({ ...me, args: csv('a.csv', 120_000) }));
     expect(result).toMatchObject({ length: 120_000, file: { name: 'a.csv', size: 120_000 } });
     expect(result).toMatchObject({ given: ['name', 'mimeType', 'size', 'sha256'] });
@@ -26,18 +29,18 @@ describe('a file that was given as an argument', () => {
     ['is too large', csv('a.csv', 160_000)],
     ['names bytes that somebody else has brought', { table: { name: 'a.csv', mimeType: '', size: 1, sha256: 'x' } }],
   ])('is asked for if it %s', async (_, args) => {
-    const turn = await settled(await new Sessions([load]).start({ ...me, args }));
+    const turn = await settled(await new Sessions([load], { explored }).start({ ...me, args }));
     expect(turn.questions.map(({ key }) => key)).toEqual(['table']);
   });
 
   it('is asked for where nothing is known of the question', async () => {
-    const sessions = new Sessions([load], { explore: false });
+    const sessions = new Sessions([load]);
     const turn = await settled(await sessions.start({ ...me, args: csv('a.csv', 10) }));
     expect(turn.questions.map(({ key }) => key)).toEqual(['table']);
   });
 
   it('is refused if it is larger than any file may be', async () => {
-    const sessions = new Sessions([load], { limits: { fileBytes: 1000 } });
+    const sessions = new Sessions([load], { explored, limits: { fileBytes: 1000 } });
     await expect(sessions.start({ ...me, args: csv('a.csv', 2000) })).rejects.toMatchObject({
       code: 'FLOW_VALIDATION_FAILED',
     });

@@ -1,7 +1,7 @@
 // Arguments as a session may keep them. They come from a model: secrets among them go no further, and the bytes of files lie beside the
 // journal, like those of files that were asked for.
 import type { AnyFlow } from '../define.ts';
-import type { FoundQuestion } from '../explore/explore.ts';
+import type { FoundQuestion } from '../explore/explored.ts';
 import { toField } from '../engine/spec.ts';
 import type { Tongue } from '../engine/spec.ts';
 import type { Header } from '../journal.ts';

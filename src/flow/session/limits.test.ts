@@ -17,7 +17,7 @@ async function begun(
 ) {
   const clock = manualClock();
   const log = createLog({ level: 'silent' });
-  const sessions = new Sessions([flow({ name: 'x', ...options }, body)], { clock, log, limits, explore: false });
+  const sessions = new Sessions([flow({ name: 'x', ...options }, body)], { clock, log, limits });
   const turn = await settled(await sessions.start({ ...me, tool: 'x' }));
   const session = { ...me, sessionId: turn.header.id };
   const answer = async (value: unknown) => settled(await sessions.answer({ ...session, answers: [{ value }] }));

@@ -9,7 +9,7 @@ import type { Turn } from './turn.ts';
 const me = { principal: 'me' };
 
 async function played(body: (ask: Ask) => Promise<unknown>, answers: unknown[]) {
-  const sessions = new Sessions([flow({ name: 'x' }, body)], { clock: manualClock(), explore: false });
+  const sessions = new Sessions([flow({ name: 'x' }, body)], { clock: manualClock() });
   let turn = await sessions.start({ ...me, tool: 'x' });
   const session = { ...me, sessionId: turn.header.id };
   const answer = async (value: unknown) => settled(await sessions.answer({ ...session, answers: [{ value }] }));

@@ -18,7 +18,7 @@ const book = flow({ name: 'book', description: 'Book a trip' }, async (ask) => {
 
 async function started(flows = [book], tool = 'book', args?: Record<string, unknown>) {
   const clock = manualClock();
-  const sessions = new Sessions(flows, { clock, explore: false });
+  const sessions = new Sessions(flows, { clock });
   const turn = await sessions.start({ ...me, tool, args });
   const session = { ...me, sessionId: turn.header.id };
   const answer = (...answers: GivenAnswer[]) => sessions.answer({ ...session, answers });

@@ -5,8 +5,9 @@ import type { Header } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Question } from '../question/question.ts';
-import { NOTHING, explore } from '../explore/explore.ts';
-import type { Explored } from '../explore/explore.ts';
+import { toExplored } from '../explore/explored-file.ts';
+import { NOTHING } from '../explore/explored.ts';
+import type { Explored } from '../explore/explored.ts';
 import type { Incoming } from '../engine/fit.ts';
 import { answered, answeredWarm } from './answered.ts';
 import { isEnd, toIncoming } from './answering.ts';
@@ -41,6 +42,7 @@ const MAX_TRIES = 20;
 export class Sessions {
   readonly setup: Setup;
   readonly #flows: ReadonlyMap<string, AnyFlow>;
+  readonly #explored: ReadonlyMap<string, Explored>;
   readonly #live: Map<string, Live>;
   readonly #listeners = new Set<(event: SessionEvent) => void>();
   readonly #sweeper: Sweeper;
@@ -51,8 +53,10 @@ export class Sessions {
     this.#live = of ? of.all.#live : new Map<string, Live>();
     this.#sweeper = new Sweeper(this);
     if (of) this.#sweeper.stop();
-    // Now, and not when the first request comes.
-    else for (const flow of this.#flows.values()) void this.explored(flow);
+    const { explored, log } = this.setup;
+    this.#explored = of
+      ? of.all.#explored
+      : new Map([...this.#flows.values()].map((flow) => [flow.name, toExplored(flow, explored, log)]));
   }
 
   /** The same over another store, for as long as a request lasts: nothing happens by itself there. */
@@ -60,9 +64,9 @@ export class Sessions {
     return new Sessions([], {}, { all: this, store });
   }
 
-  /** The questions of a flow, as far as they can be found without its user. */
-  explored(flow: AnyFlow): Promise<Explored> {
-    return this.setup.explore ? explore(flow) : Promise.resolve(NOTHING);
+  /** What is known of the questions of a flow without running it. */
+  explored({ name }: AnyFlow): Explored {
+    return this.#explored.get(name) ?? NOTHING;
   }
 
   get flows(): ReadonlyMap<string, AnyFlow> {
@@ -72,7 +76,7 @@ export class Sessions {
   async start(request: StartRequest): Promise<Turn> {
     const flow = this.#flows.get(request.tool);
     if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: request.tool });
-    const { questions } = await this.explored(flow);
+    const { questions } = this.explored(flow);
     const { header, entries } = await startOf(this.setup, flow, { request, questions });
     return (await this.drive({ flow, header, entries: [], prefix: entries, stored: false })) as Turn;
   }
@@ -178,7 +182,7 @@ export class Sessions {
   }
 
   async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
-    const { next } = await this.explored(input.flow);
+    const { next } = this.explored(input.flow);
     const turn = await new Drive({ ...input, next, setup: this.setup, onLive: this.#follow }).turn();
     if (turn) this.#sweeper.expect(turn.header);
     return turn;

@@ -9,6 +9,8 @@ import { createSealer } from '../../shared/seal.ts';
 import type { Sealer } from '../../shared/seal.ts';
 import type { ToolCallerOption } from '../authoring/tool-caller.ts';
 import type { Checks } from '../engine/run-input.ts';
+import { readExplored } from '../explore/explored-file.ts';
+import type { ExploredFlows, ExploredOption } from '../explore/explored-file.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
@@ -25,8 +27,8 @@ export interface SessionOptions {
   keys?: string[] | undefined;
   /** Who calls tools for steps (`step.call`): a gateway, or a client. */
   tools?: ToolCallerOption | undefined;
-  /** False: no flow is run with made-up answers to find its questions. */
-  explore?: boolean | undefined;
+  /** What `parley explore` has found in the flows, or the file it was written to. Default: only declared arguments are known. */
+  explored?: ExploredOption | undefined;
   /** What happens when a body reaches out by itself. Default: `throw`, in production `warn`. */
   checks?: Checks | undefined;
   /**
@@ -54,7 +56,7 @@ export interface Setup {
   readonly limits: FlowLimits;
   readonly sealer: Sealer;
   readonly tools: ToolCallerOption | undefined;
-  readonly explore: boolean;
+  readonly explored: readonly ExploredFlows[];
   readonly checks: Checks;
   readonly frames: Frames;
   readonly virtual: boolean;
@@ -73,14 +75,15 @@ const WARM_BODIES = 1000;
 export function toSetup(options: SessionOptions, env: Record<string, string | undefined> = process.env): Setup {
   const clock = options.clock ?? systemClock;
   const isProduction = env['NODE_ENV'] === 'production';
+  const log = options.log ?? createLog();
   return {
     store: options.store ?? memoryStore({ clock }),
     clock,
-    log: options.log ?? createLog(),
+    log,
     limits: { ...DEFAULT_FLOW_LIMITS, ...options.limits },
     sealer: createSealer(options.keys),
     tools: options.tools,
-    explore: options.explore ?? true,
+    explored: readExplored(options.explored, log),
     checks: options.checks ?? (isProduction ? 'warn' : 'throw'),
     frames: new Frames(options.warm ?? (isProduction ? WARM_BODIES : 0)),
     virtual: options.virtual ?? true,

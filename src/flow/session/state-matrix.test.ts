@@ -73,7 +73,7 @@ class Subject {
   process(): Sessions {
     const limits = { tombstoneMs: 2 * DURATION_MS };
     const { clock, store, log, warm } = this;
-    return new Sessions(this.flows, { clock, store, log, warm, explore: false, limits });
+    return new Sessions(this.flows, { clock, store, log, warm, limits });
   }
 
   async start(name: string): Promise<this> {

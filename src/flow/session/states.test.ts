@@ -99,7 +99,7 @@ describe('the owner', () => {
 
 it('a tool that never comes to its first question fails', async () => {
   const clock = manualClock();
-  const sessions = new Sessions([hanging], { clock, explore: false, log: createLog({ level: 'silent' }) });
+  const sessions = new Sessions([hanging], { clock, log: createLog({ level: 'silent' }) });
   const turn = await sessions.start({ ...me, tool: 'hanging' });
   expect(turn.header.state).toBe('active');
   clock.move(10_001);
@@ -112,7 +112,7 @@ it('a tool that never comes to its first question fails', async () => {
 async function begun(name: string): Promise<Subject> {
   const clock = manualClock();
   const log = createLog({ level: 'silent' });
-  const sessions = new Sessions([tool, hanging, broken], { clock, log, explore: false });
+  const sessions = new Sessions([tool, hanging, broken], { clock, log });
   const { header } = await sessions.start({ ...me, tool: name });
   return { sessions, clock, session: { ...me, sessionId: header.id } };
 }

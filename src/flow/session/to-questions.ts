@@ -3,7 +3,7 @@ import type { Run } from '../engine/run.ts';
 import { toConsent, toField, toFields } from '../engine/spec.ts';
 import type { Spec } from '../engine/spec.ts';
 import type { AskWant } from '../engine/want.ts';
-import { toRoundKey } from '../explore/explore.ts';
+import { toRoundKey } from '../explore/explored.ts';
 import { toMs } from '../authoring/span.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';

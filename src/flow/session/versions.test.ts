@@ -14,7 +14,7 @@ type Body = (ask: Ask) => Promise<unknown>;
 async function begun(body: Body, answers: unknown[], options: Partial<FlowOptions> = {}) {
   const store = memoryStore();
   const deploy = (next: Body, more: Partial<FlowOptions> = options) =>
-    new Sessions([flow({ name: 'x', ...more }, next)], { store, explore: false });
+    new Sessions([flow({ name: 'x', ...more }, next)], { store });
   const first = deploy(body);
   const { header } = await first.start({ ...me, tool: 'x', locale: 'en' });
   const session = { ...me, sessionId: header.id };

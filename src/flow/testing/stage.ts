@@ -32,7 +32,7 @@ export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
   const begin = () => {
     // All answers come within the second that stands still.
     const limits = { respondsPerSecond: Infinity };
-    const options = { clock, limits, leaseMs: 0, graceMs: 0, explore: false, log: createLog({ level: 'silent' }) };
+    const options = { clock, limits, leaseMs: 0, graceMs: 0, log: createLog({ level: 'silent' }) };
     const fixed = { newId: () => 'session_test', newSeed: () => 'c2VlZGZvcnRlc3RzISEhIQ', keys: ['tests'] };
     return new Sessions([watched], { ...options, ...fixed, store: mortalStore(memory, boundaries, journal) });
   };

@@ -39,7 +39,6 @@ function paying({ effect, check, tokens, shared, limits = {} }: Paying) {
     tokens,
     shared,
     log,
-    explore: false,
   });
   const answer = (token: string, value: unknown) =>
     travelling.go(token, bearer, ({ id }, sessions) => sessions.answer({ ...me, sessionId: id, answers: [{ value }] }));

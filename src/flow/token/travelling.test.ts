@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
+import { explore } from '../explore/explore.ts';
+import { toExploredFlows } from '../explore/explored-file.ts';
 import { memoryStore } from '../store/memory.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
@@ -53,10 +55,11 @@ describe.each(Object.entries(FORMS))('sessions in %s tokens', (_, make) => {
   it('know the questions that were put ahead', async () => {
     const ask3 = flow({ name: 'book', description: 'Three that hang on nothing' }, async (ask) => [
       await ask.text('a', { message: 'a?' }),
-      await ask.text('b', { message: 'b?' }),
-      await ask.text('c', { message: 'c?' }),
+      await ask.text('b', { message: 'b?', ahead: true }),
+      await ask.text('c', { message: 'c?', ahead: true }),
     ]);
-    const place = new TravellingSessions([ask3], { tokens: make() });
+    const explored = toExploredFlows([{ flow: ask3, explored: await explore(ask3) }]);
+    const place = new TravellingSessions([ask3], { tokens: make(), explored });
     const { turn, token } = await begun(place);
     expect(turn.questions.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
     const last = await answer(token!, { 'a~1': 'x', 'b~1': 'y', 'c~1': 'z' }, place);

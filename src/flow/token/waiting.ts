@@ -15,7 +15,7 @@ export async function toWaiting(sessions: Sessions, session: StoredSession): Pro
   const { header, entries } = withHeld(sessions.setup, session);
   if (header.state !== 'waiting_user') return session;
   const flow = sessions.flowOf(header);
-  const { next } = await sessions.explored(flow);
+  const { next } = sessions.explored(flow);
   const { id: sessionId, locale, lastActivityAt: now } = header;
   let stalled = (_: undefined): void => {};
   const onStall = () => stalled(undefined);

@@ -7,10 +7,12 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { createLog } from '../../shared/log.ts';
 import { callFlow } from '../channel/call-flow.ts';
 import type { Called } from '../channel/call-flow.ts';
 import type { AnyFlow } from '../define.ts';
-import { toInputSchema } from '../explore/to-input-schema.ts';
+import { readExplored } from '../explore/explored-file.ts';
+import { fitInputSchema } from '../explore/to-input-schema.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
@@ -26,12 +28,17 @@ export interface ServeFlowsOptions extends SessionOptions {
   interactive?: boolean | undefined;
   /** Sessions of MCP Flow are kept nowhere and travel in signed tokens; needs `keys`. */
   tokens?: 'signed' | undefined;
+  /** Room for each flow in a list of tools. Questions that do not fit are not listed as arguments. Default 4096. */
+  listBytes?: number | undefined;
 }
+
+const LIST_BYTES = 4096;
 
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
   const { log = server.options.log, clock = server.options.clock } = options;
   const { keys = server.options.keys ?? [randomBytes(32).toString('base64')] } = options;
-  const setup = { ...options, log, clock, keys };
+  const explored = readExplored(options.explored, log ?? createLog());
+  const setup = { ...options, log, clock, keys, explored };
   const sessions = new Sessions(flows, setup);
   const called = {
     sessions,
@@ -42,7 +49,8 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))
     : storedDesk(sessions);
   const pushes = new Pushes(sessions.setup.log);
-  for (const flow of flows) addTool(server, flow, called);
+  const { listBytes = LIST_BYTES } = options;
+  for (const flow of flows) addTool(server, flow, { called, listBytes });
   const declaration = declare(options, desk);
   const native =
     options.interactive === false
@@ -71,28 +79,21 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   return sessions;
 }
 
-/** Its schema is found by exploring it, which takes a moment; until then it takes anything. */
-function addTool(server: Server, flow: AnyFlow, called: Called): void {
+/** Its list entry is what is declared and what was explored: the same from the first list to the last. */
+function addTool(server: Server, flow: AnyFlow, { called, listBytes }: { called: Called; listBytes: number }): void {
   const { title, description, icons, annotations, meta } = flow.options;
   const about = Object.fromEntries(
     Object.entries({ title, description, icons, annotations, meta }).filter(([, value]) => value !== undefined),
   );
-  const add = (input: JsonObject) =>
-    server.answeredTool(
-      flow.name,
-      { ...about, input, ...(flow.options.long && { task: 'optional' as const }) },
-      (exchange) => callFlow(exchange, flow, called),
-    );
-  const registration = add({ type: 'object' });
-  void called.sessions.explored(flow).then((explored) => {
-    server.batch(
-      () => {
-        registration.remove();
-        add(toInputSchema(flow, explored));
-      },
-      { silent: true },
-    );
-  });
+  const { log } = called.sessions.setup;
+  const taken = Buffer.byteLength(JSON.stringify({ name: flow.name, ...about, inputSchema: '' }));
+  const { schema: input, left } = fitInputSchema(flow, called.sessions.explored(flow), { maxBytes: listBytes - taken });
+  if (left > 0) log.warn({ tool: flow.name, listBytes, notListed: left }, 'flow.list-cut');
+  server.answeredTool(
+    flow.name,
+    { ...about, input, ...(flow.options.long && { task: 'optional' as const }) },
+    (exchange) => callFlow(exchange, flow, called),
+  );
 }
 
 /** Sessions of calls that are ended with their questions. Files and secrets of theirs are kept after all. */

@@ -62,13 +62,12 @@ export async function playAsClient(
   if (!Object.hasOwn(KINDS, kind))
     throw new GatewayError('BAD_OPTION', { option: 'kind of client', reason: `there is no ${kind}` });
   const how: Kind = KINDS[kind];
-  const { server, watched, seen, ready } = serve(flow, how, options);
+  const { server, watched, seen } = serve(flow, how, options);
   const person = new Person(answers);
   const given = how.plays === 'arguments' ? { ...args, ...answers } : args;
   // No timer of a server keeps a process from ending, and there is no socket here that would.
   const alive = setInterval(() => {}, 60_000);
   try {
-    await ready;
     const call = { tool: flow.name, args: given };
     const outcome =
       how.plays === 'flow'
@@ -84,7 +83,6 @@ export async function playAsClient(
   }
 }
 
-/** `ready`: until then its arguments are not known. */
 function serve(flow: AnyFlow, { plays, channels }: Kind, options: ServeFlowsOptions) {
   const watched = watchStore(options.store ?? memoryStore());
   const { flow: observable, seen } = observed(flow, () => new Boundaries());
@@ -93,8 +91,8 @@ function serve(flow: AnyFlow, { plays, channels }: Kind, options: ServeFlowsOpti
   const { log } = collectLog();
   const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels } });
   const limits = { ...UNHURRIED, ...options.limits };
-  const sessions = serveFlows(server, [served], { log, keys: KEYS, ...options, limits, store: watched.store });
-  return { server, watched, seen, ready: sessions.explored(served) };
+  serveFlows(server, [served], { log, keys: KEYS, ...options, limits, store: watched.store });
+  return { server, watched, seen };
 }
 
 type Call = { tool: string; args: Record<string, unknown> };

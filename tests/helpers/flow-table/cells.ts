@@ -1,7 +1,8 @@
 // The example flows, each as every kind of client meets it, in every store.
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyFlow } from 'mcp-parley/flow';
+import { exploreFile } from 'mcp-parley/flow';
+import type { AnyFlow, ExploredFlows } from 'mcp-parley/flow';
 import { testFlow } from 'mcp-parley/testing';
 import type { ClientKind, PlayedAsClient } from 'mcp-parley/testing';
 import { ROOT, read } from '../files.ts';
@@ -37,6 +38,15 @@ export async function flowOf(name: FlowName): Promise<AnyFlow> {
   return module[EXPORTS[name]]!;
 }
 
+const explored = new Map<FlowName, Promise<ExploredFlows>>();
+
+/** As `parley explore` finds it, in a process of its own. */
+export function exploredOf(name: FlowName): Promise<ExploredFlows> {
+  const known = explored.get(name) ?? exploreFile(join(ROOT, `examples/flows/${name}.mjs`));
+  explored.set(name, known);
+  return known;
+}
+
 export function answersOf(name: FlowName): Record<string, unknown> {
   return JSON.parse(read(`examples/flows/answers/${name}.json`)) as Record<string, unknown>;
 }
@@ -65,7 +75,8 @@ async function play({ flow, kind, store }: Cell, redis: string): Promise<Outcome
   const place = await STORES[store](redis);
   const tokens = store === 'token' ? { tokens: 'signed' as const } : {};
   try {
-    const tested = testFlow(await flowOf(flow)).asClient(kind, { store: place.store, ...tokens });
+    const explored = await exploredOf(flow);
+    const tested = testFlow(await flowOf(flow)).asClient(kind, { store: place.store, explored, ...tokens });
     const played = await tested.answer(answersOf(flow));
     return played.isError ? { failure: String(played.result) } : { played };
   } catch (thrown) {

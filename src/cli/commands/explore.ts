@@ -1,0 +1,37 @@
+// `parley explore`: the questions of the flows of a file, found without any effect, and written to a file for `serveFlows`.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { exploreFile } from '../../flow/explore/explore-file.ts';
+import type { ExploredFlow } from '../../flow/explore/explored-file.ts';
+import type { ExploreCommand } from '../command.ts';
+import { errorWords } from '../error-words.ts';
+import type { Printer } from '../print.ts';
+
+export async function explore({ file, out, check }: ExploreCommand, print: Printer): Promise<number> {
+  const path = out ?? file.replace(/\.[cm]?[jt]sx?$/, '').concat('.explored.json');
+  try {
+    const found = await exploreFile(file);
+    const text = `${JSON.stringify(found, undefined, 2)}\n`;
+    if (check) return checked({ file, path, text }, print);
+    writeFileSync(path, text);
+    for (const flow of found.flows) print.line(`${flow.name}: ${wordsFor(flow)}`);
+    print.line(`Written to ${path}`);
+    return 0;
+  } catch (thrown) {
+    print.problem(errorWords(thrown));
+    return 1;
+  }
+}
+
+function checked({ file, path, text }: { file: string; path: string; text: string }, print: Printer): number {
+  const isThere = existsSync(path);
+  if (isThere && readFileSync(path, 'utf8') === text) return 0;
+  print.problem(
+    `${path} ${isThere ? `is not what ${file} asks now` : 'is missing'}. Write it with: parley explore ${file}`,
+  );
+  return 1;
+}
+
+function wordsFor({ questions }: ExploredFlow): string {
+  if (questions.length === 0) return 'no questions found';
+  return questions.map(({ key }) => key).join(', ');
+}

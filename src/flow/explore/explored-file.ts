@@ -1,0 +1,117 @@
+// What exploring has found, as `parley explore` writes it to a file and as `serveFlows` takes it.
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { AnyFlow } from '../define.ts';
+import type { Spec } from '../engine/spec.ts';
+import { isObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import { NOTHING } from './explored.ts';
+import type { Explored } from './explored.ts';
+
+const FORMAT = 'mcp-parley/explored@1';
+/** Those of which it was said in the log that they do not fit: many sessions may be served with one. */
+const told = new WeakSet<ExploredFlow>();
+
+/** The questions of flows, found by exploring them. Plain JSON. */
+export interface ExploredFlows {
+  format: string;
+  flows: ExploredFlow[];
+}
+
+export interface ExploredFlow {
+  name: string;
+  /** Of the function that was explored: the author's version and a hash of its source. */
+  version: string;
+  questions: (Spec & { always: boolean })[];
+  /** Keys of questions that may be asked together with those before them, by their keys. */
+  next: Record<string, string[]>;
+}
+
+/** As it was found, or the file it was written to; several, where flows come from several files. */
+export type ExploredOption = ExploredFlows | string | URL | readonly (ExploredFlows | string | URL)[];
+
+export function toExploredFlows(found: readonly { flow: AnyFlow; explored: Explored }[]): ExploredFlows {
+  return {
+    format: FORMAT,
+    flows: found.map(({ flow: { name, version }, explored: { questions, next } }) => ({
+      name,
+      version,
+      questions: questions.map(({ spec, always }) => ({ ...spec, always })),
+      next: Object.fromEntries([...next].map(([key, specs]) => [key, specs.map((spec) => spec.key)])),
+    })),
+  };
+}
+
+/** A file that is not there is told of, and the flows are served without it; one that is something else is a mistake. */
+export function readExplored(option: ExploredOption | undefined, log: Log): ExploredFlows[] {
+  if (option === undefined) return [];
+  const all = Array.isArray(option) ? (option as (ExploredFlows | string | URL)[]) : [option];
+  return all.flatMap((one): ExploredFlows[] =>
+    typeof one === 'string' || one instanceof URL ? readFile(one, log) : [checked(one)],
+  );
+}
+
+function readFile(place: string | URL, log: Log): ExploredFlows[] {
+  const path = typeof place === 'string' ? place : fileURLToPath(place);
+  if (!existsSync(path)) {
+    log.warn({ file: path, advice: 'Write it with "parley explore"' }, 'flow.explored-missing');
+    return [];
+  }
+  try {
+    return [checked(JSON.parse(readFileSync(path, 'utf8')), path)];
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) throw thrown;
+    throw bad(path, (thrown as Error).message.replaceAll(/\s+/g, ' '));
+  }
+}
+
+function checked(value: unknown, path = 'explored'): ExploredFlows {
+  if (!isObject(value) || value['format'] !== FORMAT || !Array.isArray(value['flows'])) {
+    throw bad(path, `is not what "parley explore" of this version writes (${FORMAT}); write it again`);
+  }
+  return value as unknown as ExploredFlows;
+}
+
+function bad(option: string, reason: string): GatewayError {
+  return new GatewayError('BAD_OPTION', { option, reason });
+}
+
+/**
+ * What is known of a flow. Its author's version must be the one that was explored. Where there is none, another source may mean that
+ * the questions are others by now, or only that a compiler came by: then they are listed, and asked one at a time.
+ */
+export function toExplored(flow: AnyFlow, files: readonly ExploredFlows[], log: Log): Explored {
+  const found = files.flatMap(({ flows }) => flows).find(({ name }) => name === flow.name);
+  if (!found || flow.options.explore === false) return NOTHING;
+  const isSame = found.version === flow.version;
+  const own = flow.options.version;
+  const tell = (level: 'warn' | 'info', event: string, advice: string): void => {
+    if (!told.has(found)) log[level]({ tool: flow.name, explored: found.version, served: flow.version, advice }, event);
+    told.add(found);
+  };
+  if (!isSame && own !== versionOf(found)) {
+    tell('warn', 'flow.explored-stale', 'Run "parley explore" again');
+    return NOTHING;
+  }
+  const questions = found.questions.map(({ always, ...spec }) => ({ spec, always }));
+  if (isSame || own !== undefined) return { questions, next: toNext(found) };
+  tell(
+    'info',
+    'flow.explored-other-source',
+    'Its questions are asked one at a time: explore it again, or give it a version',
+  );
+  return { questions, next: new Map() };
+}
+
+/** The author's part. */
+function versionOf({ version }: ExploredFlow): string | undefined {
+  return version.slice(0, version.lastIndexOf('.')) || undefined;
+}
+
+function toNext({ questions, next }: ExploredFlow): Map<string, Spec[]> {
+  const specs = new Map<string, Spec>(questions.map(({ always: _, ...spec }) => [spec.key, spec]));
+  return new Map(
+    Object.entries(next).map(([key, keys]) => [key, keys.flatMap((name) => specs.get(name) ?? [])] as const),
+  );
+}

@@ -1,0 +1,21 @@
+// What exploring has found in a flow. All of it is plain JSON, since it is found in another process than the one that serves the flow.
+import type { Spec } from '../engine/spec.ts';
+
+export interface FoundQuestion {
+  /** Without functions, and without anything that depends on made-up answers. */
+  spec: Spec;
+  /** Asked on every way through the body. */
+  always: boolean;
+}
+
+export interface Explored {
+  questions: FoundQuestion[];
+  /** What may be asked together with these questions, by their keys: it comes next, whatever is answered to them. */
+  next: ReadonlyMap<string, Spec[]>;
+}
+
+export const NOTHING: Explored = { questions: [], next: new Map() };
+
+export function toRoundKey(specs: readonly Pick<Spec, 'key'>[]): string {
+  return specs.map(({ key }) => key).join(' ');
+}

@@ -1,0 +1,146 @@
+// Serving flows runs none of them: nobody has connected, nothing has happened. What is listed comes from what is declared and from what was
+// explored, and is the same from the first list on.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, createLog, createServer } from 'mcp-parley';
+import type { ParleyServer } from 'mcp-parley';
+import { exploreFile, flow, serveFlows } from 'mcp-parley/flow';
+import type { AnyFlow, ServeFlowsOptions } from 'mcp-parley/flow';
+import { testFlow } from 'mcp-parley/testing';
+import { ensureBuilt } from '../helpers/built.ts';
+import { exploredOf } from '../helpers/explored.ts';
+import { Home } from '../helpers/parley.ts';
+
+const home = new Home();
+const dir = mkdtempSync(join(tmpdir(), 'parley-serving-'));
+beforeAll(ensureBuilt);
+afterAll(() => {
+  home[Symbol.dispose]();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+let runs = 0;
+const wipe = flow({ name: 'wipe', description: 'Deletes' }, async (ask) => {
+  runs++;
+  if (!(await ask.confirm('sure', { message: 'Delete?', by: 'human' }))) return 'kept';
+  rmSync(join(dir, 'precious'), { recursive: true });
+  return 'deleted';
+});
+const quiz = flow({ name: 'quiz', description: 'Asks', version: '1' }, async (ask) => {
+  await ask.text('name', { message: 'Who?' });
+  for (let at = 1; at <= 30; at++) await ask.text('q', { message: `Question ${at} of many, which takes its room?` });
+});
+
+async function serving(flows: AnyFlow[], options: ServeFlowsOptions = {}) {
+  const lines: { event: string; tool?: string }[] = [];
+  const log = createLog({ write: (line) => void lines.push(JSON.parse(line) as { event: string }) });
+  const server = createServer({ name: 'flows', version: '1', log });
+  serveFlows(server, flows, options);
+  const { url } = await server.listen({ port: 0 });
+  return { server, url, lines };
+}
+
+async function listed(url: string): Promise<string> {
+  await using client = await connect({ url });
+  return JSON.stringify(await client.listTools());
+}
+
+/** Long enough for what would be done in the background. */
+async function later(server: ParleyServer): Promise<void> {
+  for (let at = 0; at < 50; at++) await turn();
+  await server.close();
+}
+
+describe('a flow that deletes behind a consent', () => {
+  it('deletes nothing when it is served, listed and played to the consent', async () => {
+    mkdirSync(join(dir, 'precious'));
+    const { server, url } = await serving([wipe]);
+    await listed(url);
+    await later(server);
+    expect(runs).toBe(0);
+    const played = await testFlow(wipe).asClient('relay').answer({ sure: true });
+    expect(played.isError).toBe(true);
+    expect(existsSync(join(dir, 'precious'))).toBe(true);
+  });
+});
+
+describe('what is listed', () => {
+  it('is the same before and after anything else, with the arguments that were explored', async () => {
+    const { server, url } = await serving([quiz], { explored: await exploredOf(quiz) });
+    const first = await listed(url);
+    expect(JSON.parse(first)).toMatchObject([
+      { name: 'quiz', inputSchema: { properties: { name: { type: 'string' } } } },
+    ]);
+    for (let at = 0; at < 50; at++) await turn();
+    expect(await listed(url)).toBe(first);
+    await server.close();
+  });
+
+  it('is at most 4 KB for each flow, and says what is left out', async () => {
+    const long = flow({ name: 'long', description: 'Asks much' }, async (ask) => {
+      for (let at = 1; at <= 60; at++) await ask.text(`q${at}` as 'q', { message: 'x'.repeat(60) });
+    });
+    const { server, url, lines } = await serving([long], { explored: await exploredOf(long) });
+    const list = await listed(url);
+    await server.close();
+    expect(list.length).toBeGreaterThan(3500);
+    expect(list.length).toBeLessThanOrEqual(4096 + '[]'.length);
+    expect(list).toMatch(/it may ask \d+ more/);
+    expect(lines).toContainEqual(expect.objectContaining({ event: 'flow.list-cut', tool: 'long' }));
+  });
+
+  it('is what is declared where the explored file is missing, or of another version', async () => {
+    const explored = await exploredOf(flow({ name: 'quiz', version: '2' }, quiz.body));
+    for (const [option, event] of [
+      [explored, 'flow.explored-stale'],
+      [join(dir, 'absent.json'), 'flow.explored-missing'],
+    ] as const) {
+      const { server, url, lines } = await serving([quiz], { explored: option });
+      expect(await listed(url)).not.toContain('properties');
+      await server.close();
+      expect(lines.filter((line) => line.event === event)).toHaveLength(1);
+    }
+    const bad = join(dir, 'bad.json');
+    writeFileSync(bad, '{}');
+    await expect(serving([quiz], { explored: bad })).rejects.toMatchObject({ code: 'BAD_OPTION' });
+  });
+});
+
+describe('parley explore', () => {
+  const source = (question: string) => `import { flow } from 'mcp-parley/flow';
+export const one = flow({ name: 'one' }, async (ask) => ask.text('city', { message: '${question}' }));
+`;
+
+  it('writes what it found beside the file, and checks it', async () => {
+    const file = home.write('one.ts', source('Where to?'));
+    expect(await home.run(['explore', file])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('one: city'),
+    });
+    expect(await home.run(['explore', file, '--check'])).toMatchObject({ status: 0, stderr: '' });
+    home.write('one.ts', source('Where from?'));
+    const stale = await home.run(['explore', file, '--check']);
+    expect(stale).toMatchObject({ status: 1, stderr: expect.stringContaining('is not what') });
+  });
+
+  it('names the file and the line of what reaches out, and writes nothing', async () => {
+    const file = home.write(
+      'bad.ts',
+      `import { hostname } from 'node:os';\n${source('x')}\nsetInterval(() => hostname(), 1000);\n`,
+    );
+    const { status, stderr } = await home.run(['explore', file]);
+    expect({ status, stderr }).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/setInterval\) at .*bad\.ts:5/),
+    });
+    expect(existsSync(file.replace('.ts', '.explored.json'))).toBe(false);
+  });
+
+  it('ends with a file that never ends', async () => {
+    const file = home.write('busy.mjs', 'for (;;);\nexport {};\n');
+    await expect(exploreFile(file, { timeoutMs: 3000 })).rejects.toThrow('took longer than 3000 ms');
+  });
+});

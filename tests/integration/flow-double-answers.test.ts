@@ -25,7 +25,7 @@ let url: string;
 beforeAll(async () => {
   const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
   server = createServer({ name: 'mail', version: '1', log: QUIET, identify });
-  serveFlows(server, [mail], { explore: false });
+  serveFlows(server, [mail]);
   // A tool that asks by a form: the gateway keeps its session for clients that speak Flow.
   server.tool('form', {}, async (_, call) => {
     const answers: unknown[] = [];

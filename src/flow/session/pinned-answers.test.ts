@@ -13,7 +13,6 @@ type Body = (ask: Ask) => Promise<unknown>;
 
 async function played(body: Body, answers: unknown[], warm = 0) {
   const sessions = new Sessions([flow({ name: 'x' }, body)], {
-    explore: false,
     warm,
     limits: { respondsPerSecond: 1000 },
   });
@@ -132,20 +131,20 @@ it('history has the words that were shown, though the flow has others now', asyn
   const ask = (message: string) =>
     flow({ name: 'x' }, async (one) => [await one.text('a', { message }), await one.text('b')]);
   const { sessions, session } = await (async () => {
-    const first = new Sessions([ask('Old words?')], { explore: false });
+    const first = new Sessions([ask('Old words?')]);
     const { header } = await first.start({ ...me, tool: 'x' });
     const of = { ...me, sessionId: header.id };
     await first.answer({ ...of, answers: [{ value: 'x' }] });
-    return { sessions: new Sessions([ask('New words?')], { explore: false, store: first.setup.store }), session: of };
+    return { sessions: new Sessions([ask('New words?')], { store: first.setup.store }), session: of };
   })();
   expect((await sessions.getState(session)).history).toMatchObject([{ prompt: { message: 'Old words?' } }]);
 });
 
 it('a consent that is reworded while it waits is asked for again', async () => {
   const pay = (message: string) => flow({ name: 'x' }, (ask) => ask.confirm('ok', { message }));
-  const first = new Sessions([pay('Pay 10?')], { explore: false });
+  const first = new Sessions([pay('Pay 10?')]);
   const { header } = await first.start({ ...me, tool: 'x' });
-  const next = new Sessions([pay('Pay 1000?')], { explore: false, store: first.setup.store });
+  const next = new Sessions([pay('Pay 1000?')], { store: first.setup.store });
   const turn = await next.answer({ ...me, sessionId: header.id, answers: [{ promptId: 'ok~1', value: true }] });
   expect(turn).toMatchObject({ accepted: false, header: { state: 'waiting_user' } });
   expect(messages(turn)).toEqual(['Pay 1000?']);
@@ -155,7 +154,6 @@ it('a session in a token keeps to it as well', async () => {
   const tokens = createTokens({ keys: [Buffer.alloc(32, 1).toString('base64')] });
   const travelling = new TravellingSessions([flow({ name: 'x' }, counted)], {
     tokens,
-    explore: false,
     limits: { respondsPerSecond: 1000 },
   });
   const bearer = { ...me, tool: 'x', method: 'interaction' };

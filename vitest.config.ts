@@ -1,20 +1,34 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** Processes that tests start run the built package. */
+const globalSetup = './tests/helpers/build.ts';
 const source = { resolve: { conditions: ['parley-source'] }, ssr: { resolve: { conditions: ['parley-source'] } } };
 
 // Long enough for a machine that is twenty times busier than it should be: a test waits for events, and fails when none comes.
 export default defineConfig({
   test: {
     reporters: ['default', './tests/helpers/closing-line.ts', './tests/helpers/results-file.ts'],
+    // Two on two cores, where vitest would take one: tests wait for others much of their time.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         ...source,
-        test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 },
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
+          // Files share their modules, so that each is loaded once in each worker: a test may mock no module, and leaves globals as
+          // they were.
+          isolate: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
       },
       {
         ...source,
         test: {
           name: 'package',
+          globalSetup,
           include: ['tests/package/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
@@ -24,6 +38,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'integration',
+          globalSetup,
           include: ['tests/integration/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -34,6 +49,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'borders',
+          globalSetup,
           include: ['tests/peers/borders/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
@@ -43,6 +59,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'browser',
+          globalSetup,
           include: ['tests/browser/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,

@@ -24,9 +24,8 @@ export async function bridge(
   settings: ServerSettings = {},
   options: Partial<GatewayOptions> = {},
 ): Promise<Bridge> {
-  const http =
-    pair.upstream === 'http' ? await startHttp(fixture('bridged', ['--port', '0'], { source: true })) : undefined;
-  const server = http?.url ?? fixture('bridged', ['--stdio'], { source: true });
+  const http = pair.upstream === 'http' ? await startHttp(fixture('bridged', ['--port', '0'])) : undefined;
+  const server = http?.url ?? fixture('bridged', ['--stdio']);
   const gateway = createGateway({
     servers: { bridged: { server, revision: pair.server, ...settings } },
     log: createLog({ level: 'silent' }),

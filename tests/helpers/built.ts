@@ -1,4 +1,4 @@
-// The built package: made when it is missing or stale, and its command as a process.
+// The command of the built package as a process. `build.ts` has built it.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,11 +6,6 @@ import { join } from 'node:path';
 import { ROOT } from './files.ts';
 
 export const MAIN: string = join(ROOT, 'dist', 'cli', 'main.js');
-
-export function ensureBuilt(): void {
-  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts', 'ready.mjs')], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`scripts/ready.mjs failed:\n${stderr}`);
-}
 
 /** Runs the command to its end. */
 export function parley(args: string[], input = ''): { status: number | null; stdout: string; stderr: string } {

@@ -10,18 +10,12 @@ import type { Address, Client, CommandAddress, ConnectOptions } from 'mcp-parley
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
 
-const FROM_SOURCE = ['--conditions=parley-source', '--import', 'tsx'];
 const QUIET: ConnectOptions = { log: createLog({ level: 'silent' }) };
 
-/** How to start a fixture on stdio. `source`: it imports the package. `gc`: it can collect its garbage. */
-export function fixture(
-  name: string,
-  args: string[] = [],
-  { source = false, gc = false, env = {} } = {},
-): CommandAddress {
+/** How to start a fixture on stdio. `gc`: it can collect its garbage. */
+export function fixture(name: string, args: string[] = [], { gc = false, env = {} } = {}): CommandAddress {
   const program = join(ROOT, 'tests', 'fixtures', 'servers', `${name}.mjs`);
-  const node = [...(gc ? ['--expose-gc'] : []), ...(source ? FROM_SOURCE : [])];
-  return { command: process.execPath, args: [...node, program, ...args], cwd: ROOT, env };
+  return { command: process.execPath, args: [...(gc ? ['--expose-gc'] : []), program, ...args], cwd: ROOT, env };
 }
 
 export interface HttpFixture extends AsyncDisposable {

@@ -1,4 +1,4 @@
-// The command `parley` as a process, straight from the source, with a home of its own.
+// The built command `parley` as a process, with a home of its own.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,24 +7,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { CommandAddress } from 'mcp-parley';
+import { MAIN } from './built.ts';
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
-
-const NODE = ['--conditions=parley-source', '--import', join(ROOT, 'node_modules', 'tsx', 'dist', 'esm', 'index.mjs')];
-const MAIN = join(ROOT, 'src', 'cli', 'main.ts');
 
 /** Servers to put behind it. */
 export const EXTERNAL: string[] = [process.execPath, join(ROOT, 'tests', 'acceptance', 'external-server.mjs')];
 export const DEMO_FIXTURE: string[] = [
   process.execPath,
-  ...NODE,
   join(ROOT, 'tests', 'acceptance', 'fixture.mjs'),
   'demo',
   '--stdio',
 ];
 /** The same, as an entry of a configuration. */
 export const WEATHER: { command: string; args: string[] } = { command: EXTERNAL[0]!, args: EXTERNAL.slice(1) };
-export const PARLEY_DEMO: string[] = [process.execPath, ...NODE, MAIN, 'demo', '--stdio'];
+export const PARLEY_DEMO: string[] = [process.execPath, MAIN, 'demo', '--stdio'];
 
 /** A folder for one test file: home, state, configuration and working folder of the commands it runs. */
 export class Home implements Disposable {
@@ -48,7 +45,7 @@ export class Home implements Disposable {
 
   /** The command for whoever starts it as a server of its own. */
   address(args: string[]): CommandAddress {
-    return { command: process.execPath, args: [...NODE, MAIN, ...args], cwd: this.#cwd, env: this.#env };
+    return { command: process.execPath, args: [MAIN, ...args], cwd: this.#cwd, env: this.#env };
   }
 
   /** Runs it to its end with this input. */
@@ -111,7 +108,7 @@ export class Parley implements AsyncDisposable {
   readonly #closed: Promise<unknown>;
 
   constructor(args: string[], options: { cwd: string; env: Record<string, string> }) {
-    this.child = spawn(process.execPath, [...NODE, MAIN, ...args], { ...options, stdio: 'pipe' });
+    this.child = spawn(process.execPath, [MAIN, ...args], { ...options, stdio: 'pipe' });
     this.#closed = once(this.child, 'close');
     this.child.stdin!.on('error', () => {}); // it may have left before it has read everything
     this.child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));

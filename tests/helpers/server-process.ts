@@ -1,4 +1,4 @@
-// Servers as real processes, straight from the source, each a disposable resource.
+// Servers as real processes, each a disposable resource.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
 
-const NODE = ['--conditions=parley-source', '--expose-gc', '--import', 'tsx'];
+const NODE = ['--expose-gc'];
 const STORM = join(ROOT, 'tests', 'fixtures', 'servers', 'storm.mjs');
 const FIXTURE = join(ROOT, 'tests', 'acceptance', 'fixture.mjs');
 

@@ -11,7 +11,7 @@ import { Home } from '../helpers/parley.ts';
 import { until, within } from '../helpers/until.ts';
 
 const REVISIONS = ['2025-06-18', '2026-07-28'];
-const shelf = (name: string) => fixture('shelf', [name], { source: true });
+const shelf = (name: string) => fixture('shelf', [name]);
 const three = (): Record<string, ServerEntry> => ({ one: shelf('one'), two: shelf('two'), three: shelf('three') });
 const START = { startMs: 60_000 };
 /** The public form of a URI that an earlier server has, too. */
@@ -87,7 +87,7 @@ describe('a server that others stand behind', () => {
   test('and that is away keeps nobody from their templates', async () => {
     using home = new Home();
     const env = { ONCE: join(home.path, 'started') };
-    const once = { server: fixture('shelf', ['one'], { source: true, env }), era: 'handshake' } as const;
+    const once = { server: fixture('shelf', ['one'], { env }), era: 'handshake' } as const;
     await using gateway = await serving({ servers: { ...three(), one: once }, ...START });
     const client = await gateway.client();
     expect(await textAt(client, 'item://one/1')).toBe('item 1 of one');

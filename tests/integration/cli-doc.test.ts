@@ -3,7 +3,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ensureBuilt } from '../helpers/built.ts';
 import { ROOT, read } from '../helpers/files.ts';
 import { SPECS } from '../../src/cli/command-specs.ts';
 import { Home } from '../helpers/parley.ts';
@@ -27,7 +26,6 @@ const ELSEWHERE: Record<string, { home: Home; input?: string }> = {
 };
 
 beforeAll(async () => {
-  ensureBuilt(); // the servers of the example use the package
   broken.write(
     'broken.jsonc',
     '{\n  "mcpServers": {\n    "files": { "comand": "npx" },\n    "web": { "url": "example.com" }\n  }\n}\n',

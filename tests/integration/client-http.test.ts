@@ -58,23 +58,23 @@ describe('a session that the server forgets', () => {
   });
 
   test('with the whole server, which comes back on the same port, is opened again', async () => {
-    const first = await startHttp(fixture('any-revision', ['2025-11-25'], { source: true }));
+    const first = await startHttp(fixture('any-revision', ['2025-11-25']));
     await using client = await connected(first.url);
     expect(await textOf(client, 'echo', { text: 'before' })).toBe('before');
     await first.stop();
     await expect(within('the call', client.callTool('echo'))).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
-    await using second = await startHttp(fixture('any-revision', ['2025-11-25', String(first.port)], { source: true }));
+    await using second = await startHttp(fixture('any-revision', ['2025-11-25', String(first.port)]));
     expect(second.url).toBe(first.url);
     expect(await textOf(client, 'echo', { text: 'after' })).toBe('after');
   });
 
   test('does not exist in the newest era: a server that comes back is simply called', async () => {
-    const first = await startHttp(fixture('any-revision', ['2026-07-28'], { source: true }));
+    const first = await startHttp(fixture('any-revision', ['2026-07-28']));
     await using client = await connected(first.url);
     client.on('tools', () => {});
     expect(await textOf(client, 'echo', { text: 'before' })).toBe('before');
     await first.stop();
-    await using second = await startHttp(fixture('any-revision', ['2026-07-28', String(first.port)], { source: true }));
+    await using second = await startHttp(fixture('any-revision', ['2026-07-28', String(first.port)]));
     expect(await textOf(client, 'echo', { text: 'after' })).toBe('after');
     expect(second.port).toBe(first.port);
   });

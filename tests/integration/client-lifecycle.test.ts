@@ -12,8 +12,10 @@ const PROGRAM = join(ROOT, 'tests', 'fixtures', 'programs', 'use-and-leave.mjs')
 
 /** What the program printed, once it has ended. */
 async function run(address: object): Promise<string> {
-  const args = ['--conditions=parley-source', '--import', 'tsx', PROGRAM, JSON.stringify(address)];
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(address)], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
   try {
@@ -33,7 +35,7 @@ async function serve(revisions: string[]) {
 
 describe.each(['2025-11-25', '2026-07-28', 'draft'])('a program that used a server of %s ends', (revision) => {
   test('over stdio', async () => {
-    expect(await run(fixture('any-revision', [revision, '--stdio'], { source: true }))).toBe('used');
+    expect(await run(fixture('any-revision', [revision, '--stdio']))).toBe('used');
   });
 
   test('over HTTP', async () => {

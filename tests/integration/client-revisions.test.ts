@@ -38,7 +38,7 @@ describe.each(REVISIONS)('a server of %s', (revision) => {
   });
 
   test('is understood over stdio', async () => {
-    await using client = await connected(fixture('any-revision', [revision, '--stdio'], { source: true }), {
+    await using client = await connected(fixture('any-revision', [revision, '--stdio']), {
       probeMs: 30_000,
     });
     expect(client).toMatchObject({ transport: 'stdio', server: expected });

@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exploreFile } from 'mcp-parley/flow';
 import { ATTACKS, PARTS } from '../fixtures/explore/attacks.ts';
-import { ensureBuilt } from '../helpers/built.ts';
 import { ROOT } from '../helpers/files.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'parley-explore-'));
@@ -25,7 +24,6 @@ const udp = createSocket('udp4');
 let port = 0;
 
 beforeAll(async () => {
-  ensureBuilt();
   mkdirSync(dir);
   mkdirSync(join(home, 'node_modules'));
   symlinkSync(ROOT, join(home, 'node_modules/mcp-parley'));

@@ -4,19 +4,17 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { connect, createLog, createServer } from 'mcp-parley';
 import type { ParleyServer } from 'mcp-parley';
 import { exploreFile, flow, serveFlows } from 'mcp-parley/flow';
 import type { AnyFlow, ServeFlowsOptions } from 'mcp-parley/flow';
 import { testFlow } from 'mcp-parley/testing';
-import { ensureBuilt } from '../helpers/built.ts';
 import { exploredOf } from '../helpers/explored.ts';
 import { Home } from '../helpers/parley.ts';
 
 const home = new Home();
 const dir = mkdtempSync(join(tmpdir(), 'parley-serving-'));
-beforeAll(ensureBuilt);
 afterAll(() => {
   home[Symbol.dispose]();
   rmSync(dir, { recursive: true, force: true });

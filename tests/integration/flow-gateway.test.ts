@@ -17,8 +17,8 @@ afterEach(async () => {
 });
 
 async function flows(transport: 'stdio' | 'http' | 'ws') {
-  if (transport === 'stdio') return fixture('flow-tools', ['--stdio'], { source: true });
-  const http = await startHttp(fixture('flow-tools', ['--port', '0'], { source: true }));
+  if (transport === 'stdio') return fixture('flow-tools', ['--stdio']);
+  const http = await startHttp(fixture('flow-tools', ['--port', '0']));
   open.push(() => http.stop());
   return transport === 'http' ? http.url : `ws://127.0.0.1:${http.port}/ws`;
 }

@@ -1,10 +1,8 @@
 // Nothing lost, nothing twice: processes that answer sessions are killed at any moment, and at the worst ones, in tests/kill-loop.
-// Processes run the built files, since a start has to be cheap.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { ensureBuilt } from '../helpers/built.ts';
+import { describe, expect, it } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import { hasTool } from '../helpers/tools.ts';
@@ -24,8 +22,6 @@ interface Report {
   moved: number;
   breaches: string[];
 }
-
-beforeAll(ensureBuilt);
 
 describe('a kill -9 at any moment', { timeout: DEADLINE_MS }, () => {
   it('loses no answer and doubles no effect in SQLite', async () => {

@@ -30,14 +30,14 @@ const WIRES: Record<string, () => { ask: Asking; address: string | ReturnType<ty
     },
   }),
 };
-const command = fixture('flows', [OPTIONS, '--stdio'], { source: true });
+const command = fixture('flows', [OPTIONS, '--stdio']);
 
 let http: HttpFixture;
 let wire: Wire;
 let child: ReturnType<typeof spawn>;
 
 beforeAll(async () => {
-  http = await startHttp(fixture('flows', [OPTIONS], { source: true }));
+  http = await startHttp(fixture('flows', [OPTIONS]));
   child = spawn(command.command, command.args ?? [], { stdio: ['pipe', 'pipe', 'ignore'] });
   wire = stdioWire(child);
 });

@@ -75,8 +75,10 @@ async function raced(store: FlowStore, place: { store: string; options: object }
 
 /** Resolves when it is ready, to the way to let it go. */
 async function startRacer(told: object): Promise<() => Promise<Outcome>> {
-  const node = ['--conditions=parley-source', '--import', 'tsx', RACER, JSON.stringify(told)];
-  const child = spawn(process.execPath, node, { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [RACER, JSON.stringify(told)], {
+    cwd: ROOT,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout });
   await within('a racer to be ready', once(lines, 'line'));
   return async () => {

@@ -8,7 +8,6 @@ import { CELLS, FLOWS, answersOf, exploredOf, flowOf, isSame, playAll, resultOf 
 import type { Cell, FlowName, Outcome } from '../helpers/flow-table/cells.ts';
 import { toDocument } from '../helpers/flow-table/document.ts';
 import { EXEMPTIONS, exemptionOf } from '../helpers/flow-table/exemptions.ts';
-import { ensureBuilt } from '../helpers/built.ts';
 import { ROOT, read } from '../helpers/files.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
@@ -24,7 +23,6 @@ let outcomes = new Map<Cell, Outcome>();
 const wanted = new Map<FlowName, unknown>();
 
 beforeAll(async () => {
-  ensureBuilt();
   redis = hasRedis ? await startRedis() : undefined;
   for (const name of FLOWS) wanted.set(name, await resultOf(name));
   outcomes = await playAll(cells, redis?.url ?? '');

@@ -1,6 +1,5 @@
 // The commands of docs/flows.md, typed as a newcomer would: on the terminal, served, killed while a question waits, and gone on with.
-import { beforeAll, expect, test } from 'vitest';
-import { ensureBuilt } from '../helpers/built.ts';
+import { expect, test } from 'vitest';
 import { read } from '../helpers/files.ts';
 import { freePort } from '../helpers/server-process.ts';
 import { Terminal } from '../helpers/terminal.ts';
@@ -17,8 +16,6 @@ async function shell(env: Record<string, string> = {}): Promise<Terminal> {
   await terminal.sees('ready> ');
   return terminal;
 }
-
-beforeAll(() => ensureBuilt());
 
 test('shows how to play it, how to serve it, how to call it, and how to check it all', () => {
   expect(blocks.map(([first]) => first!.split(' ')[0])).toEqual(['npx', 'export', 'npx', 'node']);

@@ -34,13 +34,13 @@ interface Running extends AsyncDisposable {
 
 /** Before one server that is a process and one behind HTTP. A call that nobody waits for ends soon, and so does a session. */
 async function startGateway(): Promise<Running> {
-  const web = await startHttp(fixture('bridged', ['--port', '0'], { source: true }));
+  const web = await startHttp(fixture('bridged', ['--port', '0']));
   const servers = {
     one: { server: well('one'), timeoutMs: 2000 },
     web: { server: web.url, revision: '2025-11-25', timeoutMs: 2000 },
   };
   const env = { SERVERS: JSON.stringify(servers), LIMITS: JSON.stringify({ sessionIdleMs: 2000, ownIdleMs: 2000 }) };
-  const gateway = await startHttp(fixture('gateway', [], { source: true, gc: true, env }));
+  const gateway = await startHttp(fixture('gateway', [], { gc: true, env }));
   const { url } = gateway;
   const log = createLog({ level: 'silent' });
   const client = (options: ConnectOptions = {}): Promise<Client> =>

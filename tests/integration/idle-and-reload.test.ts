@@ -10,7 +10,7 @@ import { Home } from '../helpers/parley.ts';
 import { until, within } from '../helpers/until.ts';
 
 const REVISIONS = ['2025-11-25', '2026-07-28'];
-const shelf = (name: string) => fixture('shelf', [name], { source: true });
+const shelf = (name: string) => fixture('shelf', [name]);
 
 /** A call that is under way until the file is there. */
 async function waiting(client: Client, tool: string, file: string) {

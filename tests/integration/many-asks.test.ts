@@ -18,9 +18,7 @@ let gateway: Gateway;
 let url: string;
 
 beforeAll(async () => {
-  servers = await Promise.all(
-    ['2025-11-25', '2026-07-28'].map(() => startHttp(fixture('bridged', ['--port', '0'], { source: true }))),
-  );
+  servers = await Promise.all(['2025-11-25', '2026-07-28'].map(() => startHttp(fixture('bridged', ['--port', '0']))));
   gateway = createGateway({
     servers: {
       old: { server: servers[0]!.url, revision: '2025-11-25' },

@@ -8,7 +8,7 @@ import { childrenOfThis, connected, fixture, textOf, untilGone } from '../helper
 import { within } from '../helpers/until.ts';
 
 const log = createLog({ level: 'silent' });
-const bridged = fixture('bridged', ['--stdio'], { source: true });
+const bridged = fixture('bridged', ['--stdio']);
 
 /** Notes which requests it sees, as plain objects. */
 function noting(notes: string[], name: string): StepFunction {

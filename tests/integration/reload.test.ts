@@ -8,7 +8,7 @@ import { ask, modern } from '../helpers/mcp-http.ts';
 import { Home } from '../helpers/parley.ts';
 import { until } from '../helpers/until.ts';
 
-const bridged = fixture('bridged', ['--stdio'], { source: true });
+const bridged = fixture('bridged', ['--stdio']);
 
 interface Listed {
   name: string;

@@ -1,8 +1,7 @@
 // `mcp-parley/testing` in a process that has nothing else to wait for, as a test runner that starts one per file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { beforeAll, expect, test } from 'vitest';
-import { ensureBuilt } from '../helpers/built.ts';
+import { expect, test } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
 
 const PROGRAM = `
@@ -15,8 +14,6 @@ test('a client that cannot be asked', async () => {
   await tested[Symbol.asyncDispose]();
 });
 `;
-
-beforeAll(() => ensureBuilt());
 
 test('a client that cannot be asked gets its answer before the process ends', async () => {
   const args = ['--input-type=module', '--eval', PROGRAM];

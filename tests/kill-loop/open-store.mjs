@@ -1,4 +1,4 @@
-// Opens the store that the processes of a kill loop share.
+// Opens the store that several processes share.
 import { createRedisStore } from '../../dist/flow/store/redis.js';
 import { createSqliteStore } from '../../dist/flow/store/sqlite.js';
 

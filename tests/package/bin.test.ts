@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { ensureBuilt, parley, startDemo } from '../helpers/built.ts';
+import { parley, startDemo } from '../helpers/built.ts';
 import type { Demo } from '../helpers/built.ts';
 import { ROOT, read } from '../helpers/files.ts';
 
@@ -16,8 +16,6 @@ const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 };
-
-beforeAll(ensureBuilt, 120_000);
 
 describe('parley', () => {
   it('tells its version', () => {

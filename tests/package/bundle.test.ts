@@ -2,14 +2,11 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ORDER } from '../../src/gateway/middleware/order.ts';
-import { ensureBuilt } from '../helpers/built.ts';
 import { ROOT } from '../helpers/files.ts';
 
 const DIST = join(ROOT, 'dist');
-
-beforeAll(ensureBuilt, 120_000);
 
 describe('the built files', () => {
   it('import each other in one direction', () => {

@@ -1,8 +1,7 @@
 // The exported names of each entry: a new one, or one that is gone, is always a visible change here.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { ensureBuilt } from '../helpers/built.ts';
+import { describe, expect, it } from 'vitest';
 import { ROOT, read } from '../helpers/files.ts';
 
 type Entry = { 'parley-source': string; types: string; default: string };
@@ -13,8 +12,6 @@ const entries = Object.entries(manifest.exports).filter(
 );
 
 describe('the public surface', () => {
-  beforeAll(ensureBuilt);
-
   it('has these entries', () => {
     expect(Object.keys(manifest.exports)).toMatchInlineSnapshot(`
       [

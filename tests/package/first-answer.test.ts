@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, serve } from '../../src/gateway/upstream/fixtures/serve.mjs';
-import { MAIN, ensureBuilt } from '../helpers/built.ts';
+import { MAIN } from '../helpers/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-first-answer-'));
 const spy = join(folder, 'spy.cjs');
@@ -40,7 +40,6 @@ const ERAS = {
 };
 
 beforeAll(() => {
-  ensureBuilt();
   writeFileSync(spy, SPY);
   const http = ['--require', spy, '--eval', "require('node:http'); process.stdout.write('')"];
   for (const part of readLoaded(spawnSync(process.execPath, http, { encoding: 'utf8' }).stderr).parts)

@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ensureBuilt } from '../helpers/built.ts';
 import { ROOT, filesUnder, read } from '../helpers/files.ts';
 
 const STRICT = [
@@ -24,7 +23,6 @@ const BLOCK = /(<!-- file: .+ -->\n)?^```(?:js|ts)\n([\s\S]*?)^```/gm;
 
 let folder: string;
 beforeAll(() => {
-  ensureBuilt();
   folder = mkdtempSync(join(ROOT, 'tests', 'package', '.readme-')); // inside the package, so that it finds itself by its name
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

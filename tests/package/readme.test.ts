@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { MAIN, ensureBuilt, startDemo } from '../helpers/built.ts';
+import { describe, expect, it } from 'vitest';
+import { MAIN, startDemo } from '../helpers/built.ts';
 import { ROOT, filesUnder, read } from '../helpers/files.ts';
 
 const BLOCK = /(<!-- (example|output): (.+?) -->\n```\w*\n)([\s\S]*?)(```)/g;
@@ -15,8 +15,6 @@ const blocks = pages.flatMap((page) =>
 );
 
 describe('what the documentation shows', () => {
-  beforeAll(ensureBuilt);
-
   it('holds at least a server, a client and the output of npm start', () => {
     const names = blocks.filter(({ page }) => page === 'README.md').map(({ name }) => name);
     expect(names).toContain('examples/server/server.mjs');

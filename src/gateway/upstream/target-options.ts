@@ -6,7 +6,7 @@ import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Era } from '../dialect/revisions.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
-import type { Address } from './address.ts';
+import type { Address, Route } from './address.ts';
 import type { Supervised } from './supervised.ts';
 
 export interface UpstreamTargetOptions {
@@ -14,7 +14,7 @@ export interface UpstreamTargetOptions {
   assisted?: (() => ClientCapabilities | undefined) | undefined;
   /** The name in the configuration; for errors, logs and prefixes. */
   name: string;
-  address: Address;
+  address: Address | Route;
   /** Who we are towards the server. */
   client: Implementation;
   /** Of the gateway that it belongs to (shared/via.ts). */

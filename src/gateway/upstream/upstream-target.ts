@@ -19,7 +19,7 @@ import { toCallCapabilities } from '../dialect/client-capabilities.ts';
 import { Answers } from './answers.ts';
 import { Audience } from './audience.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
-import type { Address } from './address.ts';
+import type { Address, Route } from './address.ts';
 import { Clients } from './pool/clients.ts';
 import type { Connection } from './connection.ts';
 import { Completions } from './completions.ts';
@@ -355,6 +355,6 @@ export class UpstreamTarget implements Target {
   }
 }
 
-function isCommand(address: Address): boolean {
+function isCommand(address: Address | Route): boolean {
   return typeof address === 'object' && 'command' in address;
 }

@@ -18,7 +18,7 @@ import { ALL_REVISIONS, STATELESS, toPin } from '../dialect/revisions.ts';
 import type { Pin, SpokenEra } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
 import { routeTo } from './address.ts';
-import type { Address } from './address.ts';
+import type { Address, Route } from './address.ts';
 import type { ClientIntroduction } from './declared.ts';
 import type { Link } from './link.ts';
 import { LinkWire } from './link-wire.ts';
@@ -51,11 +51,13 @@ export interface UpstreamOptions extends Pin {
   signal?: AbortSignal | undefined;
 }
 
-export async function openUpstream(address: Address, options: UpstreamOptions): Promise<Upstream> {
+/** A route instead of an address leads to servers that no address reaches: those of a test, in memory. */
+export async function openUpstream(address: Address | Route, options: UpstreamOptions): Promise<Upstream> {
   const log = options.log ?? createLog();
   checkRevision(options.revision);
   const { clock = systemClock } = options;
-  const route = routeTo(address, { limits: { ...DEFAULT_LIMITS, ...options.limits }, log, clock, id: options.id });
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id: options.id });
   const via = options.id === undefined ? undefined : viaFrom(options.id);
   let live: Link | undefined;
   const negotiation: NegotiateOptions = {
@@ -88,6 +90,10 @@ export async function openUpstream(address: Address, options: UpstreamOptions): 
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
   }
+}
+
+function isRoute(address: Address | Route): address is Route {
+  return typeof address === 'object' && 'canReopen' in address;
 }
 
 export class Upstream {

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createGateway, createLog, createServer } from '../../../src/_entries/index.ts';
 import type { Gateway, GatewayOptions } from '../../../src/_entries/index.ts';
 import { flow, serveFlows } from '../../../src/_entries/flow.ts';
 import { approve } from '../../../src/_entries/middleware.ts';
-import { ensureBuilt } from '../../helpers/built.ts';
 import { ROOT } from '../../helpers/files.ts';
 import { send } from '../../helpers/http-wire.ts';
 import type { Json } from '../../helpers/http-wire.ts';
@@ -40,8 +39,6 @@ async function curl(url: string, headers: string[], body: string): Promise<strin
 }
 
 describe('the approval example, as a process', () => {
-  beforeAll(() => ensureBuilt());
-
   test('one curl with an answer to a question that was never asked deletes nothing', async () => {
     using home = new Home(join(ROOT, 'examples', 'approval'));
     await using parley = home.start(['serve', 'parley.config.jsonc', '--port', '0']);

@@ -8,8 +8,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../../helpers/built.ts';
+import { describe, expect, test } from 'vitest';
 import { ROOT } from '../../helpers/files.ts';
 
 const SERVER = join(import.meta.dirname, 'servers', 'web-server.mjs');
@@ -19,8 +18,6 @@ const RUNTIMES = [
   { name: 'Bun', program: '@oven/bun-linux-x64/bin/bun', args: [], silentMs: SILENT_MS },
   { name: 'Deno', program: '@deno/linux-x64-glibc/deno', args: ['run', '-A', '--no-lock'], silentMs: 50 },
 ];
-
-beforeAll(() => ensureBuilt());
 
 describe.each(RUNTIMES)('on $name', ({ name, program, args, silentMs }) => {
   const path = join(ROOT, 'tests', 'runtimes', 'node_modules', program);

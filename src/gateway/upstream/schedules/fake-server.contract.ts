@@ -41,14 +41,6 @@ export interface Servers {
   readonly problems: string[];
 }
 
-/** Leads to the servers of the world that runs just now. */
-export const route = {
-  canReopen: true,
-  open: (): Link => {
-    throw new Error('there is no world');
-  },
-};
-
 const META_TASK = 'io.modelcontextprotocol/related-task';
 
 export class FakeServer implements Link {

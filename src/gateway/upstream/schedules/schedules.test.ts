@@ -2,15 +2,10 @@
 // hand: nothing reaches a client that is not its own, and nothing hangs. PARLEY_SCHEDULES sets how many; a failure prints the seed
 // (PARLEY_SEED repeats it).
 import * as fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OnCancel, Wire } from './fake-server.contract.ts';
 import { KINDS, World, settled } from './world.contract.ts';
 import type { Kind } from './world.contract.ts';
-
-vi.mock('../address.ts', async () => {
-  const { route } = await import('./fake-server.contract.ts');
-  return { routeTo: () => route };
-});
 
 const SCHEDULES = Number(process.env.PARLEY_SCHEDULES ?? 10_000);
 const SEED = process.env.PARLEY_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.PARLEY_SEED);

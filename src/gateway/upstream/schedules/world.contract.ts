@@ -9,7 +9,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import { FakeClock } from '../../dialect/fake-front.contract.ts';
 import { UpstreamTarget } from '../upstream-target.ts';
-import { FakeServer, route } from './fake-server.contract.ts';
+import { FakeServer } from './fake-server.contract.ts';
 import type { OnCancel, Servers, Wire } from './fake-server.contract.ts';
 
 const ASSISTED: ClientCapabilities = { elicitation: { form: {} } };
@@ -50,9 +50,9 @@ export class World {
   constructor({ wire, onCancel, share }: { wire: Wire; onCancel: OnCancel; share: 'auto' | 'session' }) {
     this.problems = [];
     this.servers = { wire, onCancel, all: [], jobs: [], questions: [], problems: this.problems };
-    route.open = () => new FakeServer(this.servers);
+    const address = { canReopen: true, open: () => new FakeServer(this.servers) };
     this.#target = new UpstreamTarget({
-      ...{ name: 'fake', address: 'memory:', client: { name: 'parley', version: '1' }, era: 'handshake', share },
+      ...{ name: 'fake', address, client: { name: 'parley', version: '1' }, era: 'handshake', share },
       ...{ assisted: () => ASSISTED, clock: this.clock, log: createLog({ level: 'silent' }), timeoutMs: 60_000 },
       limits: { maxPool: 3 },
     });

@@ -1,6 +1,7 @@
 // What README.md shows is what is there: code marked `<!-- example: path -->` equals that file, output marked
 // `<!-- output: npm start -->` is what the built command prints. `UPDATE_DOCS=1` renews both.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,6 +26,20 @@ describe('what the documentation shows', () => {
     const wanted = kind === 'example' ? read(name) : await outputOf(name);
     if (process.env['UPDATE_DOCS'] === '1') renew(page, name, wanted);
     else expect(text).toBe(wanted);
+  });
+});
+
+describe('the server of README.md', () => {
+  it('says where it listens', async () => {
+    const code = /```js\n(import \{ createServer \}[\s\S]*?)```/.exec(read('README.md'))![1]!.replace('8471', '0');
+    const server = spawn(process.execPath, ['--input-type=module', '--eval', code], { cwd: ROOT });
+    try {
+      const [said] = (await once(server.stdout, 'data', { signal: AbortSignal.timeout(60_000) })) as [Buffer];
+      const url = /^Listening at (http:\/\/127\.0\.0\.1:\d+\/mcp)\n$/.exec(String(said))![1]!;
+      expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBeGreaterThanOrEqual(400);
+    } finally {
+      server.kill();
+    }
   });
 });
 

@@ -5,7 +5,7 @@ export { f } from '../flow/authoring/fields.ts';
 export type { FieldBuilders, FieldsOf, FormField, FormFields } from '../flow/authoring/fields.ts';
 export { msg } from '../flow/authoring/words.ts';
 export type { Catalogue, Message, Words } from '../flow/authoring/words.ts';
-export { AskError } from '../flow/authoring/ask-failure.ts';
+export { AskError, SessionEndedError } from '../flow/authoring/ask-failure.ts';
 export type { AskFailure } from '../flow/authoring/ask-failure.ts';
 export type { Answered, Ask, Key, SchemaOutput, ValueOf } from '../flow/authoring/ask.ts';
 export type * from '../flow/authoring/options.ts';

@@ -8,6 +8,10 @@ export type Told = AnswerEntry | StepEntry;
 export interface Folded {
   start: StartEntry;
   told: Told[];
+  /** Why the session ends before its time, if it does. */
+  end?: string | undefined;
+  /** Effects that were taken back since. The body still comes by them: those before and after are found that way. */
+  undone: Set<string>;
   /** Effects that began, by key, and how often. */
   intents: Map<string, { entry: IntentEntry; count: number }>;
   /** Patch markers, by id. */
@@ -31,6 +35,7 @@ export function fold(entries: readonly Entry[]): Folded {
     attempts: new Map(),
     refusals: new Map(),
     epochs: new Map(),
+    undone: new Set(),
   };
   extend(folded, entries);
   return folded;
@@ -68,10 +73,13 @@ function apply(folded: Folded, entry: Entry): void {
       edit(folded, entry);
       break;
     case 'undo':
-      undo(folded, entry.k);
+      if (folded.end === undefined) undo(folded, entry.k);
+      else folded.undone.add(entry.k);
+      break;
+    case 'end':
+      folded.end = entry.why;
       break;
     case 'start':
-    case 'end':
       break;
   }
 }

@@ -46,12 +46,25 @@ export interface Header {
   size?: number | undefined;
   /** What is to be done after its effects have been taken back, while that goes on. */
   pending?: Pending | undefined;
+  /** Effects that could not be taken back when it ended, however often it was tried. */
+  notUndone?: string[] | undefined;
   /** Answers within the second that began at `from`. */
   burst?: { from: number; count: number } | undefined;
 }
 
+/** A session that ends before its time: the body is told, and what it has done is taken back. */
+export interface Ending {
+  kind: 'cancel' | 'fail';
+  /** Of the header, once it has ended. */
+  reason?: string | undefined;
+  /** What the client is told of a failure. */
+  failure?: { name: string; message: string; data?: unknown } | undefined;
+  /** How often undoing was tried, and has left something. */
+  tries?: number | undefined;
+}
+
 export type Pending =
-  | { kind: 'cancel'; reason?: string | undefined }
+  | Ending
   /** The entry that takes hold when all that lies after its question is undone. */
   | { kind: 'cut' | 'edit'; entry: Entry };
 
@@ -104,6 +117,10 @@ export interface IntentEntry {
   k: string;
   /** The idempotency key that goes with it, the same on every try. */
   idem: string;
+  /** It can be taken back. */
+  undo?: true | undefined;
+  /** No effect: it only waits. */
+  sleep?: true | undefined;
   ts: number;
 }
 
@@ -132,10 +149,17 @@ export type Entry =
   | { t: 'ver'; id: string; on: boolean; ts: number }
   /** An answer that was refused, or a question that was withdrawn: neither comes again under the same number. */
   | { t: 'rej'; k: string; a: number; why: string; ts: number }
-  | {
-      t: 'end';
-      v?: unknown;
-      e?: { name: string; message: string; data?: unknown } | undefined;
-      why?: string;
-      ts: number;
-    };
+  /** The session ends before its time: what the body asks from here on is refused, except for its cleanup. */
+  | { t: 'end'; why: string; ts: number };
+
+/** It is being ended, and is over for its client. */
+export function endingOf({ pending }: Pick<Header, 'pending'>): Ending | undefined {
+  return pending?.kind === 'cancel' || pending?.kind === 'fail' ? pending : undefined;
+}
+
+/** A header as its client sees it: one that is being ended has ended. */
+export function asEnded(header: Header, ending = endingOf(header)): Header {
+  if (!ending) return header;
+  const state = ending.kind === 'cancel' ? 'cancelled' : 'error';
+  return { ...header, state, current: [], reason: ending.reason };
+}

@@ -27,7 +27,7 @@ export async function checkJournals(store, said) {
 /** After it: every session has ended, and its effects have happened as they should, with the answers that were acknowledged. */
 export async function checkEffects(store, said, effects) {
   const breaches = [];
-  const figures = { sessions: 0, completed: 0, unknown: 0, repeated: 0, moved: 0 };
+  const figures = { sessions: 0, completed: 0, unknown: 0, repeated: 0, moved: 0, sagas: 0, cancelled: 0, undone: 0 };
   const lines = readFileSync(effects, 'utf8')
     .split('\n')
     .filter(Boolean)
@@ -45,7 +45,12 @@ export async function checkEffects(store, said, effects) {
     const mine = acks.get(id) ?? [];
     if (new Set(mine.map(({ pid }) => pid)).size > 1) figures.moved++;
     if (!stored) breaches.push(`${id} is gone`);
-    else if (stored.header.state === 'completed') {
+    else if (stored.header.tool === 'saga') {
+      figures.sagas++;
+      breaches.push(...checkSaga(id, stored.header, steps));
+      figures.undone += [...steps.keys()].filter((step) => step.startsWith('undo-')).length;
+      if (mine.length > 0 && stored.header.state === 'cancelled') figures.cancelled++;
+    } else if (stored.header.state === 'completed') {
       figures.completed++;
       breaches.push(...checkCompleted(id, stored.header.tool, steps, mine));
     } else if (stored.header.reason === 'effect_unknown' && stored.header.tool === 'once') figures.unknown++;
@@ -60,9 +65,23 @@ export async function checkEffects(store, said, effects) {
   }
   const keys = grouped(lines, ({ key }) => key);
   for (const [key, tries] of keys) {
-    if (new Set(tries.map(({ session, step }) => `${session} ${step}`)).size > 1) breaches.push(`${key} is used twice`);
+    if (new Set(tries.map(({ session, step }) => `${session} ${step.replace('undo-', '')}`)).size > 1)
+      breaches.push(`${key} is used twice`);
   }
   return { breaches, ...figures, effects: lines.length };
+}
+
+/** What was done is undone, and with the key it was done with. */
+function checkSaga(id, { state, notUndone }, steps) {
+  const breaches = state === 'cancelled' || state === 'error' ? [] : [`${id} (saga) ended as ${state}`];
+  if (notUndone) breaches.push(`${id} gave up undoing ${notUndone}`);
+  for (const step of ['reserve', 'hold']) {
+    const [done, undone] = [steps.get(step)?.[0], steps.get(`undo-${step}`)?.[0]];
+    if (done && !undone) breaches.push(`${id} has not undone ${step}`);
+    if (undone && !done) breaches.push(`${id} has undone ${step}, which was not done`);
+    if (done && undone && done.key !== undone.key) breaches.push(`${id} has undone ${step} with another key`);
+  }
+  return breaches;
 }
 
 function checkCompleted(id, tool, steps, acks) {

@@ -1,6 +1,9 @@
-// Two flows whose effects are lines in a file. One line is one write, which a kill cannot cut in two.
+// Three flows whose effects are lines in a file. One line is one write, which a kill cannot cut in two.
 import { appendFileSync } from 'node:fs';
 import { flow } from '../../dist/flow/define.js';
+
+/** One in so many tries to take something back. */
+const UNDO_FAILS = 0.1;
 
 /** `fault(name)` is called where a process may be made to die. */
 export function createFlows({ effects, fault, vary }) {
@@ -35,5 +38,28 @@ export function createFlows({ effects, fault, vary }) {
     return { a };
   });
 
-  return [order, once];
+  /** Never comes to its end: it fails, is declined, or is cancelled, and takes back what it has done. */
+  const saga = flow({ name: 'saga', description: 'Two effects that are taken back' }, async (ask) => {
+    const { id } = ask.session;
+    const a = await text(ask, 'a');
+    const effect = (key) => [
+      ({ idempotencyKey }) => act(key, id, idempotencyKey, { a }),
+      {
+        effect: 'retry',
+        undo: (_, { idempotencyKey }) => {
+          if (Math.random() < UNDO_FAILS) throw new Error('not now');
+          act(`undo-${key}`, id, idempotencyKey, { a });
+        },
+      },
+    ];
+    await ask.step('reserve', ...effect('reserve'));
+    const b = await text(ask, 'b');
+    const held = ask.step('hold', ...effect('hold'));
+    if (b.length % 2 === 0) await Promise.all([held, ask.step('fails', () => Promise.reject(new Error('no')))]);
+    await held;
+    await text(ask, 'c');
+    throw new Error('the end of every saga');
+  });
+
+  return [order, once, saga];
 }

@@ -10,6 +10,8 @@ const PRINCIPAL = 'the user';
 const LOOPS = 6;
 const MOST_OPEN = 40;
 const DAY = 86_400_000;
+/** Somebody else was faster, or has ended it. */
+const OVERTAKEN = ['FLOW_INVALID_TRANSITION', 'FLOW_SESSION_NOT_FOUND', 'FLOW_LIMIT', 'FLOW_ALREADY_CANCELLED'];
 
 const store = faulty(await openStore(place));
 const flows = createFlows({ effects, fault, vary: sabotage === 'vary' });
@@ -36,14 +38,29 @@ async function loop() {
     // Whoever waits asks something, and nobody else does: a session that is read in two halves shows here.
     const mute = open.find(({ state, current }) => (state === 'waiting_user') !== current.length > 0);
     if (mute) throw new Error(`${mute.id} is ${mute.state} and asks ${mute.current.length} questions`);
+    const sagas = open.filter(({ tool }) => tool === 'saga');
+    if (sagas.length > 0 && pick(12) === 0) await cancel(sagas[pick(sagas.length)]);
     if (waiting.length > 0) await answer(waiting[pick(waiting.length)]);
     else await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 async function start() {
-  const { header } = await sessions.start({ principal: PRINCIPAL, tool: pick(5) === 0 ? 'once' : 'order' });
+  const { header } = await sessions.start({
+    principal: PRINCIPAL,
+    tool: ['once', 'saga', 'saga', 'order', 'order'][pick(5)],
+  });
   say('started', { session: header.id });
+}
+
+/** At any moment, also while its effects are at work. */
+async function cancel({ id: session }) {
+  try {
+    await sessions.cancel({ principal: PRINCIPAL, sessionId: session });
+    say('cancelled', { session });
+  } catch (error) {
+    if (!OVERTAKEN.includes(error.code)) throw error;
+  }
 }
 
 async function answer({ id: session, current }) {
@@ -53,8 +70,7 @@ async function answer({ id: session, current }) {
     const turn = await sessions.answer({ principal: PRINCIPAL, sessionId: session, answers: [{ promptId, value }] });
     if (turn.accepted) say('ack', { session, key, value, pid: process.pid });
   } catch (error) {
-    // Somebody else was faster, or has ended it.
-    if (!['FLOW_INVALID_TRANSITION', 'FLOW_SESSION_NOT_FOUND', 'FLOW_LIMIT'].includes(error.code)) throw error;
+    if (!OVERTAKEN.includes(error.code)) throw error;
   }
 }
 

@@ -131,6 +131,7 @@ describe('the public surface', () => {
         "CANCEL",
         "DEFAULT_FLOW_LIMITS",
         "FlowClient",
+        "SessionEndedError",
         "Sessions",
         "TravellingSessions",
         "connectFlows",

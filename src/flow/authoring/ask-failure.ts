@@ -8,6 +8,18 @@ const WORDS: Record<AskFailure, string> = {
   unavailable: 'could not be put to anybody',
 };
 
+/** The session has ended before its time. A body may clean up, in steps with `cleanup`; everything else it asks for is refused. */
+export class SessionEndedError extends Error {
+  /** `cancelled`, `expired`, `failed`, … */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`The session has ended: ${reason}`);
+    this.name = 'SessionEndedError';
+    this.reason = reason;
+  }
+}
+
 export class AskError extends Error {
   readonly reason: AskFailure;
   readonly key: string;

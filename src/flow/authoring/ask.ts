@@ -122,6 +122,8 @@ export interface Ask {
   /** True in sessions that come by here first with this mark in place; false in those that passed before it was written. */
   version(id: string): boolean;
 
+  /** Aborted when the session ends before its time; whatever the body waits for then rejects with a `SessionEndedError`. */
+  readonly signal: AbortSignal;
   readonly locale: string | undefined;
   readonly session: { readonly id: string; readonly startedAt: number; readonly context: unknown };
   readonly client: { readonly name?: string | undefined; readonly version?: string | undefined };

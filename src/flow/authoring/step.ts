@@ -35,8 +35,13 @@ export interface StepOptions<T> {
   effect?: 'retry' | 'once';
   /** After a crash in a `once`: the result, where it did happen; undefined where it did not. */
   check?: (step: StepContext) => T | undefined | Promise<T | undefined>;
-  /** Takes the effect back when the user goes back before it, or cancels. Must not mind being called twice. */
+  /**
+   * Takes the effect back when the session ends before its time (cancelled, declined, failed, expired), or the user goes back before
+   * it. Tried again if it throws. Must not mind being called twice.
+   */
   undo?: (result: T, step: StepContext) => unknown;
+  /** Runs also while the session ends, where every other step is refused: for what a `finally` has to do. Is not taken back. */
+  cleanup?: boolean;
   /** Default 60 s. */
   timeout?: Span;
 }

@@ -122,6 +122,10 @@ class RunAsk {
     return on;
   }
 
+  get signal(): AbortSignal {
+    return this.run.signal;
+  }
+
   get locale(): string | undefined {
     return this.run.input.locale;
   }

@@ -9,7 +9,10 @@ import type { Trespass } from './tracer.ts';
 export type Checks = 'throw' | 'warn' | 'off';
 
 /** What is another in each turn of a body that was left waiting. */
-export type Resumption = Pick<RunInput, 'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall'>;
+export type Resumption = Pick<
+  RunInput,
+  'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall' | 'onFailing'
+>;
 
 export interface RunInput {
   flow: AnyFlow;
@@ -31,4 +34,6 @@ export interface RunInput {
   isTrusting?: boolean | undefined;
   /** The body waits for something that is neither a question nor a step. */
   onStall?: (() => void) | undefined;
+  /** The body has failed while effects that can be taken back are in flight; they are waited for. */
+  onFailing?: (() => void) | undefined;
 }

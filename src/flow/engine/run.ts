@@ -4,7 +4,10 @@
 // 2. What is not there yet is waited for by a promise that never settles in this run. Nothing is thrown into the body for it.
 // 3. Something told that nobody asks for when all is quiet is kept: the question may come later, or never again.
 // 4. An entry that no longer fits its question (other rules, other words of a consent) is passed over, and the question put again.
-// 5. Nothing in here waits but for the body and for steps in flight; who runs them, and when it is written down, is not known here.
+// 5. A session that ends before its time is told to the body last of all: what it waits for rejects, and what it asks for from then on is
+//    refused, but for steps that clean up.
+// 6. Nothing in here waits but for the body and for steps in flight; who runs them, and when it is written down, is not known here.
+import { SessionEndedError } from '../authoring/ask-failure.ts';
 import type { Told } from '../fold.ts';
 import type { Entry } from '../journal.ts';
 import { Entropy } from './entropy.ts';
@@ -30,12 +33,24 @@ import type { Trespass } from './tracer.ts';
 import { closeWindow, inside, openWindow } from './window.ts';
 import type { Inside } from './window.ts';
 
+/** A body that goes on asking after its session has ended is left alone after so many times. */
+const MAX_REFUSALS = 100;
+
+type StepEntry = Extract<Entry, { t: 'step' }>;
+
+export interface AskedStep {
+  spec: StepSpec;
+  /** It cleans up while the session ends. */
+  isLate: boolean;
+  outcome?: StepEntry | undefined;
+}
+
 export class Run implements Inside {
   readonly input: RunInput;
   /** Answers as the body was given them, by key. */
   readonly answers: Record<string, unknown> = {};
-  /** Results of effects that can be taken back, in the order in which they came. */
-  readonly undoable: { spec: StepSpec; result: unknown }[] = [];
+  /** All steps that the body has asked for, in that order, and what came of them. */
+  readonly steps = new Map<string, AskedStep>();
   readonly telling: Telling;
   readonly notes: string[] = [];
   /** Answers of the journal that no longer fit, and why. */
@@ -48,10 +63,16 @@ export class Run implements Inside {
   time: number;
   readonly #entropy: Entropy;
   readonly #wants = new Wants();
-  readonly #finished: { want: StepWant; entry: Extract<Entry, { t: 'step' }> }[] = [];
+  readonly #finished: { want: StepWant; entry: StepEntry }[] = [];
   readonly #ticks = new Ticks((followed) => this.#onTick(followed));
   #unwatch: () => void;
   #inFlight = 0;
+  /** Of those, effects that can be taken back. */
+  #undoable = 0;
+  #aborting: AbortController | undefined;
+  /** The body was told that the session ends. */
+  #isEnding = false;
+  #refusals = 0;
   #fresh: Entry[] = [];
   #unsaved = false;
   #begun = false;
@@ -98,7 +119,22 @@ export class Run implements Inside {
 
   /** It waits for nothing but answers, and so can be left waiting and gone on with later. */
   get canWait(): boolean {
-    return !this.#stalled && this.#outcome === undefined && this.#inFlight === 0;
+    return !this.#stalled && this.#outcome === undefined && this.#inFlight === 0 && !this.input.folded.end;
+  }
+
+  /** The body's own view of the end of its session. */
+  get signal(): AbortSignal {
+    if (!this.#aborting) {
+      this.#aborting = new AbortController();
+      if (this.#isEnding) this.#aborting.abort();
+    }
+    return this.#aborting.signal;
+  }
+
+  /** The session ends: the body is told once the effects in flight that can be taken back have come to their end. */
+  end(why: string): void {
+    this.input.folded.end ??= why;
+    this.#ticks.plan(2);
   }
 
   /** Entries that this run has added since it was last asked. */
@@ -118,19 +154,34 @@ export class Run implements Inside {
   }
 
   ask(spec: Spec | StepSpec): Promise<unknown> {
+    if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
+    if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
     if (inside() !== this) this.#ticks.plan(2);
     return want.promise;
+  }
+
+  /** A body that catches everything and asks again and again would never come to rest: it is left where it is. */
+  #refuseLate(): Promise<never> {
+    if (++this.#refusals > MAX_REFUSALS) {
+      this.#outcome ??= { kind: 'ended', value: undefined };
+      return new Promise(() => {});
+    }
+    const refused = Promise.reject(new SessionEndedError(this.input.folded.end ?? ''));
+    refused.catch(() => {});
+    return refused;
   }
 
   /** A step has begun; its result is told when the body is quiet, like everything else. */
   stepStarted(want: StepWant): void {
     want.started = true;
     this.#inFlight++;
+    if (want.spec.options.undo) this.#undoable++;
   }
 
-  stepFinished(want: StepWant, entry: Extract<Entry, { t: 'step' }>): void {
+  stepFinished(want: StepWant, entry: StepEntry): void {
     this.#inFlight--;
+    if (want.spec.options.undo) this.#undoable--;
     this.#finished.push({ want, entry });
     this.#ticks.plan(2);
   }
@@ -159,7 +210,11 @@ export class Run implements Inside {
 
   #hasMore(): boolean {
     if (this.#outcome) return false;
-    return !this.#begun || this.#finished.length > 0 || this.telling.hasMore(this.#wants);
+    return !this.#begun || this.#finished.length > 0 || this.telling.hasMore(this.#wants) || this.#canEnd();
+  }
+
+  #canEnd(): boolean {
+    return this.input.folded.end !== undefined && !this.#isEnding && this.#undoable === 0;
   }
 
   #begin(): void {
@@ -184,11 +239,27 @@ export class Run implements Inside {
     for (let told = this.telling.next(this.#wants); told; told = this.telling.next(this.#wants)) {
       if (this.#deliver(told)) return true;
     }
-    const done = this.#finished.shift();
-    if (!done) return false;
-    this.#fresh.push(done.entry);
-    if (done.want.spec.options.effect) this.#unsaved = true;
-    this.#settle(done.want, done.entry);
+    for (let done = this.#finished.shift(); done; done = this.#finished.shift()) {
+      // The session ended before it was done, and it can be forgotten.
+      if (this.#wants.get(done.entry.k) !== done.want) continue;
+      this.#keep(done.want, done.entry);
+      return this.#settle(done.want, done.entry);
+    }
+    return this.#tellEnd();
+  }
+
+  #keep({ spec }: StepWant, entry: StepEntry): void {
+    this.#fresh.push(entry);
+    if (spec.options.effect) this.#unsaved = true;
+  }
+
+  /** Everything that the body waits for rejects: its `finally` runs. */
+  #tellEnd(): boolean {
+    if (!this.#canEnd()) return false;
+    this.#isEnding = true;
+    const ended = new SessionEndedError(this.input.folded.end ?? '');
+    this.#aborting?.abort(ended);
+    for (const want of this.#wants.clear()) want.reject(ended);
     return true;
   }
 
@@ -214,22 +285,29 @@ export class Run implements Inside {
     return true;
   }
 
-  #settle(want: StepWant, entry: Extract<Entry, { t: 'step' }>): true {
+  #settle(want: StepWant, entry: StepEntry): true {
     this.time = entry.ts;
     this.#wants.delete(entry.k);
-    const { spec } = want;
+    const step = this.steps.get(entry.k);
+    if (step) step.outcome = entry;
     if (entry.e) want.reject(toThrown(entry.e));
-    else {
-      const result = frozen(entry.v);
-      if (spec.options.effect) this.undoable.push({ spec, result });
-      want.resolve(result);
-    }
+    else want.resolve(frozen(entry.v));
     return true;
+  }
+
+  /** Nobody is told of them any more, but what was done is written down. */
+  #keepFinished(): void {
+    for (const { want, entry } of this.#finished.splice(0)) {
+      const step = this.steps.get(entry.k);
+      if (step) step.outcome = entry;
+      this.#keep(want, entry);
+    }
   }
 
   #quiet(): void {
     const rest = this.#toRest();
     if (!rest) {
+      if (this.#outcome?.kind === 'failed') this.input.onFailing?.();
       if (this.#inFlight > 0) return;
       this.#stalled = true;
       this.input.onStall?.();
@@ -243,11 +321,20 @@ export class Run implements Inside {
 
   /** Undefined while there is still something to wait for. */
   #toRest(): Rest | undefined {
-    if (this.#outcome) return this.#outcome;
+    if (this.#outcome) {
+      this.#keepFinished();
+      // What can be taken back comes to its end first, unless it is to stay.
+      return this.#undoable > 0 && this.#outcome.kind === 'failed' ? this.#toSave() : this.#outcome;
+    }
+    if (this.input.folded.end !== undefined && !this.#isEnding) return this.#toSave();
     const steps = this.#wants.unstarted();
     if (steps.length > 0) return { kind: 'steps', steps };
-    if (this.#inFlight > 0) return this.#unsaved ? { kind: 'save' } : undefined;
+    if (this.#inFlight > 0) return this.#toSave();
     const asks = this.#wants.asks();
     return asks.length > 0 ? { kind: 'asks', asks } : undefined;
+  }
+
+  #toSave(): Rest | undefined {
+    return this.#unsaved ? { kind: 'save' } : undefined;
   }
 }

@@ -42,6 +42,13 @@ export class Wants {
     return others.length > 0 ? others.sort().join() : undefined;
   }
 
+  /** All of them, which are wanted no more. */
+  clear(): Want[] {
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    return open;
+  }
+
   unstarted(): StepWant[] {
     return [...this.#open.values()].filter((want): want is StepWant => isStepWant(want) && !want.started);
   }

@@ -1,6 +1,7 @@
 // Writes to one session. Before it holds the lease, a write counts only if nobody has written since it was read; with the lease, what
 // others wrote meanwhile (the owner went on, the time was extended) is kept, and only an end stops it.
-import type { Entry, Header } from '../journal.ts';
+import { endingOf } from '../journal.ts';
+import type { Ending, Entry, Header } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
 import type { Change } from '../store/store.ts';
 import { patched } from '../store/patched.ts';
@@ -23,6 +24,8 @@ const MAX_TRIES = 100;
 const nextDrive = createCounter('.');
 
 export class Commits {
+  /** Somebody else has ended it meanwhile, without the lease: whoever has it brings that about. */
+  ending: Ending | undefined;
   /** All that was written here. */
   readonly added: Entry[] = [];
   /** Somebody else has written in between. */
@@ -44,6 +47,15 @@ export class Commits {
     this.#stored = stored;
   }
 
+  /** The lease is here. */
+  get holds(): boolean {
+    return this.#fence !== undefined;
+  }
+
+  get header(): Header {
+    return this.#header;
+  }
+
   write(patch: Partial<Header>, add: Entry[], terms: Terms = {}): Promise<Written> {
     const whole = this.#grown(patch, add);
     if (!this.#stored) return this.#create(whole, add, terms);
@@ -59,9 +71,13 @@ export class Commits {
       const done = await this.#setup.store.commit(id, rev, { ...terms, dueAt, patch, add, fence: this.#fence });
       if (done.ok) return this.#written(patched(this.#header, patch), add);
       // Without the lease, or if it is lost or all is over, somebody else has the say.
-      if (this.#fence === undefined || !done.header || this.#isOver(done.header) || done.header.rev === rev) break;
+      if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;
+      const isEnding = endingOf(this.#header) !== undefined;
       this.#header = done.header;
       this.mixed = true;
+      if (isEnding) continue;
+      this.ending = endingOf(done.header);
+      if (this.ending) break;
     }
     return { header: undefined };
   }
@@ -134,17 +150,13 @@ export class Commits {
     if (add.length === 0) return patch;
     const size = (this.#header.size ?? 0) + sizeOf(add);
     const { journalBytes } = this.#setup.limits;
-    // That something is about to begin, or was taken back, is always written down.
-    if (size > journalBytes && add.some(({ t }) => t !== 'int' && t !== 'undo')) {
+    // That something is about to begin, or was taken back, is always written down; and so is all that a session does to end.
+    const isEnding = endingOf(this.#header) ?? endingOf(patch);
+    if (size > journalBytes && !isEnding && add.some(({ t }) => t !== 'int' && t !== 'undo')) {
       const what = `no more than ${journalBytes} bytes in a journal`;
       throw new GatewayError('FLOW_LIMIT', { sessionId: this.#header.id, what, limit: 'journalBytes' });
     }
     return { ...patch, size };
-  }
-
-  /** Somebody who cancels does not need the lease for it, and what is to be undone is left to whoever has it next. */
-  #isOver(header: Header): boolean {
-    return isEnded(header) || (header.pending?.kind === 'cancel' && this.#header.pending === undefined);
   }
 
   /** Which of the two it was is looked up only now. */

@@ -25,6 +25,8 @@ export interface FlowLimits {
   /** How long a step runs, and how long the first question may take, unless the flow says otherwise. */
   stepMs: number;
   firstQuestionMs: number;
+  /** How often it is tried to take effects back when a session ends, with growing pauses. */
+  undoAttempts: number;
   /** How long it is known that an ended session was there. */
   tombstoneMs: number;
 }
@@ -49,5 +51,6 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   depth: 32,
   stepMs: MINUTE,
   firstQuestionMs: MINUTE,
+  undoAttempts: 10,
   tombstoneMs: 5 * MINUTE,
 };

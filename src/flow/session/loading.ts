@@ -1,5 +1,6 @@
-// A session as its owner finds it. Another's looks like none, one whose time is over is ended first, and one that is being cancelled is
-// cancelled already, though its effects are still being taken back.
+// A session as its owner finds it. Another's looks like none, one whose time is over is ended first, and one that is being ended has
+// ended already, though its effects are still being taken back.
+import { asEnded } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -19,11 +20,11 @@ export async function loadOwn(
     throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
   }
   const whole = withHeld(setup, stored);
-  const { header } = whole;
+  const header = asEnded(whole.header);
   if (!isEnded(header) && header.expiresAt <= setup.clock.now()) {
     await attend(sessionId);
     return loadOwn(setup, request, attend);
   }
   if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
-  return header.pending?.kind === 'cancel' ? { ...whole, header: { ...header, state: 'cancelled' } } : whole;
+  return { ...whole, header };
 }

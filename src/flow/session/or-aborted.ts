@@ -1,8 +1,25 @@
 // What comes, or undefined if it is called off first.
 export function orAborted<T>(coming: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve(undefined);
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
-    void coming.then(resolve);
+    coming.then(resolve, reject);
   });
+}
+
+/** Most are never aborted, and most signals never asked for. */
+export class LazyAbort {
+  #controller: AbortController | undefined;
+  #aborted = false;
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#controller?.abort();
+  }
 }

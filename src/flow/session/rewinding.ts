@@ -11,11 +11,16 @@ import { Drive } from './drive.ts';
 import type { Sessions } from './sessions.ts';
 import { react } from './states.ts';
 import type { Turn } from './turn.ts';
-import { effectsOf, undoAll } from './undoing.ts';
+import { effectsOfStored, undoRound } from './undoing.ts';
 import type { Effect } from './undoing.ts';
+import { attempts, pause } from './unwinding.ts';
+import { Commits } from './commits.ts';
 import type { Complaint, Question } from '../question/question.ts';
 import { takeEdit } from './editing.ts';
 import { withHeld } from './held-args.ts';
+
+/** The user waits meanwhile. */
+const ATTEMPTS = 3;
 
 type Change = Extract<Entry, { t: 'cut' | 'edit' }>;
 
@@ -42,15 +47,40 @@ export async function rewound(sessions: Sessions, { flow, stored, entry }: Rewin
 /** Once its effects are gone it is as if they had never been. */
 export async function undone(sessions: Sessions, { flow, stored, entry }: Rewinding): Promise<Turn | undefined> {
   const { setup } = sessions;
-  const effects = effectsAfter(stored, entry.k, await effectsOf({ setup, flow, stored }));
+  const effects = effectsAfter(stored, entry.k, await effectsOfStored({ setup, flow }, stored));
   if (effects.length === 0)
     return sessions.drive({ flow, ...stored, prefix: [...withdrawn(stored), entry], stored: true });
   const gone = withdrawn(stored);
-  const commits = await undoAll({ setup, flow, stored }, effects, { kind: entry.t, entry });
-  if (!commits) return undefined;
-  await commits.letGo();
-  const after = await setup.store.load(stored.header.id);
-  return after && sessions.drive({ flow, ...withHeld(setup, after), prefix: [...gone, entry], stored: true });
+  const left = await undoneAll(sessions, { flow, stored, entry }, effects);
+  const loaded = left && (await setup.store.load(stored.header.id));
+  if (!loaded) return undefined;
+  const after = withHeld(setup, loaded);
+  if (left.length === 0) return sessions.drive({ flow, ...after, prefix: [...gone, entry], stored: true });
+  const keys = left.map(({ key }) => key).join(', ');
+  const error = new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `${keys} could not be taken back` });
+  const failure = { name: error.code, message: error.message };
+  return sessions.end(after, flow, { kind: 'fail', reason: 'undo_failed', failure });
+}
+
+/** What could not be taken back, however often it was tried. Undefined if somebody else was faster. */
+async function undoneAll({ setup }: Sessions, change: Rewinding, effects: Effect[]): Promise<Effect[] | undefined> {
+  const { flow, stored, entry } = change;
+  const commits = new Commits(setup, stored.header, true);
+  const pending = { kind: entry.t, entry };
+  const { header } = await commits.hold({ state: 'processing', current: [], pending }, []);
+  if (!header) return undefined;
+  try {
+    const { signal } = new AbortController();
+    const undoing = { setup, flow, header, commits, signal, folded: fold(stored.entries) };
+    let left = effects;
+    for (let tries = 0; ;) {
+      left = await undoRound(undoing, left, tries++, true);
+      if (left.length === 0 || tries >= Math.min(attempts(setup), ATTEMPTS)) return left;
+      await pause(setup, tries);
+    }
+  } finally {
+    await commits.letGo();
+  }
 }
 
 /** The questions that wait now may come again in other words: then under another number. */
@@ -74,9 +104,9 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
   const { told } = fold(entries);
   const from = told.findLastIndex((one) => one.t === 'ans' && one.k === key);
   const later = new Set(told.slice(from).flatMap((one) => (one.t === 'step' ? [one.k] : [])));
-  const crossed = effects.filter(({ spec }) => later.has(spec.key));
-  const final = crossed.find(({ spec }) => spec.options.undo === undefined);
-  if (final) throw refused(header, `${final.spec.key} is done and cannot be taken back`);
+  const crossed = effects.filter(({ key }) => later.has(key));
+  const final = crossed.find(({ spec }) => spec?.options.undo === undefined);
+  if (final) throw refused(header, `${final.key} is done and cannot be taken back`);
   return crossed;
 }
 

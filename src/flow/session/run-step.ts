@@ -36,7 +36,7 @@ export async function runStep(run: StepRun): Promise<StepEntry> {
     ...{ t: 'step', k: spec.key, ...outcome, att, ts: setup.clock.now() },
   });
   try {
-    const value = await within(run, att, spec.sleepMs === undefined ? work(run, att) : () => sleep(run));
+    const value = await (spec.sleepMs === undefined ? inTime(run, att, work(run, att)) : sleep(run));
     const plain = toPlain(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
     return done(plain === undefined ? {} : { v: plain });
   } catch (thrown) {
@@ -45,7 +45,7 @@ export async function runStep(run: StepRun): Promise<StepEntry> {
 }
 
 /** Most steps look at neither the key nor the signal: both are made when they are asked for. */
-export function toContext(run: StepRun, attempt: number): StepContext {
+function toContext(run: StepRun, attempt: number): StepContext {
   const { setup, sessionId, principal, spec, folded, signal } = run;
   return {
     get idempotencyKey() {
@@ -77,9 +77,9 @@ function work({ setup, spec }: StepRun, attempt: number): (step: StepContext) =>
   };
 }
 
-async function within(run: StepRun, attempt: number, work: (step: StepContext) => unknown): Promise<unknown> {
+/** Rejects when the step takes longer than it may. */
+export async function inTime(run: StepRun, attempt: number, work: (step: StepContext) => unknown): Promise<unknown> {
   const { setup, spec } = run;
-  if (spec.sleepMs !== undefined) return work(toContext(run, attempt));
   const ms = spec.options.timeout === undefined ? setup.limits.stepMs : toMs(spec.options.timeout, 'timeout of a step');
   let late: AbortController | undefined;
   const signal = () => AbortSignal.any([run.signal(), (late ??= new AbortController()).signal]);

@@ -5,5 +5,7 @@ import type { Turn } from './turn.ts';
 export type SessionEvent =
   | { kind: 'warning'; header: Header; remainingMs: number }
   | { kind: 'expired'; header: Header }
+  /** It has ended, and these effects could not be taken back. */
+  | { kind: 'undo-failed'; header: Header; steps: string[] }
   /** Went on after its process had died, or a question had waited long enough. */
   | { kind: 'turn'; turn: Turn };

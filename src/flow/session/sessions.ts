@@ -1,7 +1,7 @@
 // The sessions of a set of flows: all that can be done with one, each answered with the turn it leads to. Every channel and wire
 // stands on this and knows nothing below it.
 import type { AnyFlow } from '../define.ts';
-import type { Header } from '../journal.ts';
+import type { Ending, Header } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Question } from '../question/question.ts';
@@ -11,9 +11,9 @@ import type { Explored } from '../explore/explored.ts';
 import type { Incoming } from '../engine/fit.ts';
 import { answered, answeredWarm } from './answered.ts';
 import { isEnd, toIncoming } from './answering.ts';
-import { cancelled, leftToCancel } from './cancelling.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live } from './drive.ts';
+import { ended } from './ending.ts';
 import { loadOwn } from './loading.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
 import { rewound } from './rewinding.ts';
@@ -48,7 +48,7 @@ export class Sessions {
   readonly #sweeper: Sweeper;
 
   constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
-    this.setup = of ? { ...of.all.setup, store: of.store } : toSetup(options);
+    this.setup = of ? { ...of.all.setup, store: of.store, lasting: false } : toSetup(options);
     this.#flows = of ? of.all.#flows : new Map([...flows].map((flow) => [flow.name, flow]));
     this.#live = of ? of.all.#live : new Map<string, Live>();
     this.#sweeper = new Sweeper(this);
@@ -95,7 +95,7 @@ export class Sessions {
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
     const taken = await toIncoming(this.setup, stored, request);
     if (taken.again) return this.#again(stored.header, taken.again);
-    if (taken.incoming.some(isEnd)) return this.#cancel(stored, flow, 'User cancelled');
+    if (taken.incoming.some(isEnd)) return this.end(stored, flow, { kind: 'cancel', reason: 'User cancelled' });
     const [first] = taken.incoming;
     if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
     return answered(this, { flow, stored, taken });
@@ -104,7 +104,7 @@ export class Sessions {
   async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
     return this.#attempt(request, async (stored, flow) => {
       react(stored.header, 'cancel');
-      return this.#cancel(stored, flow, request.reason);
+      return this.end(stored, flow, { kind: 'cancel', reason: request.reason });
     });
   }
 
@@ -165,7 +165,6 @@ export class Sessions {
   }
 
   emit(event: SessionEvent): void {
-    if (event.kind === 'expired') this.#live.get(event.header.id)?.abort();
     for (const listener of this.#listeners) listener(event);
   }
 
@@ -173,7 +172,7 @@ export class Sessions {
     this.#sweeper.stop();
     this.setup.frames.clear();
     for (const live of this.#live.values()) live.abort();
-    await Promise.all([...this.#live.values()].map(({ next }) => next));
+    await Promise.all([...this.#live.values()].map(({ done }) => done));
   }
 
   /** Looks after whatever is due now; by itself this happens when it is time. */
@@ -183,9 +182,15 @@ export class Sessions {
 
   async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = this.explored(input.flow);
-    const turn = await new Drive({ ...input, next, setup: this.setup, onLive: this.#follow }).turn();
+    const watching = { onLive: this.#follow, onNotUndone: this.#report };
+    const turn = await new Drive({ ...input, next, setup: this.setup, ...watching }).turn();
     if (turn) this.#sweeper.expect(turn.header);
     return turn;
+  }
+
+  /** Ends a session before its time. Undefined if somebody else was faster. */
+  end(stored: StoredSession, flow: AnyFlow | undefined, ending: Ending): Promise<Turn | undefined> {
+    return ended(this, { stored, flow, ending }, this.#live.get(stored.header.id));
   }
 
   flowOf({ tool }: Header): AnyFlow {
@@ -196,11 +201,13 @@ export class Sessions {
 
   readonly #follow = (live: Live): void => {
     this.#live.set(live.id, live);
-    void live.next.then((turn) => {
+    void live.next.then((turn) => this.#sweeper.expect(turn.header));
+    void live.done.then(() => {
       if (this.#live.get(live.id) === live) this.#live.delete(live.id);
-      this.#sweeper.expect(turn.header);
     });
   };
+
+  readonly #report = (header: Header, steps: string[]): void => this.emit({ kind: 'undo-failed', header, steps });
 
   /** Somebody else may write between reading and writing: then all of it is looked at again. */
   async #attempt(
@@ -218,15 +225,6 @@ export class Sessions {
 
   #load(request: SessionRequest): Promise<StoredSession> {
     return loadOwn(this.setup, request, (id) => this.#sweeper.attend(id));
-  }
-
-  /** What is at work here stops first, and lets go of the session. */
-  async #cancel(stored: StoredSession, flow: AnyFlow, reason?: string): Promise<Turn | undefined> {
-    const live = this.#live.get(stored.header.id);
-    live?.abort();
-    await live?.next;
-    const cancelling = { flow, stored, reason };
-    return (await cancelled(this, cancelling)) ?? leftToCancel(this, cancelling);
   }
 
   async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {

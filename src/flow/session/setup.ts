@@ -67,6 +67,8 @@ export interface Setup {
   readonly claimOnce: ((idempotencyKey: string) => Promise<boolean>) | undefined;
   /** This process, among those that share the store. */
   readonly owner: string;
+  /** Sessions stay in the store after the request: what is left undone can be done later. */
+  readonly lasting: boolean;
 }
 
 /** Of some 8 KB each. */
@@ -93,6 +95,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     leaseMs: options.leaseMs ?? 30_000,
     claimOnce: options.claimOnce,
     owner: randomId('node_'),
+    lasting: true,
   };
 }
 

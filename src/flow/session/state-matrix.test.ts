@@ -1,6 +1,8 @@
 // Every state with every event, each on a real session: what follows, or the code that it is refused with. The table is the design's,
 // written out once more, so that it can differ from what the program believes. A refusal leaves all as it was.
 import { describe, expect, it } from 'vitest';
+import { until } from '../../../tests/helpers/until.ts';
+import type { StepContext } from '../authoring/step.ts';
 import { flow } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import type { FlowState } from '../journal.ts';
@@ -55,12 +57,19 @@ class Subject {
 
   constructor(warm: number) {
     this.warm = warm;
-    const hang = () => new Promise<Work>((resolve) => this.work.push(resolve));
+    // An effect in flight is waited for when its session ends: this one stops when it is told to.
+    const hang = ({ signal }: StepContext) =>
+      new Promise<Work>((resolve) => {
+        this.work.push(resolve);
+        signal.addEventListener('abort', () => resolve('asks'), { once: true });
+      });
     const tool = (name: string, isEarly: boolean) =>
       flow({ name, firstQuestion: '1h', limits: { duration: `${DURATION_MS}ms` } }, async (ask) => {
         if (!isEarly) await ask.text('first', { alone: true });
         for (;;) {
-          const done = await ask.step('work', hang, { effect: 'retry', timeout: '1h', undo: () => {} });
+          // One whose process has died is looked for before it is taken back, and has not happened.
+          const undoing = { undo: () => {}, check: () => undefined };
+          const done = await ask.step('work', hang, { effect: 'retry', timeout: '1h', ...undoing });
           if (done === 'ends') return 'ended';
           if (done === 'fails') throw new Error('failed');
           await ask.confirm('ok', { alone: true });
@@ -124,7 +133,14 @@ const IN: Record<string, (warm: number) => Promise<Subject>> = {
   completed: (warm) => after(warm, ({ sessions, session }) => sessions.completeByOwner({ ...session, result: {} })),
   cancelled: (warm) => after(warm, ({ sessions, session }) => sessions.cancel(session)),
   error: (warm) => after(warm, (subject) => subject.done('fails')),
-  expired: (warm) => after(warm, (subject) => subject.pass(DURATION_MS + 1)),
+  expired: (warm) =>
+    after(warm, async (subject) => {
+      await subject.pass(DURATION_MS + 1);
+      await until(
+        'it to be wiped',
+        async () => (await subject.store.load(subject.session.sessionId))?.entries.length === 0,
+      );
+    }),
 };
 
 const prompt = { type: 'text', message: 'Of the owner' } as const;

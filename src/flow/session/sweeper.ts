@@ -1,10 +1,10 @@
 // Looks after sessions that nobody does anything with: warns before they expire, lets them expire, goes on with what a process that
 // died has left. One timer for all of them, set to the moment that comes first.
+import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
-import { cancelled } from './cancelling.ts';
 import { withHeld } from './held-args.ts';
 import { undone } from './rewinding.ts';
 import type { Sessions } from './sessions.ts';
@@ -54,7 +54,8 @@ export class Sweeper {
     const stored = withHeld(this.#sessions.setup, found);
     const { header } = stored;
     const now = clock.now();
-    if (header.expiresAt <= now) return this.#expire(header);
+    if (endingOf(header)) return this.#takeOver(stored);
+    if (header.expiresAt <= now) return this.#expire(stored);
     if (header.state === 'waiting_user') return this.#remind(stored, now);
     await this.#takeOver(stored);
   }
@@ -76,12 +77,10 @@ export class Sweeper {
     }
   }
 
-  async #expire(header: Header): Promise<void> {
-    const { store, limits } = this.#sessions.setup;
-    const patch = { state: 'error', reason: 'expired', current: [] } as const;
-    const change = { patch: { ...patch, current: [] }, tombstoneMs: limits.tombstoneMs };
-    const done = await store.commit(header.id, header.rev, change);
-    if (done.ok) this.#sessions.emit({ kind: 'expired', header: { ...header, ...patch, current: [], rev: done.rev } });
+  async #expire(stored: StoredSession): Promise<void> {
+    const flow = this.#sessions.flows.get(stored.header.tool);
+    const turn = await this.#sessions.end(stored, flow, { kind: 'fail', reason: 'expired' });
+    if (turn) this.#sessions.emit({ kind: 'expired', header: turn.header });
   }
 
   async #remind(stored: StoredSession, now: number): Promise<void> {
@@ -110,8 +109,7 @@ export class Sweeper {
     const flow = this.#sessions.flowOf(stored.header);
     const { pending } = stored.header;
     let turn: Turn | undefined;
-    if (pending?.kind === 'cancel') turn = await cancelled(this.#sessions, { flow, stored, reason: pending.reason });
-    else if (pending) {
+    if (pending?.kind === 'cut' || pending?.kind === 'edit') {
       const entry = pending.entry as Extract<typeof pending.entry, { t: 'cut' | 'edit' }>;
       turn = await undone(this.#sessions, { flow, stored, entry });
     } else turn = await this.#sessions.drive({ flow, ...stored, stored: true });

@@ -118,7 +118,7 @@ export function keepsSessions(subject: Stored): void {
       await store.commit(made.id, 1, { patch: { prompts: 1 }, add: [answer('city', 'Paris')] });
       const pending = { kind: 'edit', entry: answer('city', 'Rome') } as const;
       const patch = { state, reason: 'because', current: ['left over'], pending };
-      expect(await store.commit(made.id, 2, { patch, add: [{ t: 'end', v: 1, ts: 1 }] })).toEqual({
+      expect(await store.commit(made.id, 2, { patch, add: [{ t: 'end', why: 'cancelled', ts: 1 }] })).toEqual({
         ok: true,
         rev: 3,
       });

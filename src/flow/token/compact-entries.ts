@@ -44,7 +44,9 @@ function toRow(entry: Entry, elapsed: number, via: Header['via']): Row | undefin
     case 'ans':
       return answerRow(entry, elapsed, via);
     case 'int':
-      return fits(entry, 4) ? [INTENT, entry.k, elapsed, toBytes(entry.idem)] : undefined;
+      return fits(entry, 4 + present(entry.undo))
+        ? [INTENT, entry.k, elapsed, toBytes(entry.idem), entry.undo]
+        : undefined;
     case 'step': {
       const { k, v, e, att } = entry;
       return fits(entry, 4 + present(v, e)) ? [STEP, k, v, elapsed, att === 1 ? undefined : att, e] : undefined;
@@ -85,7 +87,10 @@ function fromRow(row: Row, last: number, via: Header['via']): Entry {
     case WHOLE:
       return row[1] as Entry;
     case INTENT:
-      return { t: 'int', k, idem: fromBytes(row[3]), ts: last + (row[2] as number) };
+      return {
+        ...{ t: 'int', k, idem: fromBytes(row[3]), ts: last + (row[2] as number) },
+        ...(row[4] === true && { undo: true }),
+      };
     case STEP: {
       const [, , v, elapsed, att = 1, e] = row as [
         number,

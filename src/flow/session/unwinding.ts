@@ -1,0 +1,54 @@
+// Takes back what a session has done that ends before its time: again and again, with growing pauses, until all is taken back or it has been
+// tried often enough. Then what is left is reported, and the session ends all the same.
+import type { Ending, Header } from '../journal.ts';
+import type { Drive } from './drive.ts';
+import { orAborted } from './or-aborted.ts';
+import type { Setup } from './setup.ts';
+import type { Turn } from './turn.ts';
+import { isHopeless, toPause, undoRound } from './undoing.ts';
+import type { Effect } from './undoing.ts';
+
+/** Where nothing is kept after the request, so that nobody can go on later. */
+const ATTEMPTS_IN_A_REQUEST = 3;
+
+export interface Unwinding {
+  effects: Effect[];
+  /** Aborted when this process leaves the session to another. */
+  signal: AbortSignal;
+  /** For the client it is over, though something is left to be taken back. */
+  onTold: (header: Header) => void;
+  end: (notUndone?: string[]) => Promise<Turn>;
+}
+
+export async function unwind(drive: Drive, ending: Ending, unwinding: Unwinding): Promise<Turn> {
+  const { commits, run } = drive;
+  const { setup, flow, header, onNotUndone } = drive.input;
+  const { effects, signal, onTold, end } = unwinding;
+  const undoing = { setup, flow, header, commits, signal, folded: run.input.folded };
+  let left = effects;
+  for (let tries = ending.tries ?? 0; ;) {
+    const round = await orAborted(undoRound(undoing, left, tries++), signal);
+    if (!round) return commits.current();
+    left = round;
+    if (left.length === 0) return end();
+    if (tries >= attempts(setup) || left.every(isHopeless)) break;
+    const written = await commits.write({ pending: { ...ending, tries } }, []);
+    if (!written.header) return commits.current();
+    if (setup.lasting) onTold(written.header);
+    if (!(await orAborted(pause(setup, tries), signal))) return commits.current();
+  }
+  const steps = left.map(({ key }) => key);
+  setup.log.error({ tool: flow.name, sessionId: header.id, steps }, 'flow.not-undone');
+  const turn = await end(steps);
+  onNotUndone?.(turn.header, steps);
+  return turn;
+}
+
+/** How often effects are tried to be taken back. */
+export function attempts({ lasting, limits }: Setup): number {
+  return lasting ? limits.undoAttempts : Math.min(limits.undoAttempts, ATTEMPTS_IN_A_REQUEST);
+}
+
+export function pause({ clock }: Setup, tries: number): Promise<true> {
+  return new Promise((resolve) => void clock.after(toPause(tries), () => resolve(true)));
+}

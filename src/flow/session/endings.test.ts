@@ -44,7 +44,7 @@ class World {
     const { clock, store } = this;
     const own = isMortal ? { now: () => clock.now(), after: () => () => {} } : clock;
     const tool = flow({ name: 'x', timeout: '1m', limits: { duration: '10m' } }, (ask) => this.#body(ask, isMortal));
-    const options = { store, log: createLog({ level: 'silent' }), explore: false, leaseMs: LEASE_MS };
+    const options = { store, log: createLog({ level: 'silent' }), leaseMs: LEASE_MS };
     return new Sessions([tool], { ...options, clock: own });
   }
 
@@ -151,7 +151,7 @@ describe.each(ENDINGS)('a session that %s', (ending) => {
 });
 
 describe('a body whose session ends', () => {
-  const quiet = { log: createLog({ level: 'silent' }), explore: false };
+  const quiet = { log: createLog({ level: 'silent' }) };
 
   async function waiting(body: (ask: Ask) => Promise<unknown>, options: object = {}) {
     const sessions = new Sessions([flow({ name: 'x' }, body)], { ...quiet, ...options });
@@ -222,7 +222,7 @@ describe('an effect that cannot be taken back', () => {
       await ask.text('a');
     });
     const log = createLog({ level: 'silent' });
-    const sessions = new Sessions([tool], { clock, store, log, explore: false, limits: { undoAttempts: 4 } });
+    const sessions = new Sessions([tool], { clock, store, log, limits: { undoAttempts: 4 } });
     const reported = new Promise<unknown>((resolve) =>
       sessions.on((event) => event.kind === 'undo-failed' && resolve(event)),
     );
@@ -253,7 +253,7 @@ describe('an effect that cannot be taken back', () => {
       await ask.step('two', () => 'two', { effect: 'retry', undo });
       await ask.text('a');
     };
-    const options = { store, log: createLog({ level: 'silent' }), explore: false, leaseMs: LEASE_MS };
+    const options = { store, log: createLog({ level: 'silent' }), leaseMs: LEASE_MS };
     const after = () => () => {};
     const dead = new Sessions([flow({ name: 'x' }, body(true))], {
       ...options,
@@ -290,7 +290,7 @@ describe('an effect that cannot be taken back', () => {
     const log = createLog({ level: 'silent' });
     const process = (dies: boolean) =>
       new Sessions([flow({ name: 'x' }, body(dies))], {
-        ...{ store, log, explore: false, leaseMs: LEASE_MS },
+        ...{ store, log, leaseMs: LEASE_MS },
         clock: dies ? { now: () => clock.now(), after: () => () => {} } : clock,
       });
     const mortal = process(true);
@@ -316,7 +316,7 @@ describe('an effect that cannot be taken back', () => {
       await ask.step('fire', work, { effect: 'once', undo: (what) => void undone.push(what) });
     };
     const log = createLog({ level: 'silent' });
-    const options = { store, log, explore: false, leaseMs: LEASE_MS };
+    const options = { store, log, leaseMs: LEASE_MS };
     const after = () => () => {};
     const never = () => new Promise<string>(() => {});
     const dead = new Sessions([flow({ name: 'x' }, body(never))], {

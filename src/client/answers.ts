@@ -93,6 +93,6 @@ function undeclared(what: string): ProtocolError {
 
 function checkRoots(roots: Root[]): Root[] {
   const foreign = roots.find(({ uri }) => typeof uri !== 'string' || !uri.startsWith('file://'));
-  if (foreign) throw new GatewayError('BAD_OPTION', { option: 'roots', reason: `${foreign.uri} is no file:// URI` });
+  if (foreign) throw new GatewayError('BAD_OPTION', { option: 'roots', reason: `${foreign.uri} is not a file:// URI` });
   return roots;
 }

@@ -26,7 +26,7 @@ export const ASK = object(
   {
     channels: list(
       choice(['page', 'relay'], 'page: a page in the browser. relay: the model passes question and answer on.'),
-      'By which ways users are asked whose clients cannot be. Default: both; an empty list: not at all.',
+      'How to ask users whose clients cannot ask them: on a page, or through the model. Default: both; an empty list: not at all.',
     ),
     model: MODEL,
   },

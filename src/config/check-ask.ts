@@ -16,7 +16,7 @@ function checkModel({ url, model: names }: ModelInput, { problems, missing }: Co
   const at = ['ask', 'model'];
   if (url === undefined) problems.error(at, '"url" is missing', 'Such as https://api.example.com/v1.');
   else if (!missing.has(toId([...at, 'url'])) && !(URL.canParse(url) && /^https?:/i.test(url))) {
-    problems.error([...at, 'url'], 'this is no http:// or https:// URL', 'Such as https://api.example.com/v1.');
+    problems.error([...at, 'url'], 'this is not an http:// or https:// URL', 'Such as https://api.example.com/v1.');
   }
   const isNamed = typeof names === 'string' ? names.trim() !== '' : (names?.length ?? 0) > 0;
   if (!isNamed) problems.error(at, '"model" is missing', 'Say what the endpoint calls the model.');
@@ -41,5 +41,5 @@ interface UriCheck {
 function checkUri(text: string, path: Path, { problems, missing, isPath }: UriCheck): void {
   if (missing.has(toId(path)) || isFileUri(text)) return;
   if (isPath && !/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return;
-  problems.error(path, 'this is no file:// URI', 'Roots are folders, such as file:///srv/project.');
+  problems.error(path, 'this is not a file:// URI', 'Roots are folders, such as file:///srv/project.');
 }

@@ -55,7 +55,7 @@ function checkUrl({ server, path, problems, missing }: ServerCheck, key: (typeof
   if (missing.has(toId(at))) return;
   const scheme = URL.canParse(text) ? new URL(text).protocol : undefined;
   const hint = 'Write it in full, such as https://example.com/mcp.';
-  if (scheme === undefined) problems.error(at, 'this is no URL', hint);
+  if (scheme === undefined) problems.error(at, 'this is not a URL', hint);
   else if (!/^(?:https?|wss?):$/.test(scheme)) {
     problems.error(at, `${scheme}// is not http://, https://, ws:// or wss://`, hint);
   } else if (/^wss?:$/.test(scheme) && ![undefined, 'ws', 'websocket'].includes(wordOf(server))) {
@@ -86,7 +86,8 @@ function checkEra({ server: { era, revision }, path, problems }: ServerCheck): v
 function checkHeaders({ server, path, problems }: ServerCheck): void {
   for (const [name, value] of Object.entries(server.headers ?? {})) {
     const at = [...path, 'headers', name];
-    if (!TOKEN.test(name)) problems.ofKey(at, { message: 'this is no name of a header', hint: 'Such as X-Api-Key.' });
+    if (!TOKEN.test(name))
+      problems.ofKey(at, { message: 'this is not a valid name of a header', hint: 'Such as X-Api-Key.' });
     // eslint-disable-next-line no-control-regex -- these are what must not be in it
     if (/[\0\r\n]/.test(value)) problems.error(at, 'a header cannot hold a line break', 'Cut it from the variable.');
   }
@@ -96,7 +97,10 @@ function checkEnv({ server, path, problems }: ServerCheck): void {
   for (const [name, value] of Object.entries(server.env ?? {})) {
     const at = [...path, 'env', name];
     if (name === '' || /[=\0]/.test(name)) {
-      problems.ofKey(at, { message: 'this is no name of a variable', hint: 'Letters, digits and _ are safe.' });
+      problems.ofKey(at, {
+        message: 'this is not a valid name of a variable',
+        hint: 'Letters, digits and _ are safe.',
+      });
     }
     if (value.includes('\0')) problems.error(at, 'a variable cannot hold a NUL', 'Remove it.');
   }

@@ -43,5 +43,5 @@ export function limitsShape(): Typed<Partial<Limits>> {
     const about = `${ABOUT[name as keyof Limits]}. Default: ${value}.`;
     return [name, integer(about, { min: 1, ...(name.endsWith('Ms') && { max: MAX_MS }) })];
   });
-  return object(Object.fromEntries(keys), 'What a peer can make grow, at most.');
+  return object(Object.fromEntries(keys), 'Upper bounds on what a client or server can make grow.');
 }

@@ -128,7 +128,7 @@ class Reader {
     this.#at = start;
     if (word === '') return this.#fail('a value is missing here', 'Give one, or remove the key.');
     return this.#fail(
-      'this is no value',
+      'this is not a value',
       'Write text in double quotes; other values are numbers, true, false and null.',
     );
   }

@@ -91,7 +91,7 @@ function checkListen({ listen }: ConfigInput, problems: Problems): void {
 function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Conforming): void {
   const isUrl = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:/.test(publicUrl));
   if (!isUrl && !missing.has(toId(['publicUrl']))) {
-    problems.error(['publicUrl'], 'this is no http:// or https:// URL', 'Such as https://mcp.example.com.');
+    problems.error(['publicUrl'], 'this is not an http:// or https:// URL', 'Such as https://mcp.example.com.');
   }
   const list = typeof keys === 'string' ? [keys] : (keys ?? []);
   list.forEach((key, index) => {

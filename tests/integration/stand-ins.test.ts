@@ -99,5 +99,5 @@ describe('a server that asks for roots as soon as it is connected', () => {
 });
 
 test('roots that are no folders are refused', () => {
-  expect(() => createGateway({ servers: {}, roots: [{ uri: 'https://example.com' }] })).toThrow('is no file:// URI');
+  expect(() => createGateway({ servers: {}, roots: [{ uri: 'https://example.com' }] })).toThrow('is not a file:// URI');
 });

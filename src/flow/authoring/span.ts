@@ -9,7 +9,10 @@ export function toMs(span: Span, option = 'span'): number {
   if (typeof span === 'number' && Number.isFinite(span) && span >= 0) return span;
   const [, count, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(span)) ?? [];
   if (count === undefined || unit === undefined) {
-    throw new GatewayError('BAD_OPTION', { option, reason: `${String(span)} is no span; write 300ms, 30s, 5m or 1h` });
+    throw new GatewayError('BAD_OPTION', {
+      option,
+      reason: `${String(span)} is not a span; write 300ms, 30s, 5m or 1h`,
+    });
   }
   return Number(count) * (UNITS[unit] as number);
 }

@@ -22,7 +22,7 @@ function toJson(value: unknown, what: string): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new GatewayError('FLOW_MISUSED', { reason: `something that is no JSON as ${what}` }, { cause });
+    throw new GatewayError('FLOW_MISUSED', { reason: `something that is not JSON as ${what}` }, { cause });
   }
 }
 

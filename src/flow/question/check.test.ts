@@ -110,7 +110,7 @@ describe('a pattern', () => {
   });
 
   it('is refused if it is none', () => {
-    expect(() => matches('(', 'x')).toThrow(/is no pattern/);
+    expect(() => matches('(', 'x')).toThrow(/is not a pattern/);
   });
 
   it('works on long texts too', () => {

@@ -39,7 +39,7 @@ function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u');
   } catch (cause) {
-    throw new GatewayError('BAD_OPTION', { option: 'pattern', reason: `${pattern} is no pattern` }, { cause });
+    throw new GatewayError('BAD_OPTION', { option: 'pattern', reason: `${pattern} is not a pattern` }, { cause });
   }
 }
 

@@ -81,7 +81,7 @@ async function open(url: string | undefined): Promise<Redis> {
   } catch (cause) {
     client.disconnect();
     if (!URL.canParse(url)) {
-      throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'is no URL: redis://host:port' }, { cause });
+      throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'is not a URL: redis://host:port' }, { cause });
     }
     const { hostname, port } = new URL(url);
     const reason = `${hostname}:${port || 6379} does not answer: ${(last ?? (cause as Error)).message}`;

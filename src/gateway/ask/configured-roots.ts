@@ -18,7 +18,8 @@ export class ConfiguredRoots {
 
   set(roots: readonly RootOption[]): void {
     const foreign = roots.find(({ uri }) => !/^file:\/\//i.test(uri));
-    if (foreign) throw new GatewayError('BAD_OPTION', { option: 'roots', reason: `${foreign.uri} is no file:// URI` });
+    if (foreign)
+      throw new GatewayError('BAD_OPTION', { option: 'roots', reason: `${foreign.uri} is not a file:// URI` });
     this.#roots = [...roots];
   }
 

@@ -48,9 +48,9 @@ function toInput(given: unknown): JsonObject {
   try {
     parsed = JSON.parse(String(given ?? '') || '{}');
   } catch {
-    throw failed('it called a tool with arguments that are no JSON');
+    throw failed('it called a tool with arguments that are not JSON');
   }
-  if (!isObject(parsed)) throw failed('it called a tool with arguments that are no object');
+  if (!isObject(parsed)) throw failed('it called a tool with arguments that are not an object');
   return parsed;
 }
 

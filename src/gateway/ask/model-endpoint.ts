@@ -75,7 +75,7 @@ export class ModelEndpoint {
 }
 
 function toUrl(text: string): string {
-  if (!URL.canParse(text)) throw new GatewayError('BAD_OPTION', { option: 'ask.model.url', reason: 'it is no URL' });
+  if (!URL.canParse(text)) throw new GatewayError('BAD_OPTION', { option: 'ask.model.url', reason: 'it is not a URL' });
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol)) {
     throw new GatewayError('BAD_OPTION', { option: 'ask.model.url', reason: `http: or https: is needed` });

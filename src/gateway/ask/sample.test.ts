@@ -212,11 +212,11 @@ describe('what comes back', () => {
 
   it.each<[string, Reply, string]>([
     ['no message', (_, response) => sendJson(response, { choices: [] }), 'without a message'],
-    ['no JSON', (_, response) => void response.end('<html>'), 'not a JSON object'],
+    ['not JSON', (_, response) => void response.end('<html>'), 'not a JSON object'],
     [
       'arguments that are none',
       (_, response) => sendJson(response, completion({ tool_calls: [tool('look', '{"at":')] })),
-      'no JSON',
+      'not JSON',
     ],
     [
       'a redirect',
@@ -313,7 +313,7 @@ describe('limits', () => {
 });
 
 describe('options', () => {
-  it.each(['nowhere', 'ftp://example.com', 'https://me:secret@model.example/v1'])('%s is no URL for it', (url) => {
+  it.each(['nowhere', 'ftp://example.com', 'https://me:secret@model.example/v1'])('%s is not a URL for it', (url) => {
     expect(() => createSampler({ url, model: 'm' })).toThrow('ask.model.url');
   });
 });

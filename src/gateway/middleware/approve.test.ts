@@ -312,9 +312,9 @@ describe('approve: how often', () => {
 
 describe('approve: options', () => {
   it.each<[unknown, string]>([
-    [{ wen: 'always' }, 'approve.wen: is no option'],
+    [{ wen: 'always' }, 'approve.wen: is not an option'],
     [{ when: 3 }, 'approve.when: must be a text, a list or an object'],
-    [{ when: { al: [] } }, 'approve.when.al: is no option'],
+    [{ when: { al: [] } }, 'approve.when.al: is not an option'],
     [{ when: { deny: 'x' } }, 'approve.when.deny: must be a list of globs'],
     [{ when: [1] }, 'approve.when.ask: must be a list of globs'],
     [{ remember: { ms: 0 } }, 'approve.remember.ms: must be more than 0'],

@@ -136,9 +136,9 @@ describe('filter', () => {
 
   it('refuses options that are misspelled', () => {
     expect(() => filter({ dney: [] } as never)).toThrow(
-      'filter.dney: is no option; there are allow, deny, tools, prompts, resources',
+      'filter.dney: is not an option; there are allow, deny, tools, prompts, resources',
     );
     expect(() => filter({ deny: '*' } as never)).toThrow('filter.deny: must be a list');
-    expect(() => filter({ tools: { denied: [] } } as never)).toThrow('filter.tools.denied: is no option');
+    expect(() => filter({ tools: { denied: [] } } as never)).toThrow('filter.tools.denied: is not an option');
   });
 });

@@ -34,7 +34,7 @@ about('rename', () => {
   });
 
   it('refuses options that make no sense', () => {
-    expect(() => rename({ tool: {} } as never)).toThrow('rename.tool: is no option; there are tools, prompts');
+    expect(() => rename({ tool: {} } as never)).toThrow('rename.tool: is not an option; there are tools, prompts');
     expect(() => rename({ tools: { a: '' } })).toThrow('rename.tools.a: must be the new name');
   });
 });

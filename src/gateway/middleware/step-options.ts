@@ -13,7 +13,8 @@ export function withDefaults<T extends object, D extends { [K in keyof T]-?: unk
   const known = Object.keys(defaults);
   const chosen: Record<string, unknown> = { ...defaults };
   for (const [key, written] of Object.entries(given)) {
-    if (!Object.hasOwn(defaults, key)) throw badOption(`${step}.${key}`, `is no option; there are ${known.join(', ')}`);
+    if (!Object.hasOwn(defaults, key))
+      throw badOption(`${step}.${key}`, `is not an option; there are ${known.join(', ')}`);
     if (written === undefined) continue;
     const fallback = defaults[key as keyof D];
     const value = fromText(written, fallback);

@@ -73,7 +73,7 @@ function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock,
 
 function toUrl(url: string | URL): URL {
   if (!URL.canParse(String(url))) {
-    throw new GatewayError('BAD_OPTION', { option: 'url', reason: `"${withoutLogin(String(url))}" is no URL` });
+    throw new GatewayError('BAD_OPTION', { option: 'url', reason: `"${withoutLogin(String(url))}" is not a URL` });
   }
   const parsed = new URL(url);
   if (/^(https?|wss?):$/.test(parsed.protocol)) return parsed;

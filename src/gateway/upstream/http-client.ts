@@ -100,7 +100,7 @@ function pathOf({ pathname, search }: URL): string {
 }
 
 function toHttpUrl(text: string | URL): URL {
-  if (!URL.canParse(String(text))) throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'it is no URL' });
+  if (!URL.canParse(String(text))) throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'it is not a URL' });
   const url = new URL(text);
   if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   throw new GatewayError('BAD_OPTION', { option: 'url', reason: `http: or https: is needed, not ${url.protocol}` });

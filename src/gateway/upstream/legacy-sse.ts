@@ -125,7 +125,7 @@ class SseLink implements Link {
   }
 
   #foreignEndpoint(): GatewayError {
-    const reason = 'its endpoint is no URL of the same origin';
+    const reason = 'its endpoint is not a URL of the same origin';
     return new GatewayError('UPSTREAM_INVALID', { server: this.name, reason });
   }
 

@@ -7,6 +7,8 @@ import { toCheckedSchema } from '../server/schema.ts';
 import type { CheckedSchema } from '../server/schema.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { Ask } from './authoring/ask.ts';
+import { checkNames } from './authoring/known-options.ts';
+import type { NamesOf } from './authoring/known-options.ts';
 import type { AnySchema } from './authoring/options.ts';
 import type { Span } from './authoring/span.ts';
 import { toMs } from './authoring/span.ts';
@@ -44,6 +46,26 @@ export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchem
   summary?: string;
 }
 
+const FLOW_OPTIONS: NamesOf<FlowOptions> = {
+  name: true,
+  title: true,
+  description: true,
+  icons: true,
+  annotations: true,
+  meta: true,
+  input: true,
+  output: true,
+  version: true,
+  timeout: true,
+  firstQuestion: true,
+  limits: true,
+  messages: true,
+  explore: true,
+  onMismatch: true,
+  long: true,
+  summary: true,
+};
+
 export type InputOf<I> = I extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<I>
   : Readonly<Record<string, unknown>>;
@@ -71,6 +93,7 @@ export function flow<
   R extends ResultOf<O> = ResultOf<O>,
 >(options: FlowOptions<I, O>, body: Body<InputOf<I>, R>): Flow<InputOf<I>, R> {
   const { name, input, output, ...rest } = options;
+  checkNames(options, FLOW_OPTIONS, 'flow()');
   if (typeof name !== 'string' || name === '') {
     throw new GatewayError('BAD_OPTION', { option: 'name of a flow', reason: 'must be a string that is not empty' });
   }

@@ -35,6 +35,55 @@ export type Requests = [
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- whoever calls it names the type
 function is<T>(_value: T): void {}
 
+/** A misspelled option would be passed over. */
+export async function misspelledOptionsAreRefused(ask: Ask): Promise<void> {
+  const schema = z.string();
+  // @ts-expect-error it would go through a model
+  await ask.text('a', { message: 'Password?', secert: true });
+  // @ts-expect-error
+  await ask.text('b', { schema, requird: false });
+  // @ts-expect-error
+  await ask.text('c', { secret: true, mesage: 'Password?' });
+  // @ts-expect-error
+  await ask.number('d', { min: 1, integr: true });
+  // @ts-expect-error
+  await ask.confirm('e', { message: 'Sure?', By: 'human' });
+  // @ts-expect-error
+  await ask.date('f', { min: '2026-01-01', maximum: '2026-12-31' });
+  // @ts-expect-error
+  await ask.choice('g', ['a', 'b'], { message: 'Which?', defualt: 'a' });
+  // @ts-expect-error
+  await ask.choices('h', ['a', 'b'], { message: 'Which?', minimum: 1 });
+  // @ts-expect-error
+  await ask.file('i', { accept: ['.csv'], maxSize: 10 });
+  // @ts-expect-error
+  await ask.custom('j', { schema, timout: '5m' });
+  // @ts-expect-error
+  await ask.form('k', { x: f.text() }, { message: 'Who?', alon: true });
+  // @ts-expect-error
+  await ask.step('l', () => 1, { efect: 'once' });
+  // @ts-expect-error
+  f.text({ min: 1, patern: 'x' });
+  // @ts-expect-error
+  f.choice(['a'], { label: 'A', requierd: false });
+  // @ts-expect-error
+  flow({ name: 'm', descripton: 'x' }, async () => 1);
+}
+
+/** What is not known when it is written may be missing when it is read. */
+export async function doubtsAreTyped(ask: Ask, required: boolean): Promise<void> {
+  const maybe = await ask.text('a', { required });
+  // @ts-expect-error it may not be there
+  is<string>(maybe);
+  const late = await ask.number('b', { onTimeout: 'default', timeout: '5m' });
+  // @ts-expect-error there is no default
+  is<number>(late);
+  is<number>(await ask.number('c', { onTimeout: 'default', timeout: '5m', default: 1 }));
+  const secret = await ask.text('d', { secret: true, required: false });
+  // @ts-expect-error it may not be there
+  is<Secret>(secret);
+}
+
 export async function answersAreTyped(ask: Ask): Promise<void> {
   is<string>(await ask.text('a'));
   is<string | undefined>(await ask.text('b', { required: false }));

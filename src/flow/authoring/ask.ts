@@ -18,8 +18,17 @@ import type {
 import type { Span } from './span.ts';
 import type { StepContext, StepOptions, Secret } from './step.ts';
 
-/** `required: false` adds undefined, a default takes it away again. */
-export type Answered<O, T> = O extends { default: unknown } ? T : O extends { required: false } ? T | undefined : T;
+/** What may be left out, or is given up after a time without a default, adds undefined; a default takes it away again. */
+export type Answered<O, T> = O extends { default: unknown }
+  ? T
+  : O extends { onTimeout: 'default' }
+    ? T | undefined
+    : O extends { required: infer R }
+      ? T | (false extends R ? undefined : never)
+      : T;
+
+/** Options without members that nobody knows: a misspelled one does not compile. */
+export type Only<O, Known> = O & { [Name in Exclude<keyof O, keyof Known>]: never };
 
 /** A computed key would be another one in the next run. */
 export type Key<K extends string> = string extends K ? never : K;
@@ -35,14 +44,20 @@ export interface Ask {
   // The overload with a schema comes first: the other one would match it too, and say `string`.
   text<K extends string, S extends StandardSchemaV1, const O extends TextOptions<never>>(
     key: Key<K>,
-    options: O & { schema: S },
+    options: Only<O, TextOptions & { schema: S }> & { schema: S },
   ): Promise<Answered<O, StandardSchemaV1.InferOutput<S>>>;
-  text<K extends string>(key: Key<K>, options: TextOptions & { secret: true }): Promise<Secret>;
-  text<K extends string, const O extends TextOptions>(key: Key<K>, options?: O): Promise<Answered<O, string>>;
+  text<K extends string, const O extends TextOptions<never> & { secret: true }>(
+    key: Key<K>,
+    options: Only<O, TextOptions & { secret: true }>,
+  ): Promise<Answered<O, Secret>>;
+  text<K extends string, const O extends TextOptions>(
+    key: Key<K>,
+    options?: Only<O, TextOptions>,
+  ): Promise<Answered<O, string>>;
 
   number<K extends string, const O extends AskOptions<number> & NumberRules>(
     key: Key<K>,
-    options?: O,
+    options?: Only<O, AskOptions<number> & NumberRules>,
   ): Promise<Answered<O, number>>;
 
   /** Declined is no. */
@@ -51,13 +66,13 @@ export interface Ask {
   /** A day, `YYYY-MM-DD`. */
   date<K extends string, const O extends AskOptions<string> & DateRules>(
     key: Key<K>,
-    options?: O,
+    options?: Only<O, AskOptions<string> & DateRules>,
   ): Promise<Answered<O, string>>;
 
   choice<K extends string, const C extends readonly ChoiceOption[], const O extends AskOptions<ValueOf<C[number]>>>(
     key: Key<K>,
     choices: C,
-    options?: O,
+    options?: Only<O, AskOptions<unknown>>,
   ): Promise<Answered<O, ValueOf<C[number]>>>;
 
   choices<
@@ -67,19 +82,19 @@ export interface Ask {
   >(
     key: Key<K>,
     choices: C,
-    options?: O,
+    options?: Only<O, AskOptions<unknown> & CountRules>,
   ): Promise<Answered<O, readonly ValueOf<C[number]>[]>>;
 
   /** The bytes are read in a step: `ask.step('parse', (s) => parse(await s.bytes(file)))`. */
   file<K extends string, const O extends AskOptions<never> & FileRules>(
     key: Key<K>,
-    options?: O,
+    options?: Only<O, AskOptions<never> & FileRules>,
   ): Promise<Answered<O, FileRef>>;
 
   /** Any JSON, checked by the schema if there is one. */
   custom<K extends string, S extends AnySchema, const O extends AskOptions<never>>(
     key: Key<K>,
-    options: O & { schema: S },
+    options: Only<O, AskOptions<never> & { schema: S }> & { schema: S },
   ): Promise<Answered<O, SchemaOutput<S>>>;
   custom<K extends string>(key: Key<K>, options?: AskOptions<unknown>): Promise<unknown>;
 

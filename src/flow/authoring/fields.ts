@@ -1,6 +1,7 @@
 // Fields of a form. `f.text()` and the others make them; what kind each is shows in the type of the answer.
 import type { ChoiceOption, CountRules, DateRules, FieldOptions, NumberRules, TextRules } from './options.ts';
-import type { Answered, ValueOf } from './ask.ts';
+import type { Answered, Only, ValueOf } from './ask.ts';
+import { checkFieldOptions } from './known-options.ts';
 import type { Kind } from '../question/question.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
@@ -19,31 +20,45 @@ export type FieldsOf<F extends FormFields> = { readonly [K in keyof F]: F[K] ext
 
 export interface FieldBuilders {
   text<S extends StandardSchemaV1, const O extends FieldOptions<never> & TextRules>(
-    options: O & { schema: S },
+    options: Only<O, FieldOptions<never> & TextRules & { schema: S }> & { schema: S },
   ): FormField<Answered<O, StandardSchemaV1.InferOutput<S>>>;
-  text<const O extends FieldOptions<string> & TextRules>(options?: O): FormField<Answered<O, string>>;
-  number<const O extends FieldOptions<number> & NumberRules>(options?: O): FormField<Answered<O, number>>;
-  confirm<const O extends FieldOptions<boolean>>(options?: O): FormField<Answered<O, boolean>>;
-  date<const O extends FieldOptions<string> & DateRules>(options?: O): FormField<Answered<O, string>>;
+  text<const O extends FieldOptions<string> & TextRules>(
+    options?: Only<O, FieldOptions<string> & TextRules>,
+  ): FormField<Answered<O, string>>;
+  number<const O extends FieldOptions<number> & NumberRules>(
+    options?: Only<O, FieldOptions<number> & NumberRules>,
+  ): FormField<Answered<O, number>>;
+  confirm<const O extends FieldOptions<boolean>>(
+    options?: Only<O, FieldOptions<boolean>>,
+  ): FormField<Answered<O, boolean>>;
+  date<const O extends FieldOptions<string> & DateRules>(
+    options?: Only<O, FieldOptions<string> & DateRules>,
+  ): FormField<Answered<O, string>>;
   choice<const C extends readonly ChoiceOption[], const O extends FieldOptions<ValueOf<C[number]>>>(
     choices: C,
-    options?: O,
+    options?: Only<O, FieldOptions<unknown>>,
   ): FormField<Answered<O, ValueOf<C[number]>>>;
   choices<
     const C extends readonly ChoiceOption[],
     const O extends FieldOptions<readonly ValueOf<C[number]>[]> & CountRules,
   >(
     choices: C,
-    options?: O,
+    options?: Only<O, FieldOptions<unknown> & CountRules>,
   ): FormField<Answered<O, readonly ValueOf<C[number]>[]>>;
 }
 
 const plain =
   (kind: Kind) =>
-  (options: object = {}) => ({ kind, options });
+  (options: object = {}) => {
+    checkFieldOptions(kind, options);
+    return { kind, options };
+  };
 const chosen =
   (kind: Kind) =>
-  (choices: readonly ChoiceOption[], options: object = {}) => ({ kind, options, choices });
+  (choices: readonly ChoiceOption[], options: object = {}) => {
+    checkFieldOptions(kind, options);
+    return { kind, options, choices };
+  };
 
 export const f = {
   text: plain('text'),

@@ -2,6 +2,7 @@
 import { AskError } from '../authoring/ask-failure.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { FormFields } from '../authoring/fields.ts';
+import { checkAskOptions, checkStepOptions } from '../authoring/known-options.ts';
 import type { ChoiceOption } from '../authoring/options.ts';
 import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
@@ -56,18 +57,22 @@ class RunAsk {
   }
 
   choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
+    checkAskOptions('choice', key, options);
     return this.run.ask({ key: keyOf(this, key), kind: 'choice', options, choices });
   }
 
   choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
+    checkAskOptions('choices', key, options);
     return this.run.ask({ key: keyOf(this, key), kind: 'choices', options, choices });
   }
 
   form(key: string, fields: FormFields, options: Wording = {}): Promise<unknown> {
+    checkAskOptions('form', key, options);
     return this.run.ask({ key: keyOf(this, key), kind: 'form', options, fields });
   }
 
   step(key: string, work: (step: StepContext) => unknown, options: StepOptions<unknown> = {}): Promise<unknown> {
+    checkStepOptions(key, options);
     return this.run.ask({ key: keyOf(this, key), kind: 'step', work, options });
   }
 
@@ -141,6 +146,7 @@ class RunAsk {
 }
 
 function plain(ask: RunAsk, kind: Kind, key: string, options: Wording): Promise<unknown> {
+  checkAskOptions(kind, key, options);
   return ask.run.ask({ key: keyOf(ask, key), kind, options });
 }
 

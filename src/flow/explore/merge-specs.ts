@@ -25,6 +25,8 @@ export function mergeSpecs(sightings: readonly Sighting[]): { spec: Spec; whole:
   const options = isDoubtful ? onlyFlags(first.spec.options) : commonOptions(specs.map((spec) => spec.options));
   const holds = (part: 'choices' | 'fields') =>
     !isDoubtful && specs.every((spec) => isDeepStrictEqual(spec[part], first.spec[part]));
+  // The key may be made of a made-up answer, too.
+  if (isDoubtful && first.spec.key.includes('.')) return undefined;
   if (first.spec.fields && !holds('fields')) return undefined;
   const spec = { ...first.spec, options };
   if (first.spec.choices && !holds('choices')) return { spec: withoutChoices(spec, specs), whole: false };

@@ -8,6 +8,8 @@ import type { Server } from '../../server/server.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
+import { checkNames } from '../authoring/known-options.ts';
+import type { NamesOf } from '../authoring/known-options.ts';
 import { callFlow } from '../channel/call-flow.ts';
 import type { Called } from '../channel/call-flow.ts';
 import type { AnyFlow } from '../define.ts';
@@ -34,7 +36,29 @@ export interface ServeFlowsOptions extends SessionOptions {
 
 const LIST_BYTES = 4096;
 
+const OPTIONS: NamesOf<ServeFlowsOptions> = {
+  interactive: true,
+  tokens: true,
+  listBytes: true,
+  store: true,
+  clock: true,
+  log: true,
+  limits: true,
+  keys: true,
+  tools: true,
+  explored: true,
+  checks: true,
+  warm: true,
+  virtual: true,
+  newId: true,
+  newSeed: true,
+  graceMs: true,
+  leaseMs: true,
+  claimOnce: true,
+};
+
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
+  checkNames(options, OPTIONS, 'serveFlows()');
   const { log = server.options.log, clock = server.options.clock } = options;
   const { keys = server.options.keys ?? [randomBytes(32).toString('base64')] } = options;
   const explored = readExplored(options.explored, log ?? createLog());

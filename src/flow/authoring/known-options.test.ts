@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { createServer } from '../../server/create-server.ts';
+import { createLog } from '../../shared/log.ts';
+import { flow } from '../define.ts';
+import { Sessions } from '../session/sessions.ts';
+import { settled } from '../session/turn.ts';
+import { serveFlows } from '../wire/serve-flows.ts';
+import type { Ask } from './ask.ts';
+import { f } from './fields.ts';
+
+const log = createLog({ level: 'silent' });
+
+async function play(body: (ask: Ask) => Promise<unknown>) {
+  const sessions = new Sessions([flow({ name: 'x' }, body)], { log });
+  const turn = await settled(await sessions.start({ principal: 'me', tool: 'x' }));
+  await sessions.close();
+  return turn;
+}
+
+/** As JavaScript would be written. */
+const odd = (options: object) => options as never;
+
+describe('an option that nobody knows', () => {
+  it.each<[string, string, (ask: Ask) => Promise<unknown>]>([
+    ['text', 'secert', (ask) => ask.text('pw', odd({ message: 'Password?', secert: true }))],
+    ['number', 'pattern', (ask) => ask.number('n', odd({ pattern: 'x' }))],
+    ['confirm', 'By', (ask) => ask.confirm('ok', odd({ By: 'human' }))],
+    ['date', 'integer', (ask) => ask.date('d', odd({ integer: true }))],
+    ['choice', 'defualt', (ask) => ask.choice('c', ['a'], odd({ defualt: 'a' }))],
+    ['choices', 'minimum', (ask) => ask.choices('cs', ['a'], odd({ minimum: 1 }))],
+    ['file', 'secret', (ask) => ask.file('f', odd({ secret: true }))],
+    ['custom', 'timout', (ask) => ask.custom('u', odd({ timout: '5m' }))],
+    ['form', 'alon', (ask) => ask.form('w', { a: f.text() }, odd({ alon: true }))],
+    ['step', 'efect', (ask) => ask.step('s', () => 1, odd({ efect: 'once' }))],
+    ['a field', 'patern', async () => f.text(odd({ patern: 'x' }))],
+  ])('is refused before anything is asked or done: %s', async (_, name, body) => {
+    const { failure, questions } = await play(body);
+    expect(questions).toEqual([]);
+    expect(failure).toMatchObject({ name: 'FLOW_MISUSED', message: expect.stringContaining(`${name} as an option`) });
+  });
+
+  it('is refused by flow() and serveFlows()', () => {
+    expect(() => flow(odd({ name: 'x', descripton: 'y' }), async () => 1)).toThrow('descripton as an option of flow()');
+    const server = createServer({ name: 'x', version: '1', log });
+    expect(() => serveFlows(server, [], odd({ explore: false }))).toThrow('explore as an option of serveFlows()');
+  });
+
+  it('is not one that every question has', async () => {
+    const { questions } = await play((ask) =>
+      ask.text('a', {
+        message: 'A?',
+        label: 'A',
+        help: '',
+        placeholder: '',
+        required: false,
+        alone: true,
+        timeout: '5m',
+      }),
+    );
+    expect(questions).toHaveLength(1);
+  });
+});

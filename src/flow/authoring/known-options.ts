@@ -1,0 +1,83 @@
+// The names of all options. A misspelled one would be passed over: `secert: true` sends a password through a form and a model. The
+// compiler refuses it where options are written in place; this refuses it everywhere else.
+import { GatewayError } from '../../shared/errors.ts';
+import type { Kind } from '../question/question.ts';
+import type { AskOptions, CountRules, DateRules, FieldOptions, FileRules, NumberRules, TextRules } from './options.ts';
+import type { StepOptions } from './step.ts';
+
+/** Every member of T, so that the compiler misses one that is forgotten. */
+export type NamesOf<T> = Record<keyof T, true>;
+
+const FIELD: NamesOf<FieldOptions<unknown>> = {
+  message: true,
+  label: true,
+  help: true,
+  placeholder: true,
+  default: true,
+  required: true,
+  validate: true,
+};
+const ASK: NamesOf<AskOptions<unknown>> = {
+  ...FIELD,
+  by: true,
+  alone: true,
+  ahead: true,
+  timeout: true,
+  onTimeout: true,
+  onCancel: true,
+  deliver: true,
+};
+const STEP: NamesOf<StepOptions<unknown>> = { effect: true, check: true, undo: true, timeout: true };
+
+const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
+const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };
+const DATE: NamesOf<DateRules> = { min: true, max: true };
+const COUNT: NamesOf<CountRules> = { min: true, max: true };
+const FILE: NamesOf<FileRules> = { maxBytes: true, accept: true };
+
+const RULES: Record<Kind, object> = {
+  text: { ...TEXT, schema: true },
+  number: NUMBER,
+  confirm: {},
+  date: DATE,
+  choice: {},
+  choices: COUNT,
+  file: FILE,
+  custom: { schema: true },
+  form: {},
+};
+
+function namesFor(common: object): Record<Kind, Set<string>> {
+  const pairs = Object.entries(RULES).map(([kind, rules]) => [kind, new Set(Object.keys({ ...common, ...rules }))]);
+  return Object.fromEntries(pairs) as Record<Kind, Set<string>>;
+}
+
+const ASKED = namesFor(ASK);
+ASKED.text.add('secret');
+const FIELDS = namesFor(FIELD);
+const STEPS = new Set(Object.keys(STEP));
+
+export function checkAskOptions(kind: Kind, key: string, options: object): void {
+  const names = ASKED[kind];
+  for (const name in options) if (!names.has(name)) refuse(name, `ask.${kind}('${key}')`, names);
+}
+
+export function checkStepOptions(key: string, options: object): void {
+  for (const name in options) if (!STEPS.has(name)) refuse(name, `ask.step('${key}')`, STEPS);
+}
+
+export function checkFieldOptions(kind: Kind, options: object): void {
+  const names = FIELDS[kind];
+  for (const name in options) if (!names.has(name)) refuse(name, `f.${kind}()`, names);
+}
+
+/** For options that are given once. */
+export function checkNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
+  for (const name in options) if (!Object.hasOwn(names, name)) refuse(name, of, new Set(Object.keys(names)));
+}
+
+function refuse(name: string, of: string, names: ReadonlySet<string>): never {
+  throw new GatewayError('FLOW_MISUSED', {
+    reason: `${name} as an option of ${of}, which takes ${[...names].join(', ')}`,
+  });
+}

@@ -27,7 +27,7 @@ const ASK: NamesOf<AskOptions<unknown>> = {
   onCancel: true,
   deliver: true,
 };
-const STEP: NamesOf<StepOptions<unknown>> = { effect: true, check: true, undo: true, timeout: true };
+const STEP: NamesOf<StepOptions<unknown>> = { effect: true, check: true, undo: true, cleanup: true, timeout: true };
 
 const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
 const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };

@@ -2,6 +2,7 @@
 import { startAhead } from '../gateway/upstream/head-start.ts';
 import { readArgs } from './args.ts';
 import type { Runnable, WrapCommand } from './command.ts';
+import { onFirstWords } from './running/first-words.ts';
 import { gatewayId, roundTrip } from './running/gateway-id.ts';
 import { mistakeHelp, toHelp } from './help.ts';
 import type { Printer } from './print.ts';
@@ -65,14 +66,16 @@ async function runWrap(command: WrapCommand, print: Printer): Promise<number> {
 }
 
 /**
- * The server starts while the code that will speak with it is loaded. From here on a signal has to end it as well. What is
+ * The server starts while the code that will speak with it is loaded, on stdio as soon as the client speaks. From here on a signal has to end it as well. What is
  * imported here would otherwise be looked for when all the rest is there.
  */
 function startWrapped({ server, port }: WrapCommand, id: string): void {
   const address = wrappedAddress(server);
   if ('command' in address) {
     void untilSignal();
-    startAhead({ ...address, id });
+    const start = (): void => startAhead({ ...address, id });
+    if (port === undefined) onFirstWords(start);
+    else start();
     void import('../gateway/upstream/stdio.ts');
   } else if (/^http/i.test(String(address.url))) {
     void import('../gateway/upstream/streamable-http.ts');

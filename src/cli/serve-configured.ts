@@ -24,6 +24,7 @@ import type { Printer } from './print.ts';
 import { serveHttp, serveStdio } from './serve-until.ts';
 import type { Served } from './serve-until.ts';
 import { toServeWelcome } from './first/serve-welcome.ts';
+import { leaveStdin } from './running/first-words.ts';
 import { announceHere, ownStateFolder } from './running/state-file.ts';
 import { createStatusPage, readStatus } from './status-page.ts';
 import { version } from './version.ts';
@@ -49,7 +50,17 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
   const calls = command.logCalls ? [new CallLines().step] : [];
   const steps = [...calls, ...(built.options.steps ?? [])];
   const kept = { stateFolder: ownStateFolder() };
-  const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
+  // None is started before a client on stdin has said who it is: it may be a gateway that serves the same file.
+  const isOnPort = portOf(command, listens) !== undefined;
+  const gateway = createGateway({
+    ...built.options,
+    ...kept,
+    startsEager: isOnPort,
+    steps,
+    id: found.id,
+    version: version(),
+    pages,
+  });
   // Steps of a changed file come behind the line of each call, as those of the first one did.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
@@ -60,7 +71,10 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
     { gateway: updatable, steps: built.steps, making, print },
   );
   const served: Served = {
-    stdio: () => gateway.listen({ stdio: true }),
+    stdio: () => {
+      leaveStdin();
+      return gateway.listen({ stdio: true });
+    },
     http: (options) => gateway.listen(options),
     announce: (url) =>
       announceHere({
@@ -84,11 +98,15 @@ interface Ready {
   listens: (HttpListenOptions | { stdio: true })[];
 }
 
+function portOf({ port, stdio }: ServeCommand, listens: Ready['listens']): number | undefined {
+  return port ?? (stdio ? undefined : listens.find((listen) => 'port' in listen)?.port);
+}
+
 /** What the command line says counts more than what the file says. */
 function serveAs(command: ServeCommand, { found, served, listens }: Ready, print: Printer): Promise<number> {
   const stdio = command.stdio || found.config.listen.stdio;
   const fromFile = listens.find((listen) => 'port' in listen);
-  const port = command.port ?? (command.stdio ? undefined : fromFile?.port);
+  const port = portOf(command, listens);
   if (port === undefined) return serveStdio(served, print);
   const host = command.host ?? found.config.listen.host;
   const wanted = { ...fromFile, host, port };

@@ -53,7 +53,10 @@ const SERVER = object(
     type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
     transport: choice(transportWords, 'The same as "type".'),
     share: choice(SHARING, `${SHARED} Default: the one for all servers.`),
-    start: choice(['lazy', 'eager'], 'eager: connected at once. Default: when a client first needs it.'),
+    start: choice(
+      ['lazy', 'eager'],
+      'eager: connected at once; on stdio alone, when the client speaks. Default: when a client first needs it.',
+    ),
     era: choice(ERAS, 'The only era to speak with it. Default: the era of each client, where the server has it.'),
     revision: choice(ALL_REVISIONS, 'The only revision to speak with it. Default: found out.'),
     timeoutMs: integer('How long a call may take, while it makes no progress.', { min: 1, max: MAX_MS }),

@@ -63,6 +63,8 @@ export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOpt
   names?: Naming | undefined;
   /** How long a client may wait for servers that start, or are slow to list what they offer; default 10 s. */
   startMs?: number | undefined;
+  /** False: servers with `start: "eager"` wait for the first client, too. */
+  startsEager?: boolean | undefined;
   /** How clients share connections, where a server's own settings do not say it. */
   share?: ServerSettings['share'];
   /** Counters and spans; the pages /healthz and /readyz are always there. */
@@ -271,7 +273,7 @@ export class Gateway {
     const asking = { roots: this.#asking.roots?.answer, assisted: () => this.#asking.assisted };
     const told = { log: this.#observer.log(log, name), clock, limits, id, ...asking };
     const target = new UpstreamTarget({ name, address: server, client: this.#info, ...told, ...settings, share });
-    if (start === 'eager') void target.ready();
+    if (start === 'eager' && this.#options.startsEager !== false) void target.ready();
     return { name, entry, target };
   }
 }

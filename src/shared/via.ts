@@ -6,7 +6,7 @@
 // processes, lists) carries them. The storage is made when the first such request arrives: a gateway with no other gateway in front
 // of it pays nothing.
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { GatewayError } from './errors.ts';
+import { GatewayError, ProtocolError } from './errors.ts';
 
 export const VIA_HEADER = 'parley-via';
 export const VIA_VARIABLE = 'PARLEY_VIA';
@@ -29,9 +29,14 @@ export function startedVia(env: Record<string, string | undefined> = process.env
   return readVia(env[VIA_VARIABLE]);
 }
 
-/** What a gateway sends on: all that is before it, and itself. */
+/** What a gateway sends on with the request that is being handled: all that is before it, and itself as the last. */
 export function viaFrom(id: string): string[] {
   return [...new Set([...startedVia(), ...arrivedVia(), id])];
+}
+
+/** The same for what outlives the request, such as a process or a connection: what others claim to have passed is not part of it. */
+export function ownVia(id: string): string[] {
+  return [...new Set([...startedVia(), id])];
 }
 
 /** As it stands in a header or variable, or as a list in `_meta`. What is not an id is ignored. */
@@ -49,14 +54,32 @@ export interface ViaCheck {
   /** Of the gateway that received the request. Undefined for a server that sends nothing on. */
   id: string | undefined;
   maxHops: number;
+  /** It came on stdin: a gateway with the same file is this one, started once more. */
+  isStarted?: boolean | undefined;
 }
 
 /** Does `work` for a request that came by these gateways; throws LOOP where this one is among them. */
-export function enterVia<T>(ids: readonly string[], { id, maxHops }: ViaCheck, work: () => T): T {
+export function enterVia<T>(ids: readonly string[], { id, maxHops, isStarted }: ViaCheck, work: () => T): T {
   if (id === undefined || ids.length === 0) return work();
+  const file = isStarted ? fileIn(id) : undefined;
+  if (file !== undefined && ids.some((one) => fileIn(one) === file))
+    throw new GatewayError('LOOP', { reason: 'a gateway with the same file has started this one' });
   if (ids.includes(id)) throw new GatewayError('LOOP', { reason: 'it has passed this gateway before' });
   if (ids.length >= maxHops) throw new GatewayError('LOOP', { reason: `it has passed ${ids.length} gateways` });
   return runVia(ids, work);
+}
+
+/** The digest of the file of a serving gateway, which stands before a dot. */
+function fileIn(id: string): string | undefined {
+  const end = id.indexOf('.');
+  return end > 0 ? id.slice(0, end) : undefined;
+}
+
+/** Whether something was refused because it goes round, here or by a gateway further on. */
+export function isLoop(thrown: unknown): boolean {
+  if (thrown instanceof GatewayError) return thrown.code === 'LOOP';
+  if (!(thrown instanceof ProtocolError) || typeof thrown.data !== 'object') return false;
+  return (thrown.data as { loop?: unknown } | null)?.loop === true;
 }
 
 export function runVia<T>(ids: readonly string[], work: () => T): T {

@@ -1,5 +1,5 @@
-// A gateway that leads back to itself: by its own URL, by its own command, or by way of another gateway. Nothing here limits
-// the processes that a broken gateway would start: run it under `ulimit -u` when you change the guard.
+// A gateway that leads back to itself: by its own URL, by its own command, or by way of another gateway. Most tests here do
+// not limit the processes that a broken gateway would start: run it under `ulimit -u` when you change the guard.
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { send } from '../helpers/http-wire.ts';
 import { ask, modern, openSession } from '../helpers/mcp-http.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
+import type { Home } from '../helpers/parley.ts';
 import { until } from '../helpers/until.ts';
 
 const { newHome, start } = homesOfTests();
@@ -205,3 +206,68 @@ it('an id that comes back is refused with a reason, in every form it comes in', 
   const near = await send(url, { ...request, headers: { ...request.headers, 'parley-via': 'other' } });
   expect(near.status).toBe(200);
 });
+
+/** An entry that starts this gateway once more with an empty environment, so that nothing is inherited; at most six times in all. */
+function withoutEnvironment(home: Home, args: string[]) {
+  const { command, args: words = [], env = {} } = home.address(args);
+  const kept = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const line = ['env', '-i', ...kept, command, ...words].map((word) => `'${word}'`).join(' ');
+  const limit = 'echo started >> starts; [ $(wc -l < starts) -gt 6 ] && exit 1';
+  return { command: 'sh', args: ['-c', `${limit}; exec ${line}`], cwd: home.path };
+}
+
+it.each([
+  ['lazy', '--port 0'],
+  ['eager', '--port 0'],
+  ['lazy', '--stdio'],
+  ['eager', '--stdio'],
+])('a command that clears the environment starts no second round (%s, %s)', async (begin, how) => {
+  const home = newHome();
+  const again = { ...withoutEnvironment(home, ['serve', 'mcp.json', '--stdio']), start: begin };
+  home.write('mcp.json', { mcpServers: { weather: WEATHER, again } });
+  const gateway = start(home, ['serve', 'mcp.json', ...how.split(' ')]);
+  if (how === '--stdio') {
+    const { body } = modern('tools/list');
+    gateway.child.stdin!.write(`${JSON.stringify(body)}\n`);
+    await gateway.says('weather__get_weather');
+  } else expect(await tools(await gateway.url())).toContain('weather__get_weather');
+  const depth = gatewaysBelow(gateway.child.pid!).length;
+  expect(depth).toBeLessThan(3);
+});
+
+const FORGED = Array.from({ length: 7 }, (_, index) => `forged${index}`).join(',');
+
+it.each(['2026-07-28', '2025-11-25'])('forged ids of one client harm no other, by URL (%s)', async (revision) => {
+  const [outer, inner] = [newHome(), newHome()];
+  const b = start(inner, ['serve', inner.write('b.json', { mcpServers: { weather: WEATHER } }), '--port', '0']);
+  const file = outer.write('a.json', { mcpServers: { b: { url: await b.url(), revision } } });
+  await expectUnharmed(await start(outer, ['serve', file, '--port', '0']).url());
+});
+
+it('forged ids of one client harm no other, by command', async () => {
+  const [outer, inner] = [newHome(), newHome()];
+  const file = inner.write('b.json', { mcpServers: { weather: WEATHER } });
+  const { command, args } = inner.address(['serve', file, '--stdio']);
+  const a = start(outer, ['serve', outer.write('a.json', { mcpServers: { b: { command, args } } }), '--port', '0']);
+  await expectUnharmed(await a.url());
+});
+
+/** The very first request is forged, and more of them come beside those of others. */
+async function expectUnharmed(url: string): Promise<void> {
+  const request = modern('tools/list');
+  const forged = () => send(url, { ...request, headers: { ...request.headers, 'parley-via': FORGED } });
+  const first = forged();
+  const beside = await Promise.all([tools(url), tools(url), forged(), tools(url)]);
+  await first;
+  for (const names of [beside[0], beside[1], beside[3], await tools(url)])
+    expect(names.join()).toContain('get_weather');
+  const [name] = (await tools(url)).filter((one) => one.endsWith('get_weather'));
+  for (let round = 0; round < 3; round++) {
+    const call = modern('tools/call', { name, arguments: { location: 'Oslo' } });
+    const [, honest] = await Promise.all([
+      send(url, { ...call, headers: { ...call.headers, 'parley-via': FORGED } }),
+      ask(url, name!, { location: 'Oslo' }),
+    ]);
+    expect(honest).toContain('Oslo');
+  }
+}

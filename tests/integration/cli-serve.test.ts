@@ -207,7 +207,7 @@ describe('a gateway on stdio', () => {
     expect(await gateway.ended()).toBe(0);
   });
 
-  it('starts its servers before the client has said a word, and each of them once', async () => {
+  it('starts its servers when the client speaks, and each of them once', async () => {
     using own = new Home();
     const up = join(own.path, 'up-');
     const program = `require('fs').writeFileSync(${JSON.stringify(up)} + process.pid, ''); import(${JSON.stringify(`file://${EXTERNAL[1]!}`)})`;
@@ -215,9 +215,10 @@ describe('a gateway on stdio', () => {
     const starts = () => readdirSync(own.path).filter((name) => name.startsWith('up-')).length;
     own.write('mcp.json', { mcpServers: { a: server, off: { ...server, disabled: true }, same: server } });
     await using gateway = own.start(['serve', 'mcp.json', '--stdio']);
-    await until('a server to be up', () => starts() > 0);
     const client = stdioWire(gateway.child);
-    await client.initialize();
+    const initialized = client.initialize();
+    await until('a server to be up', () => starts() > 0);
+    await initialized;
     const { result } = await client.request('tools/list');
     expect(JSON.stringify(result)).toContain('get_weather');
     expect(starts()).toBe(2);

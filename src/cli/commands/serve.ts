@@ -6,6 +6,7 @@ import type { LoadOptions } from '../../config/load.ts';
 import { startAhead } from '../../gateway/upstream/head-start.ts';
 import type { ServeCommand } from '../command.ts';
 import { configured } from '../configured.ts';
+import { onFirstWords } from '../running/first-words.ts';
 import { gatewayId, roundTrip } from '../running/gateway-id.ts';
 import type { Printer } from '../print.ts';
 import { untilSignal } from '../signals.ts';
@@ -37,14 +38,22 @@ export function ownAddress({ host, port, stdio }: ServeCommand, own: Own): NonNu
   };
 }
 
-/** Those that are wanted at once, and all where the client is there already: its first word needs them. */
-function startNeeded({ stdio, port }: ServeCommand, config: ParleyConfig, id: string): void {
-  const { listen } = config;
-  const hasClient = stdio || listen.stdio || (port ?? listen.port) === undefined;
+/** Whether a client speaks on stdin. */
+function hasStdio({ stdio, port }: ServeCommand, { listen }: ParleyConfig): boolean {
+  return stdio || listen.stdio || (port ?? listen.port) === undefined;
+}
+
+/** Those that are wanted at once; for a client on stdin all of them, as soon as it speaks. */
+function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): void {
+  const hasClient = hasStdio(command, config);
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal has to end them as well
   for (const [, server] of needed) {
-    if ('command' in server) startAhead({ ...server, id });
-    else void import('../../gateway/upstream/streamable-http.ts'); // most of them; read while the rest is
+    if (!('command' in server)) void import('../../gateway/upstream/streamable-http.ts'); // most of them; read while the rest is
   }
+  const start = (): void => {
+    for (const [, server] of needed) if ('command' in server) startAhead({ ...server, id });
+  };
+  if (hasClient) onFirstWords(start);
+  else start();
 }

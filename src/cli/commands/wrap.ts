@@ -14,6 +14,7 @@ import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
 import type { Opened } from '../listening.ts';
 import type { Printer } from '../print.ts';
+import { leaveStdin } from '../running/first-words.ts';
 import { serverName } from '../server-name.ts';
 import { ServerStderr } from '../server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
@@ -52,7 +53,10 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   const front = createFront(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
   let atPort: WrappedPort | undefined;
   const served: Served = {
-    stdio: () => acceptStdio(front),
+    stdio: () => {
+      leaveStdin();
+      return acceptStdio(front);
+    },
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => {
       atPort = new (await import('../wrapped-port.ts')).WrappedPort(front, target);

@@ -1,6 +1,7 @@
 // The id by which gateways recognize each other (shared/via.ts). That of `serve` begins with a digest of its file, so that a gateway
-// which was started, at whatever depth, by one that serves the same file can tell before it starts anything.
-import { realpathSync } from 'node:fs';
+// which was started, at whatever depth, by one that serves the same file can tell before it starts anything. Files of two machines may
+// have the same path: their content counts as well.
+import { readFileSync, realpathSync } from 'node:fs';
 import { randomId } from '../../shared/ids.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { startedVia } from '../../shared/via.ts';
@@ -22,7 +23,7 @@ export function roundTrip(path?: string): string | undefined {
 /** Not a secret, and nobody gains from a collision: a small hash (cyrb53) that needs no module to be loaded. */
 function digest(path: string): string {
   let [one, two] = [0xdeadbeef, 0x41c6ce57];
-  for (const char of real(path)) {
+  for (const char of `${real(path)}\n${contentOf(path)}`) {
     const code = char.codePointAt(0)!;
     one = Math.imul(one ^ code, 2654435761);
     two = Math.imul(two ^ code, 1597334677);
@@ -30,6 +31,14 @@ function digest(path: string): string {
   one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909);
   two = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
   return (2 ** 32 * (two & 0x1fffff) + (one >>> 0)).toString(36);
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function real(path: string): string {

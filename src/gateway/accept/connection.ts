@@ -111,7 +111,7 @@ export class Connection {
     const via = viaOf(this.#front, incoming);
     if (via.length === 0) return this.#take(incoming);
     try {
-      enter(this.#front, via, () => this.#take(incoming));
+      enter(this.#front, via, () => this.#take(incoming), this.#channel.from.transport === 'stdio');
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || incoming.kind !== 'message') throw thrown;
       if (isRequest(incoming.message)) this.#refuse(incoming.message, thrown);

@@ -17,9 +17,9 @@ export function viaOf({ id }: Front, incoming: Incoming): readonly string[] {
 
 const NONE: readonly string[] = [];
 
-/** Throws LOOP. */
-export function enter<T>({ id, limits }: Front, ids: readonly string[], work: () => T): T {
-  return enterVia([...new Set([...arrivedVia(), ...ids])], { id, maxHops: limits.maxHops }, work);
+/** Throws LOOP. `isStarted`: it came on stdin. */
+export function enter<T>({ id, limits }: Front, ids: readonly string[], work: () => T, isStarted = false): T {
+  return enterVia([...new Set([...arrivedVia(), ...ids])], { id, maxHops: limits.maxHops, isStarted }, work);
 }
 
 /** The same for an HTTP request, by its header. */

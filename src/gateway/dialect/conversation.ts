@@ -76,7 +76,7 @@ export class Conversation {
   #unwatch: (() => void) | undefined;
   /** Stands for the client where no request of it does. */
   #unrelated: ServedExchange | undefined;
-  /** The gateways between us and the client; undefined where the client is the next to us. */
+  /** The gateway that is the client; undefined where none is. */
   #via: readonly string[] | undefined;
   #shutDown = false;
   #closed = false;
@@ -91,7 +91,7 @@ export class Conversation {
 
   receive(message: Message, outlet: Outlet): void {
     if (this.#closed) return;
-    // What one message carries, such as the opening, holds for all of them.
+    // The opening told which gateway speaks here. Others may have been named with it, for whom the connection was opened.
     if (this.#via && arrivedVia().length === 0) return runVia(this.#via, () => this.receive(message, outlet));
     if (isRequest(message)) this.#request(message, outlet);
     else {
@@ -210,7 +210,7 @@ export class Conversation {
 
   #begin(wording: Wording): void {
     const via = arrivedVia();
-    if (via.length > 0) this.#via = via;
+    if (via.length > 0) this.#via = via.slice(-1);
     this.wording = wording;
     const watcher = {
       client: wording.client,

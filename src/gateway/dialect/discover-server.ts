@@ -6,6 +6,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { isLoop } from '../../shared/via.ts';
 import { META, withoutEnvelope } from './meta.ts';
 import { FLOW_EXTENSION } from './stateless/flow-wording.ts';
 import { STATELESS, isHandshake } from './revisions.ts';
@@ -74,6 +75,7 @@ function judge(thrown: unknown): undefined {
 
 /** An error of the server to an opening means that it may have another era, and so does what is no answer at all. */
 export function isOtherEra(thrown: unknown): boolean {
+  if (isLoop(thrown)) return false;
   if (thrown instanceof ProtocolError) return true;
   if (!(thrown instanceof GatewayError)) return false;
   const { status } = thrown.details;

@@ -7,6 +7,7 @@ import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toClientCapabilities } from './client-capabilities.ts';
 import { DraftSpeaker } from './draft/draft-speaker.ts';
 import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
+import { isLoop } from '../../shared/via.ts';
 import { META } from './meta.ts';
 import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toPin } from './revisions.ts';
 import type { Pin } from './revisions.ts';
@@ -51,7 +52,7 @@ async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Pro
     result = await initialize(wire, intro);
   } catch (thrown) {
     // A draft server does not understand the official opening; anything but a word of its own goes up.
-    if (!(thrown instanceof ProtocolError) || era !== undefined) throw thrown;
+    if (!(thrown instanceof ProtocolError) || isLoop(thrown) || era !== undefined) throw thrown;
     const draft = await initializeDraft(wire, intro).catch(() => undefined);
     if (!isDraftResult(draft)) throw thrown;
     return openDraft(wire, draft, events);
@@ -99,9 +100,10 @@ function toServerCapabilities(capabilities: ServerCapabilities, revision: string
   return { ...capabilities, completions: {} };
 }
 
-function initializeDraft(wire: Wire, { timeoutMs }: Introduction): Promise<unknown> {
+function initializeDraft(wire: Wire, { timeoutMs, via }: Introduction): Promise<unknown> {
   const clientCapabilities = { supportsProgress: true, supportsCancellation: true };
-  return wire.call({ method: 'initialize', params: { mcpVersion: DRAFT_VERSION, clientCapabilities }, timeoutMs });
+  const params = { mcpVersion: DRAFT_VERSION, clientCapabilities, ...(via && { _meta: { [META.via]: via } }) };
+  return wire.call({ method: 'initialize', params, timeoutMs });
 }
 
 function isDraftResult(result: unknown): result is JsonObject {

@@ -2,6 +2,7 @@
 // its client.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { arrivedVia } from '../../shared/via.ts';
 import type { Area, Kind, Listed } from './catalog.ts';
 
 interface Kept {
@@ -69,7 +70,7 @@ export class Shelves {
   }
 
   #ofSignature({ principal, revision, capabilities }: ClientView): Shelf {
-    const key = JSON.stringify([principal, revision, capabilities]);
+    const key = JSON.stringify([principal, revision, capabilities, arrivedVia()]); // what went round for one may not for another
     const shelf = this.#bySignature.get(key) ?? new Shelf(this);
     this.#bySignature.delete(key);
     this.#bySignature.set(key, shelf); // the last in order is the last that was used

@@ -17,6 +17,7 @@ interface Said {
 export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server: string): Error {
   if (status === 401 || status === 403) return new GatewayError('UPSTREAM_UNAUTHORIZED', { server, status });
   const said = saidIn(body);
+  if (status === 508) return new GatewayError('LOOP', { server, reason: said?.message ?? 'HTTP 508' });
   const words = (said?.message ?? (status < 400 ? String(body) : '')).slice(0, MAX_CHARS); // where it wanted to send us
   const reason = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`;
   const hint = hinted(said) ?? retryAfterMs;

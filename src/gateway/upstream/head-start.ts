@@ -1,7 +1,7 @@
 // A server process that is started before anybody can speak with it, while the rest of the program is still being loaded: its
 // start and ours then take no longer than the slower of the two. Whoever opens the server first takes it over. It imports as
 // little as can be.
-import { VIA_VARIABLE, viaFrom, writeVia } from '../../shared/via.ts';
+import { VIA_VARIABLE, ownVia, writeVia } from '../../shared/via.ts';
 import { ProcessGroup } from './process-group.ts';
 import { safeEnv } from './safe-env.ts';
 import { within } from './within.ts';
@@ -56,7 +56,7 @@ async function leave(group: ProcessGroup): Promise<void> {
 }
 
 export function startProcess({ command, args = [], env, cwd, id }: Command): ProcessGroup {
-  const via = id === undefined ? {} : { [VIA_VARIABLE]: writeVia(viaFrom(id)) };
+  const via = id === undefined ? {} : { [VIA_VARIABLE]: writeVia(ownVia(id)) };
   return new ProcessGroup({ command, args, env: { ...safeEnv(env), ...via }, cwd });
 }
 

@@ -4,7 +4,7 @@
 // is known above.
 import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { VIA_HEADER, arrivedVia, viaFrom, writeVia } from '../../shared/via.ts';
+import { VIA_HEADER, arrivedVia, ownVia, viaFrom, writeVia } from '../../shared/via.ts';
 import { discard } from './http-body.ts';
 import { connectionsTo } from './http-exchange.ts';
 import type { HttpConnections, HttpResponse, Tls } from './http-exchange.ts';
@@ -49,7 +49,7 @@ export class HttpClient {
     this.#path = pathOf(this.url);
     this.#id = id;
     this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
-    if (id !== undefined) this.#headers[VIA_HEADER] = writeVia(viaFrom(id));
+    if (id !== undefined) this.#headers[VIA_HEADER] = writeVia(ownVia(id));
     this.#connections = connectionsTo(this.url.origin, tls);
   }
 
@@ -63,8 +63,9 @@ export class HttpClient {
   request(request: HttpRequest): Promise<HttpResponse> {
     // Not spread: where keys meet, as they do here, that takes V8 ten times as long.
     const headers = Object.assign({}, this.#headers, request.headers);
-    // A connection is shared by clients that have come by different ways.
-    if (this.#id !== undefined && arrivedVia().length > 0) headers[VIA_HEADER] = writeVia(viaFrom(this.#id));
+    // A connection is shared by clients that have come by different ways. Its streams and its end are nobody's request.
+    if (this.#id !== undefined && request.method === 'POST' && arrivedVia().length > 0)
+      headers[VIA_HEADER] = writeVia(viaFrom(this.#id));
     return this.#hop(request, headers, request.url ?? this.url, 0);
   }
 

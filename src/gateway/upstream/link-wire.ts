@@ -56,7 +56,6 @@ export class LinkWire implements Wire, LinkEvents {
   readonly #link: Link;
   readonly #options: LinkWireOptions;
   readonly #pending: Pending;
-  readonly #told: readonly string[] = arrivedVia();
   #speaker: Speaker | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
   readonly #late = new Map<RequestId, Pick<WireCall, 'onLate' | 'tracker'>>();
@@ -112,12 +111,12 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   /**
-   * The server was told at the opening which gateways are on the way. A connection that is shared may later carry a request that has
-   * come by others: HTTP says so in a header, other links in `_meta`.
+   * The server was told at the opening which gateway speaks on the connection. A request that has passed others before this one says so:
+   * on HTTP in a header, elsewhere in `_meta`.
    */
   #withVia(params: SentParams | undefined): SentParams | undefined {
     const { id } = this.#options;
-    if (this.http || id === undefined || arrivedVia().every((one) => this.#told.includes(one))) return params;
+    if (this.http || id === undefined || arrivedVia().length === 0) return params;
     const plain = params instanceof WrittenParams ? params.toJSON() : params;
     const meta = isObject(plain?._meta) ? plain._meta : {};
     return { ...plain, _meta: { ...meta, [META.via]: viaFrom(id) } };

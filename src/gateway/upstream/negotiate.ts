@@ -32,7 +32,7 @@ export interface NegotiateOptions {
   identity: StatelessIdentity;
   events: ServerEvents;
   /** The gateways on the way to the server, this one last; for its first question. */
-  via?: readonly string[] | undefined;
+  via?(): readonly string[] | undefined;
   /** The era to try first. */
   prefer: SpokenEra;
   /** How long a server on a shared channel may be silent to the first question. */
@@ -89,7 +89,7 @@ function handshakeFirst(options: NegotiateOptions): (opened: Opened) => Promise<
       if (!isOtherEra(thrown)) throw thrown;
       opened.link.forgetSession?.();
       const { identity, events, probeMs, via } = options;
-      const question = { via, timeoutMs: opened.wire.http ? undefined : probeMs };
+      const question = { via: via?.(), timeoutMs: opened.wire.http ? undefined : probeMs };
       const speaker = await discoverServer(opened.wire, identity, events, question).catch(() => undefined);
       if (!speaker) throw thrown; // what it said about the handshake is of more use
       return adopt(opened.wire, speaker);
@@ -118,7 +118,8 @@ async function probe(wire: LinkWire, options: NegotiateOptions): Promise<Speaker
   const bounded = !wire.http && openingsFor(intro).initialize;
   try {
     return (
-      (await discoverServer(wire, identity, events, { via, timeoutMs: bounded ? probeMs : undefined })) ?? 'other-era'
+      (await discoverServer(wire, identity, events, { via: via?.(), timeoutMs: bounded ? probeMs : undefined })) ??
+      'other-era'
     );
   } catch (thrown) {
     if (bounded && isCode(thrown, 'UPSTREAM_TIMEOUT')) return 'silent';
@@ -137,15 +138,18 @@ async function afterProbe(
     const refused = thrown instanceof ProtocolError || isCode(thrown, 'NO_COMMON_VERSION');
     if (verdict !== 'silent' || !refused) throw thrown;
     // It was not silent but slow to start, and does not know the handshake.
-    const speaker = await discoverServer(opened.wire, options.identity, options.events, { via: options.via });
+    const speaker = await discoverServer(opened.wire, options.identity, options.events, { via: options.via?.() });
     if (!speaker) throw thrown;
     return adopt(opened.wire, speaker);
   }
 }
 
 async function handshake({ link, wire }: Opened, options: NegotiateOptions): Promise<Speaker> {
-  const { speaker, headers } = await initializeServer(wire, options.intro, options.events, (early) =>
-    adopt(wire, early),
+  const { speaker, headers } = await initializeServer(
+    wire,
+    { ...options.intro, via: options.via?.() },
+    options.events,
+    (early) => adopt(wire, early),
   );
   link.setHeaders?.(headers);
   link.listen?.();

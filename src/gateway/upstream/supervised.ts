@@ -4,6 +4,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
+import { arrivedVia, isLoop, writeVia } from '../../shared/via.ts';
 import { Backoff } from './backoff.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -33,11 +34,15 @@ export interface SupervisedOptions {
 
 /** How long a caller waits for another attempt with a server that failed before. */
 const RETRY_WAIT_MS = 5000;
+/** How often a caller opens it anew after it was refused to others. */
+const MAX_OPENINGS = 3;
 
 export class Supervised {
   readonly #options: SupervisedOptions;
   readonly #backoff = new Backoff();
   #opening: Promise<Upstream> | undefined;
+  /** The gateways that the request has passed for which it is opened. */
+  #openedBy = '';
   #current: Upstream | undefined;
   #failure: Error | undefined;
   #retryAt = 0;
@@ -124,10 +129,24 @@ export class Supervised {
   }
 
   async get(): Promise<Upstream> {
+    for (let attempt = 1; ; attempt++) {
+      const via = writeVia(arrivedVia());
+      const openedBy = this.#opening ? this.#openedBy : via;
+      try {
+        return await this.#get();
+      } catch (thrown) {
+        // It was opened for a request that goes round. That says nothing about this one.
+        if (!isLoop(thrown) || openedBy === via || attempt === MAX_OPENINGS) throw thrown;
+      }
+    }
+  }
+
+  async #get(): Promise<Upstream> {
     if (this.#current) return this.#current;
     if (this.#closing.signal.aborted) throw closingError();
     if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
     if (!this.#opening) this.#options.admit?.();
+    if (!this.#opening) this.#openedBy = writeVia(arrivedVia());
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     this.#waiting++;
     try {
@@ -172,6 +191,7 @@ export class Supervised {
       return upstream;
     } catch (thrown) {
       if (this.#closing.signal.aborted) throw closingError();
+      if (isLoop(thrown) && arrivedVia().length > 0) throw thrown;
       this.#failed(toError(thrown));
       this.#options.onFailed?.(this.#failure!);
       throw this.#failure!;

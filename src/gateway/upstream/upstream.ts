@@ -56,14 +56,15 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const log = options.log ?? createLog();
   checkRevision(options.revision);
   const { clock = systemClock } = options;
+  const { id } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id: options.id });
-  const via = options.id === undefined ? undefined : viaFrom(options.id);
+  const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id });
   let live: Link | undefined;
   const negotiation: NegotiateOptions = {
-    intro: { info: options.info, ...options.introduction, capabilities: options.capabilities, via, ...toPin(options) },
+    intro: { info: options.info, ...options.introduction, capabilities: options.capabilities, ...toPin(options) },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
-    via,
+    // Of the request for which it is opened, or opened again.
+    via: () => (id === undefined ? undefined : viaFrom(id)),
     events: options.events,
     prefer: options.prefer ?? 'stateless',
     probeMs: options.probeMs ?? 5000,

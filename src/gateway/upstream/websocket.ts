@@ -10,7 +10,7 @@ import type { Message } from '../../protocol/message.ts';
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { VIA_HEADER, viaFrom, writeVia } from '../../shared/via.ts';
+import { VIA_HEADER, ownVia, writeVia } from '../../shared/via.ts';
 import { keepAlive } from '../codec/heartbeat.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
 import { networkWords } from './network-words.ts';
@@ -57,7 +57,7 @@ class WebSocketLink implements Link {
   async start(events: LinkEvents): Promise<void> {
     this.#inbox.open(events);
     const { headers = {}, startMs = 10_000, id } = this.#options;
-    const via = id === undefined ? {} : { [VIA_HEADER]: writeVia(viaFrom(id)) };
+    const via = id === undefined ? {} : { [VIA_HEADER]: writeVia(ownVia(id)) };
     const socket = new WebSocket(this.#url, 'mcp', {
       headers: { ...headers, ...via },
       maxPayload: this.#inbox.maxBytes,

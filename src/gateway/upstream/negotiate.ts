@@ -32,7 +32,7 @@ export interface NegotiateOptions {
   identity: StatelessIdentity;
   events: ServerEvents;
   /** The gateways on the way to the server, this one last; for its first question. */
-  via?(): readonly string[] | undefined;
+  via?: (() => readonly string[] | undefined) | undefined;
   /** The era to try first. */
   prefer: SpokenEra;
   /** How long a server on a shared channel may be silent to the first question. */

@@ -24,7 +24,6 @@ import type { Printer } from './print.ts';
 import { serveHttp, serveStdio } from './serve-until.ts';
 import type { Served } from './serve-until.ts';
 import { toServeWelcome } from './first/serve-welcome.ts';
-import { leaveStdin } from './running/first-words.ts';
 import { announceHere, ownStateFolder } from './running/state-file.ts';
 import { createStatusPage, readStatus } from './status-page.ts';
 import { version } from './version.ts';
@@ -49,18 +48,9 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
   const pages = { '/status': createStatusPage(() => gateway, started) };
   const calls = command.logCalls ? [new CallLines().step] : [];
   const steps = [...calls, ...(built.options.steps ?? [])];
-  const kept = { stateFolder: ownStateFolder() };
   // None is started before a client on stdin has said who it is: it may be a gateway that serves the same file.
-  const isOnPort = portOf(command, listens) !== undefined;
-  const gateway = createGateway({
-    ...built.options,
-    ...kept,
-    startsEager: isOnPort,
-    steps,
-    id: found.id,
-    version: version(),
-    pages,
-  });
+  const kept = { stateFolder: ownStateFolder(), startsEager: portOf(command, listens) !== undefined };
+  const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
   // Steps of a changed file come behind the line of each call, as those of the first one did.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
@@ -71,10 +61,7 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
     { gateway: updatable, steps: built.steps, making, print },
   );
   const served: Served = {
-    stdio: () => {
-      leaveStdin();
-      return gateway.listen({ stdio: true });
-    },
+    stdio: () => gateway.listen({ stdio: true }),
     http: (options) => gateway.listen(options),
     announce: (url) =>
       announceHere({

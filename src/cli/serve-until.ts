@@ -5,6 +5,7 @@ import { within } from '../gateway/upstream/within.ts';
 import { CannotListen, listenOn } from './listening.ts';
 import type { Opened, Wanted } from './listening.ts';
 import type { Printer } from './print.ts';
+import { leaveStdin } from './running/first-words.ts';
 import { untilSignal } from './signals.ts';
 
 /** What a command serves; `close` ends all of it, also what is behind it. */
@@ -31,6 +32,7 @@ const CLOSE_MS = 6000;
 export async function serveStdio(served: Served, print: Printer): Promise<number> {
   const ended = untilSignal();
   warnTerminal(print);
+  leaveStdin();
   const listening = await served.stdio();
   let takeBack: (() => void) | undefined;
   const announcing = setTimeout(() => (takeBack = served.announce?.()), ANNOUNCE_MS);
@@ -50,6 +52,7 @@ export async function serveHttp(served: Served, wishes: HttpWishes, print: Print
   if (opened) {
     const takeBack = served.announce?.(opened.url); // first: who reads the welcome may ask for it at once
     wishes.onOpen(opened);
+    leaveStdin();
     const stdio = wishes.stdio ? await served.stdio() : undefined;
     status = await Promise.race([ended, ...(stdio ? [stdio.closed] : [])]);
     takeBack?.();

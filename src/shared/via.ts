@@ -78,8 +78,8 @@ function fileIn(id: string): string | undefined {
 /** Whether something was refused because it goes round, here or by a gateway further on. */
 export function isLoop(thrown: unknown): boolean {
   if (thrown instanceof GatewayError) return thrown.code === 'LOOP';
-  if (!(thrown instanceof ProtocolError) || typeof thrown.data !== 'object') return false;
-  return (thrown.data as { loop?: unknown } | null)?.loop === true;
+  const data: unknown = thrown instanceof ProtocolError ? thrown.data : undefined;
+  return typeof data === 'object' && data !== null && 'loop' in data && data.loop === true;
 }
 
 export function runVia<T>(ids: readonly string[], work: () => T): T {

@@ -14,7 +14,6 @@ import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
 import type { Opened } from '../listening.ts';
 import type { Printer } from '../print.ts';
-import { leaveStdin } from '../running/first-words.ts';
 import { serverName } from '../server-name.ts';
 import { ServerStderr } from '../server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
@@ -53,10 +52,7 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   const front = createFront(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
   let atPort: WrappedPort | undefined;
   const served: Served = {
-    stdio: () => {
-      leaveStdin();
-      return acceptStdio(front);
-    },
+    stdio: () => acceptStdio(front),
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => {
       atPort = new (await import('../wrapped-port.ts')).WrappedPort(front, target);

@@ -3,7 +3,15 @@ import { readArgs } from './args.ts';
 
 const DEMO = { name: 'demo', port: undefined, host: '127.0.0.1', stdio: false, log: undefined };
 const WRAP = {
-  ...{ name: 'wrap', revision: undefined, port: undefined, host: '127.0.0.1', startMs: 50_000, log: undefined },
+  ...{
+    name: 'wrap',
+    revision: undefined,
+    port: undefined,
+    host: '127.0.0.1',
+    startMs: 50_000,
+    typedHeaders: [],
+    log: undefined,
+  },
   logCalls: false,
   isAsking: true,
 };
@@ -70,7 +78,7 @@ describe('wrap', () => {
   it('takes options on both sides of a URL', () => {
     const argv = ['wrap', '--port', '0', 'https://x.test/mcp', '--header', 'Authorization: Bearer a:b'];
     const server = { url: 'https://x.test/mcp', headers: { Authorization: 'Bearer a:b' } };
-    expect(readArgs(argv)).toEqual({ ...WRAP, port: 0, server });
+    expect(readArgs(argv)).toEqual({ ...WRAP, port: 0, server, typedHeaders: [['Authorization', 'Bearer a:b']] });
   });
 
   it('gives variables to a command and headers to a URL', () => {

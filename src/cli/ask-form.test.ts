@@ -28,7 +28,7 @@ const FORM = {
 async function ask(request: object, typed: string, yes = false) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   input.end(typed);
-  const asker = createFormAsker(createTerminal(input, output), { yes });
+  const asker = createFormAsker(createTerminal(input, output), { yes, tool: 'book_table' });
   const server = { name: 'tables', version: '1' };
   const context = { server, signal: new AbortController().signal };
   const params = { message: 'A table?', ...request } as unknown as ElicitRequestParams;
@@ -43,7 +43,7 @@ describe('a form', () => {
       action: 'accept',
       content: { name: 'Ada', time: '19:00', people: 2, vegan: true, extras: ['w', 'd'] },
     });
-    expect(shown).toContain('tables asks: A table?');
+    expect(shown).toContain('book_table needs your answer: A table?');
     expect(shown).toContain('people (with you) [2]: ');
     expect(shown).toContain('  2) late');
   });

@@ -20,11 +20,12 @@ const HOW = '(an empty line takes the value in brackets; ":no" declines)';
 
 export function createFormAsker(
   terminal: Terminal,
-  { yes }: { yes: boolean },
+  { yes, tool }: { yes: boolean; tool: string },
 ): (request: ElicitRequestParams, context: AskContext) => Promise<ElicitResult> {
-  return async (request, { server, signal }) => {
+  return async (request, { signal }) => {
     const asking = { terminal, yes, signal };
-    terminal.say(`${server ? server.name : 'The server'} asks: ${request.message}`);
+    // Whether the server asks or a gateway before it, for an approval, cannot be told from here.
+    terminal.say(`${tool} needs your answer: ${request.message}`);
     if (request.mode === 'url') return openLink(request.url, asking);
     const fields = toFields(request.requestedSchema);
     return fields.length === 0 ? confirm(asking) : fillIn(fields, asking);

@@ -4,7 +4,7 @@ import { createLog } from '../shared/log.ts';
 import type { Log } from '../shared/log.ts';
 import type { LogLevel } from './command.ts';
 import { hasColours } from './print.ts';
-import type { Style } from './print.ts';
+import type { Printer, Style } from './print.ts';
 
 interface LogOutput {
   isTTY?: boolean;
@@ -17,6 +17,17 @@ export function createCliLog(level: LogLevel, err: LogOutput = process.stderr): 
   if (err.isTTY !== true) return createLog({ level, write: (line) => err.write(line) });
   const isColoured = hasColours(err);
   return createLog({ level, write: (line) => err.write(`${toPretty(line, isColoured)}\n`) });
+}
+
+/** What a program that runs for long says beside its log: lines of the log, where that is for programs. Whatever its level, it is said. */
+export function inLog(print: Printer, err: LogOutput = process.stderr): Printer {
+  if (err.isTTY === true) return print;
+  const log = createCliLog('info', err);
+  return {
+    ...print,
+    note: (text) => log.info({ message: text }, 'notice'),
+    problem: (text) => log.warn({ message: text }, 'notice'),
+  };
 }
 
 /** `12:03:04 warn  upstream.lost server=files reason="exit code 1"` */

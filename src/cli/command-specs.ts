@@ -3,6 +3,7 @@
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 
 export const DEFAULT_PORT = 8470;
+export const DEFAULT_START_SECONDS = 50;
 export const DEFAULT_HOST = '127.0.0.1';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export const SHARING = ['auto', 'session', 'all'] as const;
@@ -58,7 +59,7 @@ const url: OptionSpec = {
 const header: OptionSpec = {
   type: 'string',
   value: 'K:V',
-  text: 'a header for the URL; may be repeated',
+  text: 'a header for the URL; ${NAME} in it is a variable of the environment; may be repeated',
   multiple: true,
 };
 const config: OptionSpec = {
@@ -106,7 +107,11 @@ export const SPECS: readonly CommandSpec[] = [
         text: `the only revision to speak with the server: ${ALL_REVISIONS.join(', ')}`,
         choices: ALL_REVISIONS,
       },
-      'start-timeout': { type: 'string', value: 'S', text: 'seconds the server may take to start (default 50)' },
+      'start-timeout': {
+        type: 'string',
+        value: 'S',
+        text: `seconds the server may take to start (default ${DEFAULT_START_SECONDS})`,
+      },
       'log-calls': logCalls,
       'no-ask': { type: 'boolean', text: 'ask nothing in the place of a client that cannot be asked; adds no tool' },
       log,
@@ -114,7 +119,7 @@ export const SPECS: readonly CommandSpec[] = [
     },
     examples: [
       { line: 'parley wrap -- npx -y @modelcontextprotocol/server-everything', does: 'a server that is a command' },
-      { line: 'parley wrap https://example.com/mcp --header "Authorization: Bearer $TOKEN"', does: 'one with a URL' },
+      { line: "parley wrap https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'", does: 'one with a URL' },
       { line: 'parley wrap --port 8470 -- uvx mcp-server-git', does: 'a stdio server for clients that want a URL' },
     ],
   },

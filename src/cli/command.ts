@@ -23,6 +23,8 @@ export interface WrapCommand {
   port: number | undefined;
   host: string;
   startMs: number;
+  /** Headers as they were typed, before what stands in ${…} was filled in. */
+  typedHeaders: [name: string, text: string][];
   /** Whether users are asked whose clients cannot be. */
   isAsking: boolean;
   log: LogLevel | undefined;

@@ -18,6 +18,8 @@ export interface Configured extends LoadedConfig {
 interface ConfiguredOptions {
   own?: LoadOptions['own'];
   share?: LoadOptions['share'];
+  /** Takes what is doubtful about a file that can be used. Default: it is printed. */
+  onWarning?: ((line: string) => void) | undefined;
   /** What to say where no file was named and none is here. */
   missing?: string;
 }
@@ -26,7 +28,7 @@ interface ConfiguredOptions {
 export function configured(
   named: string | undefined,
   print: Printer,
-  { own, share, missing = 'no configuration was named, and none was found here.' }: ConfiguredOptions = {},
+  { own, share, onWarning, missing = 'no configuration was named, and none was found here.' }: ConfiguredOptions = {},
 ): Configured | undefined {
   const loaded = loadConfig(named, { ...surroundings(), own, share });
   const { path, config } = loaded;
@@ -35,8 +37,10 @@ export function configured(
     for (const line of missingLines()) print.note(line);
     return undefined;
   }
-  for (const line of problemLines(loaded)) print.note(line);
-  if (path !== undefined && config !== undefined) return { ...loaded, path, config };
+  const isUsable = path !== undefined && config !== undefined;
+  const tell = isUsable && onWarning ? onWarning : (line: string) => print.note(line);
+  for (const line of problemLines(loaded)) tell(line);
+  if (isUsable) return { ...loaded, path, config };
   print.problem(`${shown(path)} cannot be used. Correct it, then run: ${program()} check ${shown(path)}`);
   return undefined;
 }

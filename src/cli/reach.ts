@@ -101,7 +101,7 @@ async function overSocket({ socket, status }: FoundGateway, options: ConnectOpti
   return { client, servers, close: () => client.close() };
 }
 
-async function reachConfig({ config }: Configured, options: ConnectOptions): Promise<Reached> {
+async function reachConfig({ config, path }: Configured, options: ConnectOptions): Promise<Reached> {
   const log = options.log!;
   const built = await buildGateway(config, { log, stepLog: log });
   const startMs = options.timeoutMs ?? config.startMs ?? START_MS;
@@ -114,7 +114,8 @@ async function reachConfig({ config }: Configured, options: ConnectOptions): Pro
     const { InMemoryTransport } = await import('@modelcontextprotocol/client');
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     await gateway.connect(theirs);
-    const client = await connect(ours, { ...options, probeMs: startMs + 5000 });
+    const displayName = `the servers of ${shown(path)}`;
+    const client = await connect(Object.assign(ours, { displayName }), { ...options, probeMs: startMs + 5000 });
     checkStarted(gateway, startMs);
     return { client, servers: async () => (await readStatus(gateway, '')).servers, close };
   } catch (thrown) {

@@ -14,7 +14,7 @@ import { surroundings } from './around.ts';
 import { ownAddress } from './commands/serve.ts';
 import type { Own } from './commands/serve.ts';
 import { CallLines } from './call-lines.ts';
-import { createCliLog } from './cli-log.ts';
+import { createCliLog, inLog } from './cli-log.ts';
 import type { ServeCommand } from './command.ts';
 import { problemLines, shown } from './configured.ts';
 import type { Configured } from './configured.ts';
@@ -32,9 +32,13 @@ export interface Serving extends Configured {
   /** Of the gateway (shared/via.ts). */
   id: string;
   own: Own;
+  /** What is doubtful about the file. */
+  warnings: readonly string[];
 }
 
 export async function serveConfigured(command: ServeCommand, found: Serving, print: Printer): Promise<number> {
+  const notices = inLog(print);
+  for (const line of found.warnings) notices.note(line);
   const log = createCliLog(command.log ?? found.config.log.level);
   // A step that is loaded anew may show other lists: clients are told to look again.
   const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
@@ -58,7 +62,7 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
   const own = ownAddress(command, found.own);
   const following = follow(
     { found, own, share: command.share },
-    { gateway: updatable, steps: built.steps, making, print },
+    { gateway: updatable, steps: built.steps, making, print: notices },
   );
   const served: Served = {
     stdio: () => gateway.listen({ stdio: true }),
@@ -105,7 +109,7 @@ function serveAs(command: ServeCommand, { found, served, listens }: Ready, print
       stdio,
       onOpen(opened) {
         found.own.opened = { host, port: opened.port };
-        for (const line of toServeWelcome({ found, opened, host, print: say })) say.line(line);
+        for (const line of toServeWelcome({ found, opened, host, print: say, share: command.share })) say.line(line);
       },
     },
     print,

@@ -20,6 +20,8 @@ export interface Served {
 export interface HttpWishes {
   wanted: Wanted;
   stdio?: boolean | undefined;
+  /** Ends it, with this exit status. */
+  until?: Promise<number> | undefined;
   /** The port is open. */
   onOpen(opened: Opened): void;
 }
@@ -54,7 +56,7 @@ export async function serveHttp(served: Served, wishes: HttpWishes, print: Print
     wishes.onOpen(opened);
     leaveStdin();
     const stdio = wishes.stdio ? await served.stdio() : undefined;
-    status = await Promise.race([ended, ...(stdio ? [stdio.closed] : [])]);
+    status = await Promise.race([ended, ...(wishes.until ? [wishes.until] : []), ...(stdio ? [stdio.closed] : [])]);
     takeBack?.();
     stdio?.close();
     await opened.close();

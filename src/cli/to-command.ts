@@ -5,7 +5,7 @@ import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Command, Listing, LogLevel, Reach, Runnable, ServeCommand, Shell } from './command.ts';
 import { program } from './first/program.ts';
-import { DEFAULT_HOST, LISTINGS, LOG_LEVELS, SHARING, SHELLS } from './command-specs.ts';
+import { DEFAULT_HOST, DEFAULT_START_SECONDS, LISTINGS, LOG_LEVELS, SHARING, SHELLS } from './command-specs.ts';
 
 export interface Given {
   values: { [option: string]: string | boolean | (string | boolean)[] | undefined };
@@ -59,12 +59,13 @@ function toWrap({ values, words }: Given): Runnable {
   return {
     name: 'wrap',
     server: hasUrl
-      ? { url: toUrl(first)!, headers: Object.fromEntries(headers) }
+      ? { url: toUrl(first)!, headers: toHeaders(headers) }
       : { command: first, args, env: Object.fromEntries(env) },
     revision: oneOf(values['revision'], ALL_REVISIONS, '--revision'),
     port: toPort(values['port']),
     host: toHost(values['host']) ?? DEFAULT_HOST,
-    startMs: toSeconds(values['start-timeout'] ?? '50', '--start-timeout') * 1000,
+    startMs: toSeconds(values['start-timeout'] ?? String(DEFAULT_START_SECONDS), '--start-timeout') * 1000,
+    typedHeaders: headers,
     isAsking: values['no-ask'] !== true,
     log: toLevel(values['log']),
     logCalls: values['log-calls'] === true,
@@ -197,7 +198,7 @@ function toReach({ values, command }: Given, words: string[], known: readonly st
   if (pid !== undefined && (url ?? config ?? server) !== undefined) {
     throw new Mistake('--pid names the gateway to talk to: give no URL, configuration or command with it.');
   }
-  const headers = Object.fromEntries(toPairs(values['header'], ':', '--header "Name: value"'));
+  const headers = toHeaders(toPairs(values['header'], ':', '--header "Name: value"'));
   if (url === undefined && values['header'] !== undefined) throw new Mistake('--header goes with a URL.');
   const timeoutMs = values['timeout'] === undefined ? undefined : toSeconds(values['timeout'], '--timeout') * 1000;
   return { url, headers, config, pid, server, timeoutMs, log: toLevel(values['log']) };
@@ -231,6 +232,17 @@ function toPairs(given: Given['values'][string], sign: string, form: string): [s
     const value = text.slice(at + 1);
     return sign === ':' ? [text.slice(0, at).trim(), value.trim()] : [text.slice(0, at), value];
   });
+}
+
+/** `${NAME}` is a variable: a secret then stands in no file and no list of processes. */
+function toHeaders(typed: [string, string][]): Record<string, string> {
+  const { env } = process; // around.ts would load more than `wrap` needs for its first answer
+  const fill = (text: string): string =>
+    text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
+      if (env[name] === undefined) throw new Mistake(`--header: the environment variable ${name} is not set.`);
+      return env[name];
+    });
+  return Object.fromEntries(typed.map(([name, text]) => [name, fill(text)]));
 }
 
 function toPort(given: Given['values'][string]): number | undefined {

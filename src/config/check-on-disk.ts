@@ -1,7 +1,8 @@
 // Mistakes that only the machine can tell: a command that is not there, a folder that does not exist, a command with its arguments in
 // one text. All are warnings: one server that cannot start must not keep the others from being served.
 import { existsSync, statSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { isCommandThere } from './command-on-disk.ts';
 import { toId } from './places.ts';
 import type { Path } from './places.ts';
 import type { Problems } from './problems.ts';
@@ -46,7 +47,7 @@ function checkCommand({ command = '', args = [], cwd }: ServerInput, path: Path,
     const hint = isOurs ? `Write "command": ${JSON.stringify(name)}, "args": ${all}.` : 'Move them to "args".';
     return problems.warn(at, 'a command and its arguments are one text here', hint);
   }
-  if (isThere(command, base, env)) return;
+  if (isCommandThere(command, base, env)) return;
   const isPath = /[\\/]/.test(command);
   const hint = isPath ? 'Correct the path.' : 'Check its spelling, install it, or give its full path.';
   problems.warn(at, isPath ? 'this file does not exist' : 'this command is not on PATH', hint);
@@ -58,14 +59,6 @@ function checkArgs({ args = [] }: ServerInput, path: Path, { problems }: OnDisk)
     if (!/^--?\w[\w-]*\s+\S/.test(arg)) return;
     problems.warn([...path, 'args', index], 'this is one argument with a space in it', 'Make two of it.');
   });
-}
-
-function isThere(command: string, base: string, env: OnDisk['env']): boolean {
-  if (isAbsolute(command) || /[\\/]/.test(command)) return existsSync(resolve(base, command));
-  const { PATH } = env;
-  if (PATH === undefined) return true; // then nothing can be said
-  const endings = process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
-  return PATH.split(delimiter).some((folder) => endings.some((end) => existsSync(join(folder, command + end))));
 }
 
 function isFolder(path: string): boolean {

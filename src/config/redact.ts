@@ -61,6 +61,11 @@ const SECRET_NAME =
 const SECRET_VALUE =
   /^(?:sk|pk|rk)-|^gh[opsu]_|^github_pat_|^xox[abp]-|^glpat-|^AKIA|^eyJ|^(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+=][\w+=-]{23,}$/;
 
+/** Whether the value of a header, variable or option may be one that nobody else must see. */
+export function isSecret(name: string, value: string): boolean {
+  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
+}
+
 /** `--token x`, `--token=x`, `-e TOKEN=x`, `--header "Authorization: x"`, or what looks like one. */
 function redactArgument(argument: string, before: string | undefined, show: Show): string {
   if (before !== undefined && before.startsWith('-') && !/[=\s]/.test(before) && SECRET_NAME.test(before)) {

@@ -61,6 +61,8 @@ export interface Ask {
   key?: string | undefined;
   /** Only a person's own word counts as an answer: never a model's, and no client that answers by itself. Implies `askedFirst`. */
   human?: boolean | undefined;
+  /** The gateway itself asks, before it lets something happen, and not the server. */
+  ofGateway?: boolean | undefined;
   /** Only an answer that is given after the question was sent counts. Without it, a client may send answers ahead with its call. */
   askedFirst?: boolean | undefined;
   /** Called with the way by which the answer came, just before it is handed over. */

@@ -278,6 +278,22 @@ describe('without a gateway', () => {
   });
 });
 
+describe('the log of serve, off a terminal', () => {
+  it('is JSON line by line, with what is said of the file and its changes', async () => {
+    const home = newHome();
+    const file = home.write('mcp.json', { mcpServers: { weather: WEATHER, dead: { command: 'no-such-command' } } });
+    const gateway = start(home, ['serve', file, '--port', '0']);
+    await gateway.says('url = "http');
+    home.write('mcp.json', { mcpServers: { weather: WEATHER, other: WEATHER } });
+    await gateway.says('has changed: started other; stopped dead');
+    home.write('mcp.json', '{');
+    await gateway.says('what ran before runs on');
+    const lines = gateway.stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => !line.startsWith('{"time":'))).toEqual([]);
+    expect(logged(gateway, 'notice')[0]).toMatchObject({ message: expect.stringContaining('not on PATH') });
+  });
+});
+
 describe('serve --log-calls', () => {
   it('writes a line for each call, without what was said in it', async () => {
     const home = newHome();

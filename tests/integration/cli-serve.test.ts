@@ -127,7 +127,7 @@ describe('a gateway with three servers', () => {
     const answers = 'Ada\n9\n2\nmany\n3\n';
     const { status, stdout, stderr } = await home.run(['call', 'demo__book_table'], answers);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Booked: 3 at 19:00 for Ada.\n' });
-    expect(stderr).toContain('asks: A table for tonight: please fill in.');
+    expect(stderr).toContain('needs your answer: A table for tonight: please fill in.');
     expect(stderr).toContain('Type a number from 1 to 4.');
   });
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
+import { send } from '../helpers/http-wire.ts';
 import { stdioWire } from '../helpers/line-wire.ts';
 import { MODERN, modern, openSession, rpc } from '../helpers/mcp-http.ts';
 import { DEMO_FIXTURE, EXTERNAL, Home, PARLEY_DEMO, isAlive } from '../helpers/parley.ts';
@@ -121,6 +122,47 @@ describe('on a port', () => {
     expect(json.result!.content![0]!.text).toContain('Oslo');
     await parley.says('client 2025-11-25 over HTTP ⇄ server 2025-03-26 over stdio, same era');
     expect(await parley.stop('SIGINT')).toBe(0);
+  });
+
+  it('a command that cannot be run ends it, with the reason and without a welcome', async () => {
+    const missing = await home.run(['wrap', '--port', '0', '--', 'no-such-command-here']);
+    expect(missing).toMatchObject({ status: 1, stdout: '' });
+    expect(missing.stderr).toMatch(/^parley: The server could not be started: command not found: no-such-command-here/);
+    const refused = await home.run(['wrap', '--port', '0', '--', home.write('not-executable', '#!/bin/sh')]);
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('not allowed to run') });
+  });
+
+  it('a server that is slow to start does not end it', async () => {
+    await using parley = home.start([
+      'wrap',
+      '--port',
+      '0',
+      '--start-timeout',
+      '1',
+      '--',
+      process.execPath,
+      '-e',
+      HANG,
+    ]);
+    await parley.says('did not start within 1 s');
+    const { status } = await send(new URL('/healthz', await parley.url()).href, { method: 'GET' });
+    expect([status, parley.child.exitCode]).toEqual([200, null]);
+  });
+
+  it('a server that ends at once is told, and is started again for a client', async () => {
+    const [, file = ''] = EXTERNAL;
+    const ready = join(home.path, 'ready');
+    const program = `require('node:fs').existsSync(${JSON.stringify(ready)}) ? import(${JSON.stringify(`file://${file}`)}) : process.exit(3)`;
+    await using parley = home.start(['wrap', '--port', '0', '--', process.execPath, '-e', program]);
+    await parley.says('exit code 3');
+    await parley.says('It is tried again when a client comes.');
+    home.write('ready', '');
+    const url = await parley.url();
+    const answer = await until('the server to be back', async () => {
+      const { json } = await send(url, modern('tools/call', { name: 'get_weather', arguments: { location: 'Oslo' } }));
+      return json.result;
+    });
+    expect(JSON.stringify(answer)).toContain('Oslo');
   });
 
   it('the server that was started before anybody came is the one for all who declare nothing', async () => {

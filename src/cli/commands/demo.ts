@@ -48,7 +48,7 @@ function toWelcome(host: string, { port, isChosen }: Opened, print: Printer): st
     title: 'demo server',
     name: 'parley',
     about: [TOOLS],
-    program: () => ['demo', '--stdio'],
+    program: () => ({ words: ['demo', '--stdio'] }),
     sample: { tool: 'weather', args: { city: 'Oslo' } },
   });
 }

@@ -18,7 +18,9 @@ export interface Own {
 
 export async function serve(command: ServeCommand, print: Printer): Promise<number> {
   const own: Own = { opened: undefined };
-  const found = configured(command.config, print, { own: ownAddress(command, own), share: command.share });
+  const warnings: string[] = [];
+  const onWarning = (line: string): void => void warnings.push(line);
+  const found = configured(command.config, print, { own: ownAddress(command, own), share: command.share, onWarning });
   if (!found) return 1;
   const id = gatewayId(found.path);
   const round = roundTrip(found.path);
@@ -27,7 +29,7 @@ export async function serve(command: ServeCommand, print: Printer): Promise<numb
     return 1;
   }
   startNeeded(command, found.config, id);
-  return (await import('../serve-configured.ts')).serveConfigured(command, { ...found, id, own }, print);
+  return (await import('../serve-configured.ts')).serveConfigured(command, { ...found, id, own, warnings }, print);
 }
 
 /** What the command line says counts more than what the file says; what was opened counts most. */

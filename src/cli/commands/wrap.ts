@@ -6,6 +6,9 @@ import { Asking } from '../../gateway/asking.ts';
 import { createFront } from '../../gateway/dialect/front.ts';
 import { leaveUntaken } from '../../gateway/upstream/head-start.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
+import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
+import { isCommandThere } from '../../config/command-on-disk.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createSealer } from '../../shared/seal.ts';
 import { keysFrom } from '../../shared/state-keys.ts';
@@ -20,10 +23,13 @@ import { serveHttp, serveStdio } from '../serve-until.ts';
 import type { Served } from '../serve-until.ts';
 import { version } from '../version.ts';
 import { welcome } from '../first/welcome.ts';
+import type { Started } from '../first/welcome.ts';
 import { whyNotStarted } from '../why-not-started.ts';
 import type { WrappedPort } from '../wrapped-port.ts';
 import { wrappedAddress } from '../wrapped-address.ts';
 import { Wrapped } from '../wrapped.ts';
+
+const AGAIN = ' It is tried again when a client comes.';
 
 export async function wrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
   const { server, revision, startMs, port, host } = command;
@@ -46,7 +52,10 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
       return whyNotStarted({ server, reason, waitedMs: startMs, stderr: tail, isGarbled, garbage });
     },
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
-    onFailure: (explanation) => print.problem(explanation),
+    onFailure(explanation) {
+      const isLater = port !== undefined && target.status.state === 'failing' && !isHopeless(target, server);
+      print.problem(`${explanation}${isLater ? AGAIN : ''}`);
+    },
   });
   const behind = asking.before(wrapped);
   const front = createFront(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
@@ -68,12 +77,42 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
     },
   };
   // On stdio there is one client, and what it can be asked is known by its first word: no second server is started.
-  if (port !== undefined) void wrapped.ready();
-  const onOpen = (opened: Opened): void => toWelcome(command, opened, print).forEach((line) => print.line(line));
   const status = await (port === undefined
     ? serveStdio(served, print)
-    : serveHttp(served, { wanted: { port, host }, onOpen }, print));
+    : onPort(command, { served, wrapped, target }, print));
   return wrapped.hasFailed ? 1 : status;
+}
+
+interface Wrapping {
+  served: Served;
+  wrapped: Wrapped;
+  target: UpstreamTarget;
+}
+
+/** The server is started at once. One that cannot be run ends all of it: there would be nothing to serve. */
+async function onPort(command: WrapCommand, { served, wrapped, target }: Wrapping, print: Printer): Promise<number> {
+  const { server, port, host } = command;
+  const first = wrapped.ready();
+  if (!isThere(server)) {
+    await first; // it has said why
+    await served.close();
+    return 1;
+  }
+  const until = new Promise<number>((resolve) => {
+    void first.then(() => isHopeless(target, server) && resolve(1));
+  });
+  const again = (await import('../first/wrap-again.ts')).wrapAgain(command);
+  const onOpen = (opened: Opened): void => {
+    for (const line of toWelcome(command, { opened, again }, print)) print.line(line);
+  };
+  return serveHttp(served, { wanted: { port, host }, onOpen, until }, print);
+}
+
+/** What cannot be run today cannot be run when a client comes. One that ended may need what is not there yet. */
+function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): boolean {
+  const { state, problem } = status;
+  const isUnrunnable = problem instanceof GatewayError && problem.code === 'UPSTREAM_UNREACHABLE';
+  return 'command' in server && state === 'failing' && isUnrunnable;
 }
 
 /** A line for each call, around whatever answers it. */
@@ -92,10 +131,18 @@ function toLine(client: ClientView, target: UpstreamTarget, over: string): strin
   return bridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
 }
 
-function toWelcome({ server, host }: WrapCommand, opened: Opened, print: Printer): string[] {
+function isThere(server: CommandAddress | UrlAddress): boolean {
+  return !('command' in server) || isCommandThere(server.command, process.cwd(), { ...process.env, ...server.env });
+}
+
+interface Shown {
+  opened: Opened;
+  again: Started;
+}
+
+function toWelcome({ host, server }: WrapCommand, { opened, again }: Shown, print: Printer): string[] {
   const name = serverName(server);
-  const words = 'command' in server ? ['--', server.command, ...(server.args ?? [])] : [String(server.url)];
   const { port, isChosen } = opened;
   const title = `in front of ${name}`;
-  return welcome({ host, port, isChosen, print, title, name, about: [], program: () => ['wrap', ...words] });
+  return welcome({ host, port, isChosen, print, title, name, about: [], program: () => again });
 }

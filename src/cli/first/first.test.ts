@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readArgs } from '../args.ts';
 import { createPrinter } from '../print.ts';
 import { clientFiles, firstLines } from './client-files.ts';
 import { program, programOf } from './program.ts';
 import { welcome } from './welcome.ts';
+import { wrapAgain } from './wrap-again.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'parley-first-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -59,11 +61,55 @@ describe('without a configuration', () => {
   });
 });
 
+describe('the line that starts wrap again', () => {
+  const again = (...argv: string[]) => {
+    const command = readArgs(['wrap', '--port', '0', ...argv]);
+    if (command.name !== 'wrap') throw new Error(JSON.stringify(command));
+    return wrapAgain(command);
+  };
+
+  it('has what was typed, but for the port', () => {
+    const { words, env } = again(
+      ...['--env', 'LEVEL=3', '--revision', '2025-06-18', '--no-ask', '--start-timeout', '5', '--', 'npx', '-y', 'x'],
+    );
+    const options = ['--revision', '2025-06-18', '--start-timeout', '5', '--no-ask'];
+    expect(words).toEqual(['wrap', ...options, '--', 'npx', '-y', 'x']);
+    expect(env).toEqual({ LEVEL: '3' });
+    expect(again('--', 'x')).toEqual({ words: ['wrap', '--', 'x'], env: {} });
+  });
+
+  it('never has secrets: they become variables', () => {
+    process.env['MY_TOKEN'] = 'secret-of-mine';
+    const url = 'https://mcp.example.com/mcp';
+    const headers = [
+      '--header',
+      'X-Team: blue',
+      '--header',
+      'Authorization: Bearer abc',
+      '--header',
+      'X-Key: ${MY_TOKEN}',
+    ];
+    const { words, env } = again(url, ...headers);
+    expect(words).toEqual([
+      ...['wrap', '--header', 'X-Team: blue', '--header', 'Authorization: ${AUTHORIZATION}'],
+      ...['--header', 'X-Key: ${MY_TOKEN}', url],
+    ]);
+    expect(env).toEqual({ AUTHORIZATION: '…', MY_TOKEN: '…' });
+    expect(again('--env', 'API_KEY=abc', '--', 'x').env).toEqual({ API_KEY: '…' });
+    // What the words mean is what was typed.
+    const command = readArgs(['wrap', '--header', 'X-Key: ${MY_TOKEN}', url]);
+    expect(command).toMatchObject({ server: { headers: { 'X-Key': 'secret-of-mine' } } });
+    delete process.env['MY_TOKEN'];
+    const missing = readArgs(['wrap', '--header', 'X-Key: ${MY_TOKEN}', url]);
+    expect(missing).toMatchObject({ name: 'mistake', reason: expect.stringContaining('MY_TOKEN is not set') });
+  });
+});
+
 describe('the welcome', () => {
   it('tells each client its own form, and Claude Desktop a command', () => {
     const print = createPrinter({ out: { write: () => {} }, env: {} });
     const options = { host: '127.0.0.1', port: 9000, isChosen: true, print, title: 'x', name: 'parley', about: [] };
-    const lines = welcome({ ...options, program: (url) => ['wrap', url], served: 'mcp.json' });
+    const lines = welcome({ ...options, program: (url) => ({ words: ['wrap', url] }), served: 'mcp.json' });
     const after = (head: string): string => lines[lines.findIndex((line) => line.startsWith(head)) + 1]!;
     expect(after('Claude Desktop')).toMatch(/"command": .*"wrap", ?"http:\/\/127\.0\.0\.1:9000\/mcp"/);
     expect(after('VS Code')).toContain('{"servers": {"parley": {"type": "http", "url": "http://127.0.0.1:9000/mcp"}}}');
@@ -72,5 +118,16 @@ describe('the welcome', () => {
     expect(lines.join('\n')).toContain(
       `copy its servers to parley.config.jsonc,\n  run: ${program()} serve parley.config.jsonc`,
     );
+  });
+
+  it('has names that every client takes, and a word about what is not printed', () => {
+    const print = createPrinter({ out: { write: () => {} }, env: {} });
+    const options = { host: '127.0.0.1', port: 9000, isChosen: true, print, title: 'x', about: [] };
+    const started = { words: ['wrap', 'x'], env: { TOKEN: '…' } };
+    const named = welcome({ ...options, name: 'mcp.example.com', program: () => started }).join('\n');
+    expect(named).toContain('claude mcp add --transport http mcp-example-com http');
+    expect(named).toContain('"env": {"TOKEN": "…"}');
+    expect(named).toContain('in place of … the value of TOKEN');
+    expect(welcome({ ...options, name: '127.0.0.1', program: () => started }).join('\n')).toContain('http server http');
   });
 });

@@ -13,9 +13,11 @@ export interface ServeWelcome {
   opened: Opened;
   host: string;
   print: Printer;
+  /** As it was typed. */
+  share: string | undefined;
 }
 
-export function toServeWelcome({ found, opened, host, print }: ServeWelcome): string[] {
+export function toServeWelcome({ found, opened, host, print, share }: ServeWelcome): string[] {
   const { config, path } = found;
   const { port, url } = opened;
   const names = enabledServers(config).map(([name]) => name);
@@ -27,7 +29,8 @@ export function toServeWelcome({ found, opened, host, print }: ServeWelcome): st
   const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${shown(path)}`;
   const scheme = url.startsWith('https:') ? 'https' : 'http';
   // A certificate is rarely for this machine's own address: then the client gets a gateway of its own.
-  const program = (at: string): string[] => (scheme === 'https' ? ['serve', path, '--stdio'] : ['wrap', at]);
+  const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
+  const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', at] });
   const served = basename(path).startsWith('parley.') ? undefined : shown(path);
   return welcome({ host, port, scheme, isChosen: true, print, title, name: 'parley', about, program, served });
 }

@@ -1,4 +1,5 @@
 // What a command says when its port is open: where it answers, what it speaks, and the lines to paste into a client.
+import { isIP } from 'node:net';
 import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
 import { DEFAULT_PORT } from '../command-specs.ts';
 import type { Printer } from '../print.ts';
@@ -15,25 +16,38 @@ export interface Welcome {
   print: Printer;
   /** After the version: "demo server". */
   title: string;
-  /** The name of the entry in a client's file. */
+  /** What is served, by which the entry in a client's file is called. */
   name: string;
   /** Lines about what is served. */
   about: string[];
-  /** The words after `parley` for a client that starts it, given the URL that is open. */
-  program: (url: string) => string[];
+  /** For a client that starts it, given the URL that is open. */
+  program: (url: string) => Started;
   /** The file of a client that is served: what is pasted into it must not take the place of its servers. */
   served?: string | undefined;
   /** A tool to try with curl. */
   sample?: { tool: string; args: object };
 }
 
+export interface Started {
+  /** After `parley`. */
+  words: string[];
+  /** Variables that it needs; HIDDEN in the place of a value that is not printed. */
+  env?: Record<string, string> | undefined;
+}
+
+/** Stands for a secret, which a terminal keeps. */
+export const HIDDEN = '…';
+
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 export function welcome(options: Welcome): string[] {
-  const { host, port, scheme = 'http', print, title, name, about, program, sample, served } = options;
+  const { host, port, scheme = 'http', print, title, about, program, sample, served } = options;
+  const name = toEntryName(options.name);
   const bold = (text: string) => print.style('bold', text);
   const origin = `${toAddress(host)}:${port}`;
   const url = `${scheme}://${origin}/mcp`;
+  const { words, env = {} } = program(url);
+  const hidden = Object.keys(env).filter((key) => env[key] === HIDDEN);
   const link = (text: string) => print.style('cyan', text.padEnd(url.length));
   return [
     ...notes(options).map((note) => print.style('yellow', note)),
@@ -56,7 +70,10 @@ export function welcome(options: Welcome): string[] {
     ...(served === undefined ? [] : keepApart(served)),
     '',
     bold('Claude Desktop, which starts its servers itself, in claude_desktop_config.json'),
-    `  ${toLine({ mcpServers: { [name]: programOf(program(url)) } })}`,
+    `  ${toLine({ mcpServers: { [name]: { ...programOf(words), ...(Object.keys(env).length > 0 && { env }) } } })}`,
+    ...(hidden.length > 0
+      ? [`  (in place of ${HIDDEN} the value of ${hidden.join(', ')}, which is not printed here)`]
+      : []),
     '',
     bold('VS Code, in .vscode/mcp.json'),
     `  ${toLine({ servers: { [name]: { type: 'http', url } } })}`,
@@ -75,6 +92,12 @@ function keepApart(served: string): string[] {
     `  ${served} is served here. To use Parley in its client, too: copy its servers to parley.config.jsonc,`,
     `  run: ${programName()} serve parley.config.jsonc, then put the line above in their place.`,
   ];
+}
+
+/** Clients take letters, digits, "-" and "_". */
+function toEntryName(name: string): string {
+  if (isIP(name) !== 0 || name === 'localhost') return 'server';
+  return name.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'server';
 }
 
 function notes({ host, port, isChosen, scheme }: Welcome): string[] {

@@ -146,6 +146,8 @@ export function askStatus(path: string, ms: number): Promise<GatewayStatus> {
 
 /** MCP with the gateway behind the socket, as a transport of the official SDK. */
 export class ControlTransport implements Transport {
+  /** For errors. */
+  readonly displayName = 'the gateway';
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
   onerror?: (error: Error) => void;

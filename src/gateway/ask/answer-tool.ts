@@ -10,7 +10,7 @@ export const answerTool: JsonObject = toOwnEntry({
   title: "Pass on the user's answer",
   description:
     'Continues a tool call that waits for its user. Call it only when the result of another tool asked for it and gave a handle, ' +
-    "and only with what the user has said. Leave out `answer` after the user has answered on the page. Returns that tool's result, or its next question.",
+    "and only with what the user has said. Leave out `answer` after the user has answered on the page. If the user declines, set `decline` to true and leave out `answer`. Returns that tool's result, or its next question.",
   inputSchema: {
     type: 'object',
     properties: {
@@ -19,7 +19,10 @@ export const answerTool: JsonObject = toOwnEntry({
         description:
           "The user's answer: an object with the fields that were asked for, or the value alone if there is only one.",
       },
-      decline: { type: 'boolean', description: 'True if the user does not want to answer.' },
+      decline: {
+        type: 'boolean',
+        description: 'True if the user declines: the tool then goes on without an answer, or ends.',
+      },
     },
     required: ['handle'],
   },

@@ -39,7 +39,7 @@ export function toQuestion(calling: Calling, message: string, note: string): Ask
   };
   const filled = message.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
   const params = { mode: 'form', message: filled, requestedSchema };
-  return { method: 'elicitation/create', params, key: randomId('approve_'), human: true };
+  return { method: 'elicitation/create', params, key: randomId('approve_'), human: true, ofGateway: true };
 }
 
 /** Why it is not a yes, or undefined where it is. */

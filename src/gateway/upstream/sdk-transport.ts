@@ -15,6 +15,11 @@ export function createTransportLink(transport: Transport, limits?: LinkLimits): 
   return new TransportLink(transport, limits);
 }
 
+/** A transport may say what errors call it. */
+export interface NamedTransport extends Transport {
+  readonly displayName?: string;
+}
+
 class TransportLink implements Link {
   readonly kind = 'memory';
   readonly name: string;
@@ -25,7 +30,7 @@ class TransportLink implements Link {
   constructor(transport: Transport, limits: LinkLimits | undefined) {
     this.#transport = transport;
     this.#inbox = new Inbox(limits);
-    this.name = transport.constructor.name;
+    this.name = (transport as NamedTransport).displayName ?? transport.constructor.name;
     this.perRequestStreams = transport.hasPerRequestStream === true;
   }
 

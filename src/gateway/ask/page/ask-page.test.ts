@@ -55,6 +55,14 @@ describe('the link', () => {
     expect(done.text).toContain('return to your conversation');
   });
 
+  it('says that Parley asks, where it is an approval', async () => {
+    const [question] = formRound(NAME).questions;
+    const round = fakeRound({}, { questions: [{ ...question!, ask: { ...question!.ask, ofGateway: true } }] });
+    const { url } = await serve(round);
+    const { text } = await new FakeBrowser().open(url);
+    expect(text).toContain('Parley asks you, before <code>book_flight</code> <bdi>(travel)</bdi> is called');
+  });
+
   it('is not used up by whatever only looks at it', async () => {
     const { url } = await serve(formRound(NAME));
     for (const method of ['GET', 'HEAD', 'GET']) {

@@ -43,13 +43,15 @@ export function renderForm(view: FormView): string {
   return renderPage({ title: view.filled ? `${words.errorPrefix} ${title}` : title, body, words });
 }
 
-function renderWho({ about }: Round, words: Words): Html {
+function renderWho({ about, questions }: Round, words: Words): Html {
   const { tool, server, client } = about;
   const names = [
     tool && html`<code>${shown(tool, MAX_NAME)}</code>`,
     server && html` <bdi>(${shown(server, MAX_NAME)})</bdi>`,
   ];
-  const asks = tool || server ? fillHtml(words.asksNamed, { who: html`${names.map((one) => one || '')}` }) : words.asks;
+  const isOwn = questions.every(({ ask }) => ask.ofGateway === true);
+  const asksNamed = isOwn ? words.gatewayAsks : words.asksNamed;
+  const asks = tool || server ? fillHtml(asksNamed, { who: html`${names.map((one) => one || '')}` }) : words.asks;
   const from = fillHtml(words.forClient, { client: html`<bdi>${shown(client, MAX_NAME)}</bdi>` });
   return html`<p class="who"><strong>${asks}.</strong> ${from}</p>`;
 }

@@ -7,6 +7,7 @@ export const de: Words = {
   titleMany: '{count} Fragen an Sie',
   asks: 'Ein Werkzeug fragt Sie',
   asksNamed: '{who} fragt Sie',
+  gatewayAsks: 'Parley fragt Sie, bevor {who} aufgerufen wird',
   forClient: 'Sie benutzen es aus {client}.',
   theTool: 'das Werkzeug, das fragt',
   question: 'Frage {number} von {count}',

@@ -8,6 +8,7 @@ export const en: Words = {
   titleMany: '{count} questions for you',
   asks: 'A tool asks you',
   asksNamed: '{who} asks you',
+  gatewayAsks: 'Parley asks you, before {who} is called',
   forClient: 'You are using it from {client}.',
   theTool: 'the tool that asks',
   question: 'Question {number} of {count}',

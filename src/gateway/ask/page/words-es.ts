@@ -7,6 +7,7 @@ export const es: Words = {
   titleMany: '{count} preguntas para usted',
   asks: 'Una herramienta le pregunta',
   asksNamed: '{who} le pregunta',
+  gatewayAsks: 'Parley le pregunta, antes de llamar a {who}',
   forClient: 'La está usando desde {client}.',
   theTool: 'la herramienta que pregunta',
   question: 'Pregunta {number} de {count}',

@@ -7,6 +7,7 @@ export const fr: Words = {
   titleMany: '{count} questions pour vous',
   asks: 'Un outil vous demande',
   asksNamed: '{who} vous demande',
+  gatewayAsks: 'Parley vous demande, avant d’appeler {who}',
   forClient: 'Vous l’utilisez depuis {client}.',
   theTool: 'l’outil qui demande',
   question: 'Question {number} sur {count}',

@@ -14,6 +14,8 @@ export interface Words {
   readonly titleMany: string;
   readonly asks: string;
   readonly asksNamed: string;
+  /** Parley itself asks, before it lets the tool be called. */
+  readonly gatewayAsks: string;
   readonly forClient: string;
   readonly theTool: string;
   readonly question: string;

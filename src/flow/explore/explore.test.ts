@@ -101,6 +101,18 @@ describe('exploring', () => {
     expect(rounds).toBe(4);
   });
 
+  it('asks no more ahead than may be asked at all', async () => {
+    const forever = flow({ name: 'forever', limits: { prompts: 3 } }, async (ask) => {
+      for (;;) await ask.text('more', { ahead: true });
+    });
+    const sessions = await exploredSessions(forever);
+    const { header, questions } = await sessions.start({ principal: 'me', tool: 'forever' });
+    expect(questions.map(({ key }) => key)).toEqual(['more', 'more#2', 'more#3']);
+    const answers = questions.map(({ promptId }) => ({ promptId, value: 'x' }));
+    const turn = await sessions.answer({ principal: 'me', sessionId: header.id, answers });
+    expect(turn).toMatchObject({ header: { state: 'error', reason: 'limit' }, questions: [] });
+  });
+
   it('sees a branch that needs two answers at once', async () => {
     const both = flow({ name: 'both' }, async (ask) => {
       const [a, b] = [await ask.choice('a', ['x', 'y']), await ask.choice('b', ['x', 'y'], { ahead: true })];

@@ -5,9 +5,10 @@ import type { FormFields } from '../authoring/fields.ts';
 
 /** Throws where a part of it is the made-up result of a step. */
 export function toPlainSpec(spec: Spec): Spec {
-  const { key, kind, choices, fields } = spec;
+  const { key, kind, choices, fields, loops } = spec;
   const plain: Spec = { key, kind, options: toPlainOptions(spec) };
   if (choices) plain.choices = choices;
+  if (loops !== undefined) plain.loops = loops;
   if (fields) plain.fields = toPlainFields(fields);
   return JSON.parse(JSON.stringify(plain)) as Spec;
 }

@@ -32,9 +32,9 @@ export function toAsked(drive: Drive, asks: AskWant[]): Draft {
     complaints.set(k, verdict as Complaint);
     add.push({ t: 'rej', k, a, why: (verdict as Complaint).error, ts: now });
   }
-  const questions = toQuestions(drive.run, asks, complaints);
   const before = header.current as Question[];
   const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
+  const questions = withinLimit(drive, { asks, isNew, questions: toQuestions(drive.run, asks, complaints) });
   const fresh = questions.filter(isNew).length;
   const over = toOver(drive, { fresh, refused });
   if (over) return toFailed(drive, over);
@@ -133,6 +133,23 @@ function toFailure(error: unknown, tool: string): Failure {
   return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
 }
 
+interface Put {
+  asks: readonly AskWant[];
+  questions: Question[];
+  isNew: (question: Question) => boolean;
+}
+
+/** What could be asked ahead is left for later where it would be one too many. */
+function withinLimit(drive: Drive, { asks, questions, isNew }: Put): Question[] {
+  const asked = new Set(asks.map(({ spec }) => spec.key));
+  let room = toMaxPrompts(drive) - drive.input.header.prompts;
+  return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
+}
+
+function toMaxPrompts({ input: { flow, setup } }: Drive): number {
+  return flow.options.limits?.prompts ?? setup.limits.prompts;
+}
+
 interface Growth {
   fresh: number;
   refused: Incoming[];
@@ -142,7 +159,7 @@ interface Growth {
 function toOver(drive: Drive, { fresh, refused }: Growth): GatewayError | undefined {
   const { header, flow, setup } = drive.input;
   const { limits } = setup;
-  const prompts = flow.options.limits?.prompts ?? limits.prompts;
+  const prompts = toMaxPrompts(drive);
   if (header.prompts + fresh > prompts) {
     return new GatewayError('FLOW_LIMIT', { what: `no more than ${prompts} questions`, limit: 'prompts' });
   }

@@ -40,6 +40,10 @@ export interface Header {
   current: unknown[];
   /** Why it ended, where its state does not say so: `expired`, `effect_unknown`, … */
   reason?: string | undefined;
+  /** How it ended, as session/outcome.ts writes it, until its client has acknowledged that. */
+  outcome?: string | undefined;
+  /** Fingerprint of tool and arguments, where the client gave an id of its own for starting it. */
+  started?: string | undefined;
   /** Warnings before expiry that were sent for this span of waiting. */
   warned?: number | undefined;
   /** Bytes of the journal, as JSON. */

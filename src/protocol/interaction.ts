@@ -6,6 +6,9 @@ import { isObject, present } from './message.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
+/** In `_meta` of `interaction.start`: an id that the client makes, so that a start that is sent again is the same session. */
+export const START_ID = 'mcp-parley/start-id';
+
 /** Whether a request or notification is about an interactive session, whoever sends it. */
 export function isInteraction(method: string): boolean {
   return method.startsWith('interaction.');

@@ -5,9 +5,11 @@ import type { Incoming } from '../engine/fit.ts';
 import type { AnswerEntry, Entry, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check.ts';
 import type { Question } from '../question/question.ts';
+import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { refuseMalice } from './malice.ts';
+import { lastAnswered } from './outcome.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
 import { isKept, keepApart } from './secrets.ts';
 import type { Setup } from './setup.ts';
@@ -50,6 +52,10 @@ async function toAgain(
   answers: GivenAnswer[],
 ): Promise<Record<string, Verdict> | undefined> {
   if (answers.length === 0) return undefined;
+  if (isEnded(header)) {
+    const ids = await lastAnswered(setup, header, answers);
+    return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
+  }
   for (const answer of answers) {
     const entry = entryFor(entries, answer.promptId ?? answer.sent?.promptId);
     if (!entry || !(isSame(entry, answer) || (await isKept(setup, header.id, entry, answer.value)))) return undefined;

@@ -87,7 +87,7 @@ export class Commits {
     const { store, leaseMs } = this.#setup;
     if (!this.#stored) {
       const { header } = await this.write(patch, add, { dueAt: this.#leaseEnd() });
-      await this.#renew();
+      if (header) await this.#renew();
       return { header };
     }
     const lease = await store.lease(this.#header.id, this.#owner, leaseMs);
@@ -131,13 +131,16 @@ export class Commits {
     const { store, limits } = this.#setup;
     const whole = { ...this.#header, ...patch };
     // What ends at once was there all the same: it is made first, so that its end is kept like every other.
-    const first: Header = isEnded(whole) ? { ...whole, state: 'active', current: [] } : whole;
+    const first: Header = isEnded(whole) ? { ...whole, state: 'active', current: [], outcome: undefined } : whole;
     const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
     const made = await store.create(first, heldBack(this.#setup, first.id, add), most);
     if (made === 'limit') throw await this.#toLimit();
+    if (made === 'exists') return { header: undefined }; // the same start, twice at once
     this.#stored = true;
     const written = this.#written(first, add);
-    return isEnded(whole) ? this.write({ state: whole.state, reason: whole.reason }, [], terms) : written;
+    if (!isEnded(whole)) return written;
+    const { state, reason, outcome } = whole;
+    return this.write({ state, reason, outcome }, [], terms);
   }
 
   #written(header: Header, add: Entry[]): Written {

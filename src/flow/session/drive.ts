@@ -21,6 +21,7 @@ import type { Change } from '../store/store.ts';
 import { Commits, isLimit } from './commits.ts';
 import { LazyAbort, orAborted } from './or-aborted.ts';
 import { Frame } from './frame.ts';
+import { toKeptOutcome, toLastAnswers } from './outcome.ts';
 import { isUnknown, runStep, toIdempotencyKey } from './run-step.ts';
 import type { Setup } from './setup.ts';
 import { toAsked, toCompleted, toFailed, toProcessing, toVerdicts } from './patches.ts';
@@ -151,9 +152,19 @@ export class Drive {
 
   async #commit(draft: Draft): Promise<Turn | undefined> {
     const { tombstoneMs } = this.input.setup.limits;
+    this.#keepOutcome(draft);
     const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
     if (header?.state === 'waiting_user') this.#park(header);
     return header && { header, ...draft.turn };
+  }
+
+  /** Whoever does not hear now how it ended can ask later. */
+  #keepOutcome({ patch, turn, add }: Draft): void {
+    if (patch.state === undefined || !isEnded({ state: patch.state })) return;
+    this.#unwritten.push(...this.#prefix(), ...this.run.take());
+    const here = toLastAnswers([...this.commits.added, ...this.#unwritten, ...add]);
+    const last = here ?? toLastAnswers(this.input.entries) ?? [];
+    patch.outcome = toKeptOutcome(this.input.setup, this.input.header, turn, last);
   }
 
   /** What could not be written is written with the next. */

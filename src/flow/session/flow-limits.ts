@@ -19,6 +19,8 @@ export interface FlowLimits {
   answerBytes: number;
   fileBytes: number;
   stepBytes: number;
+  /** Bytes of a result that is kept for a client that has not heard of it; a larger one is told once. */
+  resultBytes: number;
   journalBytes: number;
   /** Deepest nesting of an answer. */
   depth: number;
@@ -47,6 +49,7 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   answerBytes: 100 * KiB,
   fileBytes: 10 * KiB * KiB,
   stepBytes: 256 * KiB,
+  resultBytes: 512 * KiB,
   journalBytes: KiB * KiB,
   depth: 32,
   stepMs: MINUTE,

@@ -10,6 +10,8 @@ export interface StartRequest {
   args?: Record<string, unknown> | undefined;
   context?: unknown;
   timeoutMs?: number | undefined;
+  /** The client's own id: started again with the same, it is the same session. */
+  startId?: string | undefined;
   via?: Via | undefined;
   locale?: string | undefined;
   client?: { name?: string | undefined; version?: string | undefined } | undefined;

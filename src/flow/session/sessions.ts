@@ -3,6 +3,7 @@
 import type { AnyFlow } from '../define.ts';
 import type { Ending, Header } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
+import { START_ID } from '../../protocol/interaction.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Question } from '../question/question.ts';
 import { toExplored } from '../explore/explored-file.ts';
@@ -15,6 +16,7 @@ import { Drive } from './drive.ts';
 import type { DriveInput, Live } from './drive.ts';
 import { ended } from './ending.ts';
 import { loadOwn } from './loading.ts';
+import { outcomeOf, withOutcome } from './outcome.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
 import { rewound } from './rewinding.ts';
 import type {
@@ -29,6 +31,7 @@ import type {
 import { toOwner, toSetup } from './setup.ts';
 import type { SessionOptions, Setup } from './setup.ts';
 import type { SessionEvent } from './session-event.ts';
+import { toStarted, toStartedId } from './start-id.ts';
 import { startOf } from './starting.ts';
 import { react } from './states.ts';
 import { Sweeper } from './sweeper.ts';
@@ -76,9 +79,17 @@ export class Sessions {
   async start(request: StartRequest): Promise<Turn> {
     const flow = this.#flows.get(request.tool);
     if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: request.tool });
+    const again = await this.#startedBefore(request);
+    if (again) return again;
     const { questions } = this.explored(flow);
     const { header, entries } = await startOf(this.setup, flow, { request, questions });
-    return (await this.drive({ flow, header, entries: [], prefix: entries, stored: false })) as Turn;
+    const turn = await this.drive({ flow, header, entries: [], prefix: entries, stored: false });
+    return turn ?? ((await this.#startedBefore(request)) as Turn);
+  }
+
+  /** Its client has heard how it ended: nobody needs that any more. */
+  async acknowledge(sessionId: string): Promise<void> {
+    await this.setup.store.forgetOutcome?.(sessionId);
   }
 
   /** One that was carried until now is in the store: it is looked after from here on. */
@@ -150,7 +161,9 @@ export class Sessions {
 
   async getState(request: SessionRequest): Promise<StateView> {
     const stored = await this.#load(request);
-    return toView(stored, this.#flows.get(stored.header.tool));
+    const view = await toView(stored, this.#flows.get(stored.header.tool));
+    const outcome = outcomeOf(this.setup, stored.header);
+    return outcome ? { ...view, outcome } : view;
   }
 
   /** Open sessions of a principal, oldest first. */
@@ -235,8 +248,29 @@ export class Sessions {
   }
 
   #again(header: Header, verdicts: NonNullable<Turn['verdicts']>): Turn {
+    return { ...this.#now(header), accepted: true, verdicts };
+  }
+
+  /** Where it stands, and what will follow by itself. */
+  #now(header: Header): Turn {
     const next = this.#live.get(header.id)?.next;
-    return { header, questions: header.current as Question[], accepted: true, verdicts, ...(next && { next }) };
+    return {
+      header,
+      questions: header.current as Question[],
+      ...withOutcome(this.setup, header),
+      ...(next && { next }),
+    };
+  }
+
+  /** The session that the client began with the same id; undefined where there is none. */
+  async #startedBefore({ principal, startId, tool, args }: StartRequest): Promise<Turn | undefined> {
+    if (startId === undefined) return undefined;
+    const sessionId = toStartedId(principal, startId);
+    if (!(await this.setup.store.load(sessionId))) return undefined;
+    const { header } = await this.#load({ principal, sessionId });
+    if (header.started === toStarted(tool, args)) return this.#now(header);
+    const error = 'Was used to start something else';
+    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error } });
   }
 
   async #patched(header: Header, next: Header, options: { dueAt?: number } = {}): Promise<Turn | undefined> {

@@ -25,6 +25,11 @@ export interface SessionOptions {
   limits?: Partial<FlowLimits> | undefined;
   /** Seal secrets in the store, newest first. Default: random per process. */
   keys?: string[] | undefined;
+  /**
+   * False: the result of a session that has ended is kept readable until its client has heard of it, as answers are while it is open.
+   * Default: it is sealed if there are `keys`, since another process could not open it otherwise.
+   */
+  sealResults?: boolean | undefined;
   /** Who calls tools for steps (`step.call`): a gateway, or a client. */
   tools?: ToolCallerOption | undefined;
   /** What `parley explore` has found in the flows, or the file it was written to. Default: only declared arguments are known. */
@@ -55,6 +60,7 @@ export interface Setup {
   readonly log: Log;
   readonly limits: FlowLimits;
   readonly sealer: Sealer;
+  readonly sealsResults: boolean;
   readonly tools: ToolCallerOption | undefined;
   readonly explored: readonly ExploredFlows[];
   readonly checks: Checks;
@@ -78,12 +84,14 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
   const clock = options.clock ?? systemClock;
   const isProduction = env['NODE_ENV'] === 'production';
   const log = options.log ?? createLog();
+  const sealer = createSealer(options.keys);
   return {
     store: options.store ?? memoryStore({ clock }),
     clock,
     log,
     limits: { ...DEFAULT_FLOW_LIMITS, ...options.limits },
-    sealer: createSealer(options.keys),
+    sealer,
+    sealsResults: options.sealResults ?? sealer.durable,
     tools: options.tools,
     explored: readExplored(options.explored, log),
     checks: options.checks ?? (isProduction ? 'warn' : 'throw'),

@@ -11,6 +11,7 @@ import { toPrefilled } from './held-args.ts';
 import { refuseMalice } from './malice.ts';
 import type { StartRequest } from './requests.ts';
 import { toOwner } from './setup.ts';
+import { toStarted, toStartedId } from './start-id.ts';
 import type { Setup } from './setup.ts';
 
 const MIN_TIMEOUT_MS = 50;
@@ -21,7 +22,10 @@ export async function startOf(
   { request, questions }: { request: StartRequest; questions: readonly FoundQuestion[] },
 ): Promise<{ header: Header; entries: Entry[] }> {
   const now = setup.clock.now();
-  const header = toHeader(setup, flow, { id: setup.newId(), now, request });
+  const { startId, principal, tool, args } = request;
+  const id = startId === undefined ? setup.newId() : toStartedId(principal, startId);
+  const header = toHeader(setup, flow, { id, now, request });
+  if (startId !== undefined) header.started = toStarted(tool, args);
   const { context, client } = request;
   const given = await toGiven(setup, flow, { header, request, questions });
   refuseMalice(context, header.id, setup.limits);

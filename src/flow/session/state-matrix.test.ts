@@ -19,7 +19,7 @@ const TABLE = `
 event          | none   | idle         | active       | waiting_user | processing   | completed | cancelled | error  | expired
 respond        | -32001 | -32003       | -32003       | processing   | -32003       | -32003    | -32006    | -32003 | -32002
 reject         | -32001 | -32003       | -32003       | waiting_user | -32003       | -32003    | -32006    | -32003 | -32002
-answer again   | -32001 | -32003       | -32003       | waiting_user | processing   | -32003    | -32006    | -32003 | -32002
+answer again   | -32001 | -32003       | -32003       | waiting_user | processing   | -32003    | -32006    | error  | -32002
 answer late    | -32001 | -32003       | -32003       | -32003       | -32003       | -32003    | -32006    | -32003 | -32002
 cancel         | -32001 | cancelled    | cancelled    | cancelled    | cancelled    | -32003    | -32006    | -32003 | -32002
 getState       | -32001 | idle         | active       | waiting_user | processing   | completed | cancelled | error  | -32002

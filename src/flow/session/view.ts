@@ -7,6 +7,7 @@ import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
 import type { Prompt, PromptType } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
+import type { Outcome } from './outcome.ts';
 import { isSecretRef } from './secrets.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
@@ -24,6 +25,8 @@ export interface StateView {
   questions: Question[];
   /** What was given up front and answered so far, without secrets. */
   data: Record<string, unknown>;
+  /** How it ended, until its client has acknowledged that. */
+  outcome?: Outcome | undefined;
 }
 
 const GONE = (header: Header): StateView => ({ header, history: [], questions: [], data: {} });

@@ -16,7 +16,14 @@ interface Lease {
   fence: number;
 }
 
+interface Ending {
+  tombstoneMs: number | undefined;
+  outcome: string | undefined;
+}
+
 const MAX_TOMBSTONES = 10_000;
+/** Characters of outcomes in all. */
+const MAX_OUTCOMES = 64 * 1024 * 1024;
 
 export function memoryStore(options: { clock?: Clock } = {}): FlowStore {
   return new MemoryStore(options.clock ?? systemClock);
@@ -34,6 +41,9 @@ class MemoryStore implements FlowStore {
   readonly #blobs = new Map<string, { bytes: Uint8Array; until: number }>();
   readonly #oldBlobs = new DueIndex();
   readonly #spent = new Map<string, number>();
+  /** Sizes of outcomes that nobody has acknowledged, oldest first. */
+  readonly #outcomes = new Map<string, number>();
+  #outcomeSize = 0;
   #openCount = 0;
 
   constructor(clock: Clock) {
@@ -69,7 +79,7 @@ class MemoryStore implements FlowStore {
       return { ok: false, header: kept && this.#packing.headerOf(id, kept) };
     }
     const header = this.#packing.patch(id, kept, patch);
-    if (isEnded(header)) this.#end(id, kept, change.tombstoneMs);
+    if (isEnded(header)) this.#end(id, kept, { tombstoneMs: change.tombstoneMs, outcome: header.outcome });
     else {
       if (add.length > 0) this.#packing.add(kept, add);
       this.#due.set(id, change.dueAt ?? header.expiresAt);
@@ -131,25 +141,48 @@ class MemoryStore implements FlowStore {
     return mine.sort((a, b) => a.createdAt - b.createdAt);
   }
 
+  async forgetOutcome(id: string): Promise<void> {
+    const kept = this.#sessions.get(id);
+    if (!kept || !this.#outcomes.has(id)) return;
+    this.#forgotten(id);
+    this.#packing.remove(kept, 'outcome');
+  }
+
   async drop(id: string): Promise<void> {
     const kept = this.#sessions.get(id);
     if (!kept) return;
     if (kept.entries !== undefined) this.#close(id, kept);
-    this.#sessions.delete(id);
-    this.#tombstones.delete(id);
+    this.#bury([id]);
   }
 
   async close(): Promise<void> {
-    const maps = [this.#sessions, this.#leases, this.#open, this.#blobs, this.#spent];
+    const maps = [this.#sessions, this.#leases, this.#open, this.#blobs, this.#spent, this.#outcomes];
     for (const map of [...maps, this.#due, this.#tombstones, this.#oldBlobs]) map.clear();
     this.#openCount = 0;
+    this.#outcomeSize = 0;
   }
 
-  #end(id: string, kept: Packed, tombstoneMs = TOMBSTONE_MS): void {
+  #end(id: string, kept: Packed, { tombstoneMs = TOMBSTONE_MS, outcome }: Ending): void {
     kept.entries = undefined;
     this.#close(id, kept);
     this.#tombstones.set(id, this.#clock.now() + tombstoneMs);
+    if (outcome !== undefined) this.#keep(id, outcome);
     if (this.#tombstones.size > MAX_TOMBSTONES) this.#bury(this.#tombstones.before(Infinity, 1));
+  }
+
+  /** The oldest go where there are too many that nobody has acknowledged. */
+  #keep(id: string, outcome: string): void {
+    this.#outcomes.set(id, outcome.length);
+    this.#outcomeSize += outcome.length;
+    for (const oldest of this.#outcomes.keys()) {
+      if (this.#outcomeSize <= MAX_OUTCOMES) break;
+      void this.forgetOutcome(oldest);
+    }
+  }
+
+  #forgotten(id: string): void {
+    this.#outcomeSize -= this.#outcomes.get(id) ?? 0;
+    this.#outcomes.delete(id);
   }
 
   #close(id: string, kept: Packed): void {
@@ -177,6 +210,7 @@ class MemoryStore implements FlowStore {
     for (const id of ids) {
       this.#tombstones.delete(id);
       this.#sessions.delete(id);
+      this.#forgotten(id);
     }
   }
 }

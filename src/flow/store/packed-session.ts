@@ -57,6 +57,12 @@ export class SessionPacking {
     return header;
   }
 
+  /** Without this member of its header. */
+  remove(packed: Packed, name: keyof Header): void {
+    const { [name]: _, ...rest } = this.#headers.unpack(packed.header);
+    packed.header = this.#headers.pack(rest);
+  }
+
   add(packed: Packed, entries: Entry[]): void {
     const texts = entries.map((entry) => this.#entries.pack(entry));
     // A text that is joined is one piece; one that is added to is a chain of all that it was.

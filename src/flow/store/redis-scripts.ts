@@ -114,6 +114,12 @@ if redis.call('HGET', KEYS[1], ':o') == ARGV[1] then redis.call('HDEL', KEYS[1],
 return 1
 `;
 
+/** KEYS session. */
+export const FORGET_OUTCOME = `
+if redis.call('HEXISTS', KEYS[1], ':e') == 1 then redis.call('HDEL', KEYS[1], 'outcome') end
+return 1
+`;
+
 /** KEYS session, entries, current, due, open, ended. ARGV id. */
 export const DROP = `${MEMBER}
 local mine = redis.call('HMGET', KEYS[1], 'principal', 'createdAt')

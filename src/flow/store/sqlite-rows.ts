@@ -25,6 +25,8 @@ export interface Rows {
   /** False when the session is not at this rev any more. */
   update(id: string, rev: number, row: { due: number | null; gone: number | null; header: string }): boolean;
   remove(id: string): void;
+  /** Takes `outcome` out of the header of one that has ended. */
+  forgetOutcome(id: string): void;
   openOf(principal: string, atMost: number): number;
   openInAll(): number;
   addEntries(id: string, rev: number, list: string): void;
@@ -51,6 +53,9 @@ export function prepareRows(db: Database): Rows {
   const insert = run('INSERT INTO sessions (id, principal, created, rev, due, header) VALUES (?, ?, ?, ?, ?, ?)');
   const update = run('UPDATE sessions SET rev = rev + 1, due = ?, gone = ?, header = ? WHERE id = ? AND rev = ?');
   const remove = run('DELETE FROM sessions WHERE id = ?');
+  const forgetOutcome = run(
+    "UPDATE sessions SET header = json_remove(header, '$.outcome') WHERE id = ? AND gone IS NOT NULL",
+  );
   const openOf = get('SELECT count(*) AS n FROM (SELECT 1 FROM sessions WHERE principal = ? AND gone IS NULL LIMIT ?)');
   const openInAll = get('SELECT open FROM counters');
   const addEntries = run('INSERT INTO entries (id, rev, list) VALUES (?, ?, ?)');
@@ -65,6 +70,7 @@ export function prepareRows(db: Database): Rows {
     insert: (row) => void insert(row.id, row.principal, row.created, row.rev, row.due, row.header),
     update: (id, rev, row) => update(row.due, row.gone, row.header, id, rev) === 1,
     remove: (id) => void remove(id),
+    forgetOutcome: (id) => void forgetOutcome(id),
     openOf: (principal, atMost) => (openOf(principal, atMost) as { n: number }).n,
     openInAll: () => (openInAll() as { open: number }).open,
     addEntries: (id, rev, text) => void addEntries(id, rev, text),

@@ -46,6 +46,7 @@ export async function createSqliteStore(options: SqliteOptions): Promise<FlowSto
     putBlob: (sha256, bytes, ttlMs) => group.write(() => leases.putBlob(sha256, bytes, ttlMs)),
     getBlob: (sha256) => group.read(() => leases.getBlob(sha256)),
     list: (principal) => group.read(() => rows.list(principal).map((text) => JSON.parse(text) as Header)),
+    forgetOutcome: (id) => group.write(() => rows.forgetOutcome(id)),
     drop: (id) => group.write(() => rows.remove(id)),
     close: () => group.close(),
   };

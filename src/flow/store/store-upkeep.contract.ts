@@ -49,6 +49,30 @@ export function keepsOrder(subject: Stored): void {
     });
   });
 
+  describe('how a session ended', () => {
+    it('stays with its header until it is forgotten, and nothing else goes with it', async () => {
+      const { id } = await stored();
+      await store.commit(id, 1, {
+        patch: { state: 'completed', outcome: '{"result":"é\u2028"}' },
+        add: [answer('a', 1)],
+      });
+      const { outcome, ...rest } = (await store.load(id))!.header;
+      expect(outcome).toBe('{"result":"é\u2028"}');
+      await store.forgetOutcome!(id);
+      await store.forgetOutcome!(id);
+      expect((await store.load(id))!.header).toEqual(rest);
+      await store.forgetOutcome!('session_nobody');
+    });
+
+    it('is not forgotten of a session that has not ended', async () => {
+      const { id } = await stored();
+      await store.commit(id, 1, { patch: { outcome: 'x' } });
+      const before = await store.load(id);
+      await store.forgetOutcome!(id);
+      expect(await store.load(id)).toEqual(before);
+    });
+  });
+
   describe('due', () => {
     it('names the soonest first, and no more than wanted', async () => {
       const [late, soon, middle] = [

@@ -3,7 +3,7 @@
 // 2. Of two commits with the same `expectRev` exactly one wins; the other is told what is there now and has changed nothing.
 // 3. A lease is held by one owner at a time; a commit with an older fence than the newest is refused.
 // 4. Limits are checked in the same step that makes the session: two at once cannot both be the last.
-// 5. A session that has ended is never changed again, by commit or lease; it can only be forgotten.
+// 5. A session that has ended is never changed again, by commit or lease; it can only be forgotten, or how it ended.
 // 6. What is read of a session is what it was at one moment: header, questions and entries are of the same commit.
 // store.contract.ts and its neighbours try all of it on each store.
 import type { Entry, Header } from '../journal.ts';
@@ -31,7 +31,7 @@ export interface FlowStore {
   load(id: string): Promise<StoredSession | undefined>;
   /**
    * Applies the patch and adds the entries if the session is still at `expectRev`. A state that is an end drops the entries and
-   * `current` and keeps the header for `tombstoneMs`: what was said in the session is gone, that it was there is not.
+   * `current` and keeps the header for `tombstoneMs`: what was said in the session is gone, that it was there and how it ended is not.
    * Id, principal, `createdAt` and `rev` cannot be patched; a value that is undefined goes away.
    */
   commit(id: string, expectRev: number, change: Change): Promise<Committed>;
@@ -52,6 +52,8 @@ export interface FlowStore {
   getBlob(sha256: string): Promise<Uint8Array | undefined>;
   /** Sessions of one principal that have not ended, oldest first; each as it was when it was read, which need not be at once. */
   list(principal: string): Promise<Header[]>;
+  /** Takes `outcome` out of the header of a session that has ended. Absent: it stays as long as the header. */
+  forgetOutcome?(id: string): Promise<void>;
   drop(id: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -57,6 +57,7 @@ export function mortalStore(inner: FlowStore, boundaries: Boundaries, journal: E
     due: (now, max) => inner.due(now, max),
     getBlob: (sha256) => inner.getBlob(sha256),
     list: (principal) => inner.list(principal),
+    forgetOutcome: async (id) => inner.forgetOutcome?.(id),
     drop: (id) => inner.drop(id),
     close: () => inner.close(),
   };

@@ -4,6 +4,7 @@
 // 1. Each question is delivered once: with the answer to `start`, by a request, or in `next`.
 // 2. A session is told of to the client that last did something with it.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
@@ -67,7 +68,11 @@ class Native {
       client: { name, version },
       via: 'flow' as const,
     };
-    const started = await this.#desk.start({ ...request, timeoutMs: readTimeout(params) });
+    const started = await this.#desk.start({
+      ...request,
+      timeoutMs: readTimeout(params),
+      startId: readStartId(params),
+    });
     const served = { ...started, turn: await this.#first(started.turn, tool) };
     const [question] = served.turn.questions;
     const isAttached = question !== undefined && question.deliver !== 'prompt';
@@ -208,6 +213,16 @@ function referenceOf({ params, client }: Exchange): Reference {
 function readTimeout({ timeout }: JsonObject): number | undefined {
   if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
   throw toInvalid('timeout', 'Must be a number of milliseconds');
+}
+
+function readStartId({ _meta: meta }: JsonObject): string | undefined {
+  const startId = isObject(meta) ? meta[START_ID] : undefined;
+  if (startId === undefined) return undefined;
+  if (typeof startId === 'string' && startId.length >= 16 && startId.length <= 200) return startId;
+  throw toInvalid(
+    `_meta["${START_ID}"]`,
+    'Must be a text of 16 to 200 characters that nobody else has, such as a UUID',
+  );
 }
 
 function withToken(result: JsonObject, token: string | undefined): JsonObject {

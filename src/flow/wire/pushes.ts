@@ -17,12 +17,15 @@ const MAX_CLAIMS = 20_000;
 
 export class Pushes {
   readonly #log: Log;
+  readonly #onHeard: (sessionId: string) => void;
   readonly #watchers = new Map<ClientView, Watcher>();
   readonly #claims = new Map<string, ClientView>();
   readonly #sent = new SentPrompts();
 
-  constructor(log: Log) {
+  /** `onHeard` is told when a client has acknowledged how its session ended. */
+  constructor(log: Log, onHeard: (sessionId: string) => void) {
     this.#log = log;
+    this.#onHeard = onHeard;
   }
 
   attend(watcher: Watcher): () => void {
@@ -93,6 +96,9 @@ export class Pushes {
     const watcher = client && this.#watchers.get(client);
     if (watcher) this.sending(client, turn);
     // What a client answers to being told changes nothing: its user's answer is a request of its own.
-    watcher?.ask?.({ method, params }).catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
+    watcher?.ask?.({ method, params }).then(
+      () => method === 'interaction.complete' && this.#onHeard(sessionId),
+      (error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'),
+    );
   }
 }

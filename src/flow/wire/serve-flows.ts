@@ -41,6 +41,7 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
   tokens: true,
   listBytes: true,
   store: true,
+  sealResults: true,
   clock: true,
   log: true,
   limits: true,
@@ -60,9 +61,11 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
   checkNames(options, OPTIONS, 'serveFlows()');
   const { log = server.options.log, clock = server.options.clock } = options;
-  const { keys = server.options.keys ?? [randomBytes(32).toString('base64')] } = options;
+  const given = options.keys ?? server.options.keys;
+  const keys = given ?? [randomBytes(32).toString('base64')];
   const explored = readExplored(options.explored, log ?? createLog());
-  const setup = { ...options, log, clock, keys, explored };
+  const sealResults = options.sealResults ?? given !== undefined;
+  const setup = { ...options, log, clock, keys, explored, sealResults };
   const sessions = new Sessions(flows, setup);
   const called = {
     sessions,
@@ -72,7 +75,11 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const desk = options.tokens
     ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))
     : storedDesk(sessions);
-  const pushes = new Pushes(sessions.setup.log);
+  const pushes = new Pushes(sessions.setup.log, (sessionId) => {
+    desk.sessions
+      .acknowledge(sessionId)
+      .catch((error: unknown) => sessions.setup.log.warn({ error }, 'flow.store-failed'));
+  });
   const { listBytes = LIST_BYTES } = options;
   for (const flow of flows) addTool(server, flow, { called, listBytes });
   const declaration = declare(options, desk);

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
+import type { Outcome } from '../session/outcome.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 
@@ -14,9 +15,10 @@ export function toPrompt({ prompt, promptId, complaint, secret }: Question): Jso
 export function toPush(turn: Turn): { method: string; params: JsonObject } | undefined {
   const { id: sessionId } = turn.header;
   const [question] = turn.questions;
-  if (turn.failure) return toComplete(sessionId, { success: false, error: turn.failure }, turn.failure.message);
   // Completed by somebody else, who had the result and was answered: nothing true could be said of it here.
-  if ('result' in turn) return toComplete(sessionId, { success: true, data: turn.result ?? {} }, turn.summary);
+  if (turn.failure || 'result' in turn) {
+    return { method: 'interaction.complete', params: { sessionId, ...toOutcome(turn) } };
+  }
   if (!question) return undefined;
   const progress = toProgress(question.progress);
   const told = question.complaint ? 'prompt' : question.deliver;
@@ -25,8 +27,10 @@ export function toPush(turn: Turn): { method: string; params: JsonObject } | und
     : { method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question), ...progress } };
 }
 
-function toComplete(sessionId: string, result: JsonObject, summary: string | undefined) {
-  return { method: 'interaction.complete', params: { sessionId, result, ...(summary !== undefined && { summary }) } };
+/** How a session ended, in `interaction.complete` and in its state. */
+function toOutcome({ failure, result, summary }: Outcome): JsonObject {
+  if (failure) return { result: { success: false, error: failure }, summary: failure.message };
+  return { result: { success: true, data: result ?? {} }, ...(summary !== undefined && { summary }) };
 }
 
 function toProgress(progress: Step | undefined): JsonObject {
@@ -39,7 +43,7 @@ export function toValidation({ accepted = true, verdicts = {} }: Turn): JsonObje
   return { accepted: accepted && !refused, validation: { ...(refused ?? { valid: true }) } };
 }
 
-export function toState({ header, history, questions, data }: StateView): JsonObject {
+export function toState({ header, history, questions, data, outcome }: StateView): JsonObject {
   const { id, state, createdAt, lastActivityAt, tool, expiresAt } = header;
   const [question] = questions;
   return {
@@ -49,5 +53,6 @@ export function toState({ header, history, questions, data }: StateView): JsonOb
     history: history.map((turn) => ({ ...turn })),
     ...(question && { currentPrompt: toPrompt(question) }),
     accumulatedData: data,
+    ...(outcome && toOutcome(outcome)),
   };
 }

@@ -86,7 +86,9 @@ export class Playing {
     for (let ms = FIRST_LOOK_MS; ; ms = Math.min(ms * 2, MAX_LOOK_MS)) {
       const told = await prompts.within(ms);
       if (told) return told;
-      const { state, currentPrompt: prompt } = await this.#session.request('interaction.getState', this.#reference());
+      const seen = await this.#session.request('interaction.getState', this.#reference());
+      const { state, currentPrompt: prompt, result, summary } = seen;
+      if (isObject(result)) return { kind: 'end', result, summary } as Told; // kept for whoever did not hear of it
       if (isObject(prompt) && prompt.promptId !== answered) return { kind: 'prompt', prompt } as never;
       if (isOver) return { kind: 'end', result: { success: state === 'completed' }, summary: undefined };
       // How it ended is known to whoever is told; that may be under way.

@@ -1,11 +1,13 @@
 // Requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the session,
 // under an id of our own. To anybody but the client that started it a session does not exist.
 import type { Exchange } from '../../protocol/exchange.ts';
+import { START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { lateCrypto } from '../../shared/late-crypto.ts';
 import type { FlowDeclarations } from './flow-declarations.ts';
 import { FlowExchange, publishError, published } from './flow-exchange.ts';
 import type { Publish } from './flow-exchange.ts';
@@ -39,12 +41,21 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   const { interactive } = await declarations.of(member, exchange.client);
   if (interactive !== true) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
   const publish = publisherOf(member, ids, exchange.client.principal);
-  const own = new FlowExchange(exchange, { ...exchange.params, toolName: name }, publish);
+  const params = { ...exchange.params, ...ownStartId(exchange), toolName: name };
+  const own = new FlowExchange(exchange, params, publish);
   try {
     return published(toPlain(await handTo(member, own)), publish);
   } catch (thrown) {
     throw publishError(thrown, name, tool, false);
   }
+}
+
+/** Clients that share a connection are one principal to their server: the id with which one starts must not be another's. */
+function ownStartId({ params: { _meta: meta }, client: { principal } }: Exchange): JsonObject {
+  const startId = isObject(meta) ? meta[START_ID] : undefined;
+  if (typeof startId !== 'string') return {};
+  const own = lateCrypto().createHash('sha256').update(`${START_ID}\0${principal}\0${startId}`).digest('base64url');
+  return { _meta: { ...(meta as JsonObject), [START_ID]: own } };
 }
 
 async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): Promise<JsonObject> {

@@ -1,8 +1,12 @@
 // An error in words for the person at the terminal: what happened and what to do.
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
+import { hintForPath } from './missing-path.ts';
 
 export function errorWords(thrown: unknown): string {
-  if (thrown instanceof GatewayError) return `${sentence(thrown.message)} ${thrown.row.hint}`;
+  if (thrown instanceof GatewayError) {
+    const { server, reason } = thrown.details;
+    return `${sentence(thrown.message)} ${hintForPath(String(reason), String(server)) ?? thrown.row.hint}`;
+  }
   if (thrown instanceof ProtocolError && isInternal(thrown)) {
     return `it failed inside: ${sentence(thrown.message)} The log of the gateway says why${idIn(thrown)}.`;
   }

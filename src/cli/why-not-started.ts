@@ -1,6 +1,7 @@
 // Why a wrapped server is not there, and what to do about it: for the person at the terminal and, in the error that answers
 // `initialize`, for whoever reads the log of the client.
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
+import { hintForPath } from './missing-path.ts';
 
 export interface NotStarted {
   server: CommandAddress | UrlAddress;
@@ -50,11 +51,7 @@ function hintFor(reason: string, server: CommandAddress | UrlAddress): string {
 function hintForUrl(reason: string, url: string): string {
   if (/credentials|HTTP 40[13]/.test(reason)) return 'Give its token: --header "Authorization: Bearer …".';
   if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
-  const { pathname, origin } = new URL(url);
-  if (/HTTP 404/.test(reason) && !/\/(mcp|sse)\b/.test(pathname)) {
-    return `Most servers answer at /mcp: try ${origin}${pathname.replace(/\/$/, '')}/mcp.`;
-  }
-  return 'Check the URL, and that the server runs.';
+  return hintForPath(reason, url) ?? 'Check the URL, and that the server runs.';
 }
 
 function commandLine({ command, args = [] }: CommandAddress): string {

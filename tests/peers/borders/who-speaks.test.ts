@@ -1,17 +1,29 @@
-// Who is said to have failed, on the terminal: a step of the gateway, or the server behind it.
+// What the command line says of others' servers: who asks, who failed, and what to do.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ROOT } from '../../helpers/files.ts';
 import { Home } from '../../helpers/parley.ts';
 
+const PEERS = join(ROOT, 'tests', 'peers');
 const home = new Home();
 afterAll(() => home[Symbol.dispose]());
 
 const server = {
   command: process.execPath,
-  args: [join(ROOT, 'tests', 'peers', 'borders', 'servers', 'named-v1.mjs')],
+  args: [join(PEERS, 'borders', 'servers', 'named-v1.mjs')],
   env: { NAME: 'shop', TOOLS: 'buy' },
 };
+
+test("a question of the gateway is not said to be the server's", async () => {
+  home.write('asking.json', { mcpServers: { shop: server }, steps: [{ approve: { when: 'always' } }] });
+  const { stderr, status } = await home.run(['call', 'buy', '--config', 'asking.json'], 'n\n');
+  expect(stderr).toMatch(/^buy needs your answer: Call buy of shop\?/m);
+  expect(stderr).not.toContain('shop asks');
+  expect(stderr).toContain('the user said no');
+  expect(status).toBe(1);
+});
 
 test('a step that throws is named, and not the server', async () => {
   home.write('boom.mjs', 'export default { name: "boom", methods: ["tools/call"], handle: () => nothing.here };');
@@ -20,4 +32,33 @@ test('a step that throws is named, and not the server', async () => {
   expect(stderr).toMatch(/^parley: Step boom of the gateway failed; its log says why/m);
   expect(stderr).toContain('nothing is not defined');
   expect(status).toBe(1);
+});
+
+test('a form shows its defaults as it shows its choices', async () => {
+  const everything = ['--', process.execPath, join(PEERS, 'node_modules', '.bin', 'mcp-server-everything'), 'stdio'];
+  const { stderr } = await home.run(['call', 'trigger-elicitation-request', ...everything], 'Ann\n'.padEnd(40, '\n'));
+  expect(stderr).toContain('Titled Single Select Enum (Choose your favorite hero) [Superman]: ');
+  expect(stderr).toContain('y/n [none]: ');
+});
+
+test('a command that fails is started once', async () => {
+  const program = 'process.stderr.write("sorry\\n"); process.exit(3)';
+  const { stderr } = await home.run(['ls', 'tools', '--', process.execPath, '-e', program]);
+  expect(stderr.match(/sorry/g)).toHaveLength(1);
+  expect(stderr).toContain('exit code 3');
+});
+
+test('a URL without a path is told the one at which most servers answer', async () => {
+  const http = createServer((_request, response) => void response.writeHead(404).end()).listen(0, '127.0.0.1');
+  try {
+    await new Promise((resolve) => http.once('listening', resolve));
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const hint = `Most servers answer at /mcp: try ${url}/mcp.`;
+    expect((await home.run(['ls', 'tools', url])).stderr).toContain(hint);
+    const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } };
+    expect((await home.run(['wrap', url], `${JSON.stringify(initialize)}\n`)).stdout).toContain(hint);
+  } finally {
+    http.closeAllConnections();
+    http.close();
+  }
 });

@@ -28,6 +28,8 @@ const ABOUT: Record<keyof Limits, string> = {
   maxHops: 'Gateways that a request may pass before it reaches this one',
   maxProcesses: 'Processes of one server at once',
   ownIdleMs: 'How long a process that serves one client, or nothing but lists, stays once its client is gone',
+  pingMs:
+    'How long a process may take to answer a ping before it is restarted, after a call timed out during which it said nothing',
   maxEvents: 'Events kept for resumption, per session',
   maxEventBytes: 'Bytes of events kept for resumption, per session',
   maxTasks: 'Tasks kept per principal',

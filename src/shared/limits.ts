@@ -34,6 +34,8 @@ export interface Limits {
   /** Processes of one server at once, and how long one that serves a single client, or nothing but lists, stays unused. */
   maxProcesses: number;
   ownIdleMs: number;
+  /** How long a server process may take to answer a ping, after a call timed out during which it said nothing. */
+  pingMs: number;
   /** Events kept for resumption, per session: count and bytes. */
   maxEvents: number;
   maxEventBytes: number;
@@ -70,6 +72,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxHops: 8,
   maxProcesses: 32,
   ownIdleMs: MINUTE,
+  pingMs: 10_000,
   maxEvents: 1000,
   maxEventBytes: 16 * MiB,
   maxTasks: 1000,

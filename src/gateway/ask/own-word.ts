@@ -7,6 +7,7 @@
 import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isChange } from './is-change.ts';
@@ -34,12 +35,12 @@ export class OwnWord {
   /** Whether a person is behind this client's forms, as far as is known. */
   isTrusted(client: ClientView): boolean {
     const record = this.#records.get(keyOf(client));
-    return record === undefined || record.distrustedUntil <= this.#clock.now();
+    return record === undefined || record.distrustedUntil <= ticksOf(this.#clock);
   }
 
   /** The client's answer, if it is its user's word; undefined where the question has to be put in another way. */
   async take(ask: Ask, client: ClientView, put: () => Promise<JsonObject>): Promise<JsonObject | undefined> {
-    const start = this.#clock.now();
+    const start = ticksOf(this.#clock);
     let answer: JsonObject;
     try {
       answer = await put();
@@ -50,7 +51,7 @@ export class OwnWord {
       return undefined;
     }
     if (answer.action === 'accept') return isFilledIn(ask, answer) ? this.#clear(client, answer) : undefined;
-    if (this.#clock.now() - start >= INSTANT_MS) return this.#clear(client, answer);
+    if (ticksOf(this.#clock) - start >= INSTANT_MS) return this.#clear(client, answer);
     return this.#countInstant(client) > 1 ? this.#distrust(client) : answer;
   }
 
@@ -66,7 +67,7 @@ export class OwnWord {
   }
 
   #distrust(client: ClientView): undefined {
-    this.#recordOf(client).distrustedUntil = this.#clock.now() + DISTRUST_MS;
+    this.#recordOf(client).distrustedUntil = ticksOf(this.#clock) + DISTRUST_MS;
   }
 
   #recordOf(client: ClientView): Record {

@@ -3,6 +3,7 @@
 import { writeExactly } from '../../protocol/exact-numbers.ts';
 import type { AnswerWay, Ask } from '../../protocol/exchange.ts';
 import type { StepExchange } from '../../protocol/step.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -59,7 +60,7 @@ export class Approvals {
       tool,
       this.#remember?.per === 'tool' ? '' : digest,
     ]);
-    if ((this.#given.get(lasting) ?? 0) > this.#options.clock.now()) {
+    if ((this.#given.get(lasting) ?? 0) > ticksOf(this.#options.clock)) {
       logDecision(tool, exchange, { way: 'remembered' });
       return Promise.resolve(undefined);
     }
@@ -70,7 +71,7 @@ export class Approvals {
     const asked = this.#put(tool, exchange, (by) => (way = by)).then((refusal) => {
       logDecision(tool, exchange, { way, refusal });
       if (refusal === undefined && this.#remember) {
-        this.#given.set(lasting, this.#options.clock.now() + this.#remember.ms);
+        this.#given.set(lasting, ticksOf(this.#options.clock) + this.#remember.ms);
       }
       return refusal;
     });

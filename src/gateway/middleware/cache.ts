@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { fieldOf } from '../../protocol/raw-object.ts';
 import type { Step, StepExchange } from '../../protocol/step.ts';
 import type { Change } from '../../protocol/target.ts';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock, ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { LIST_METHODS } from './on-method.ts';
 import { respond, resultIn } from './outcome.ts';
@@ -34,8 +34,8 @@ export function cache(options: CacheOptions = {}): Step {
     handle: async function cache(exchange, next) {
       const own = keyOf(exchange, exchange.client.principal);
       const shared = keyOf(exchange, undefined);
-      const kept = store.get(own, clock.now()) ?? store.get(shared, clock.now());
-      if (kept) return respond(withTimeLeft(kept.result, kept.until - clock.now()));
+      const kept = store.get(own, ticksOf(clock)) ?? store.get(shared, ticksOf(clock));
+      if (kept) return respond(withTimeLeft(kept.result, kept.until - ticksOf(clock)));
       const { changes } = store;
       const outcome = await next();
       const told = fieldOf(resultIn(outcome), 'ttlMs');
@@ -44,7 +44,7 @@ export function cache(options: CacheOptions = {}): Step {
       if (!(holdsMs > 0) || store.changes !== changes) return outcome;
       const { result } = outcome;
       const about = exchange.method === 'resources/read' ? String(exchange.params.uri) : exchange.method;
-      store.set(result.cacheScope === 'public' ? shared : own, { result, until: clock.now() + holdsMs, about });
+      store.set(result.cacheScope === 'public' ? shared : own, { result, until: ticksOf(clock) + holdsMs, about });
       return outcome;
     },
     onChange(change) {
@@ -62,7 +62,7 @@ function keyOf({ scope, method, params, client }: StepExchange, principal: strin
 
 /** Whoever asks later may rely on it for less long. */
 function withTimeLeft(result: JsonObject, leftMs: number): JsonObject {
-  return typeof result.ttlMs === 'number' ? { ...result, ttlMs: leftMs } : result;
+  return typeof result.ttlMs === 'number' ? { ...result, ttlMs: Math.ceil(leftMs) } : result;
 }
 
 function concerned(change: Change): string[] {

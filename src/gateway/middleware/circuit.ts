@@ -1,5 +1,6 @@
 // Whether something that keeps failing may be tried. Closed: yes. Open: no, until some time has passed. Half open: one at a
 // time, and how that goes decides. When one succeeds, the circuit is thrown away.
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 
 export interface CircuitOptions {
@@ -28,8 +29,8 @@ export class Circuit {
   enter(): number {
     const { clock, failures, resetMs } = this.#options;
     if (this.#failures < failures) return 0;
-    const leftMs = this.#openUntil - clock.now();
-    if (leftMs > 0) return leftMs;
+    const leftMs = this.#openUntil - ticksOf(clock);
+    if (leftMs > 0) return Math.ceil(leftMs);
     if (this.#probing) return resetMs;
     this.#probing = true;
     return 0;
@@ -39,7 +40,7 @@ export class Circuit {
     this.#failures++;
     this.#probing = false;
     if (this.#failures >= this.#options.failures) {
-      this.#openUntil = this.#options.clock.now() + this.#options.resetMs;
+      this.#openUntil = ticksOf(this.#options.clock) + this.#options.resetMs;
     }
   }
 

@@ -12,6 +12,7 @@ import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { Opening } from '../../protocol/target.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -85,9 +86,9 @@ export class Catalog {
   /** Whether it is known what the member offers, or why that is not known; false when it is still starting. */
   async ready(opening?: Opening): Promise<boolean> {
     const { clock, startMs } = this.#options;
-    this.#waitUntil ??= clock.now() + startMs;
+    this.#waitUntil ??= ticksOf(clock) + startMs;
     const isKnown = Promise.resolve(this.#member.target.ready?.(opening)).then(() => true);
-    const isInTime = (await this.#patiently(isKnown, this.#waitUntil - clock.now())) ?? false;
+    const isInTime = (await this.#patiently(isKnown, this.#waitUntil - ticksOf(clock))) ?? false;
     if (isInTime) this.#waitUntil = undefined;
     return isInTime;
   }
@@ -120,8 +121,8 @@ export class Catalog {
   #start(area: Area, client: ClientView, shelf: Shelf): Promise<Listed> {
     const { clock, startMs } = this.#options;
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
-    const started = clock.now();
-    const isSlow = (): boolean => clock.now() - started >= startMs * SLOW;
+    const started = ticksOf(clock);
+    const isSlow = (): boolean => ticksOf(clock) - started >= startMs * SLOW;
     const listed = this.#fetch(area, client);
     shelf.keep(area, listed, capability?.listChanged === true && client.dialect !== 'stateless');
     listed.then(
@@ -144,7 +145,7 @@ export class Catalog {
   #miss(area: Area, reason: string): void {
     const { failures = 0 } = this.#slow.get(area) ?? {};
     const pauseMs = Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
-    this.#slow.set(area, { reason, failures: failures + 1, retryAt: this.#options.clock.now() + pauseMs });
+    this.#slow.set(area, { reason, failures: failures + 1, retryAt: ticksOf(this.#options.clock) + pauseMs });
   }
 
   #showLast(area: Area, client: ClientView, { reason, retryAt }: Slow, isOnItsWay: boolean): Listed {
@@ -152,7 +153,7 @@ export class Catalog {
     const shown = reason === undefined ? this.#last.get(area, client) : undefined;
     const listed = shown ?? this.#lastKnown(area, client, reason ?? tooSlow(area));
     shelf.shown.set(area, listed);
-    if (!isOnItsWay && this.#options.clock.now() >= retryAt) void this.#start(area, client, shelf).catch(() => {}); // told in the log
+    if (!isOnItsWay && ticksOf(this.#options.clock) >= retryAt) void this.#start(area, client, shelf).catch(() => {}); // told in the log
     return listed;
   }
 

@@ -7,6 +7,7 @@ import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { Target } from '../../protocol/target.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Member } from './member.ts';
@@ -30,9 +31,9 @@ export class FlowDeclarations {
     const declared = flowOf(target.capabilities(client));
     if (declared) return declared;
     const known = this.#asked.get(target);
-    if (known && known.until > this.#clock.now()) return known.declaration;
+    if (known && known.until > ticksOf(this.#clock)) return known.declaration;
     const declaration = await ask(target, client);
-    this.#asked.set(target, { declaration, until: this.#clock.now() + ASK_AGAIN_MS });
+    this.#asked.set(target, { declaration, until: ticksOf(this.#clock) + ASK_AGAIN_MS });
     return declaration;
   }
 

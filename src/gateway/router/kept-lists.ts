@@ -1,6 +1,7 @@
 // Lists that were fetched for a client and still hold, and the last one that came for clients of its kind. A shelf goes with
 // its client.
 import type { ClientView } from '../../protocol/exchange.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { arrivedVia } from '../../shared/via.ts';
 import type { Area, Kind, Listed } from './catalog.ts';
@@ -92,7 +93,7 @@ export class Shelf {
   get(area: Area, isLookup: boolean): Promise<Listed> | undefined {
     const kept = this.#kept.get(area);
     if (!kept || kept.version !== this.#version(area)) return undefined;
-    return this.#shelves.clock.now() < (isLookup ? kept.lookupUntil : kept.until) ? kept.listed : undefined;
+    return ticksOf(this.#shelves.clock) < (isLookup ? kept.lookupUntil : kept.until) ? kept.listed : undefined;
   }
 
   /** Whether the list has come that is kept. */
@@ -103,13 +104,13 @@ export class Shelf {
   /** `isTold`: a change will be told of. */
   keep(area: Area, listed: Promise<Listed>, isTold: boolean): void {
     const forEver = isTold ? Infinity : 0;
-    const lookupUntil = this.#shelves.clock.now() + Math.max(LOOKUP_MS, forEver);
+    const lookupUntil = ticksOf(this.#shelves.clock) + Math.max(LOOKUP_MS, forEver);
     const kept: Kept = { listed, version: this.#version(area), until: forEver, lookupUntil };
     this.#kept.set(area, kept);
     listed.then(
       (value) => {
         kept.value = value;
-        kept.until = Math.max(kept.until, this.#shelves.clock.now() + value.ttlMs);
+        kept.until = Math.max(kept.until, ticksOf(this.#shelves.clock) + value.ttlMs);
       },
       () => this.#kept.get(area) === kept && this.#kept.delete(area),
     );

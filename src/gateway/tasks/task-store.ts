@@ -1,6 +1,7 @@
 // Tasks in memory, each seen by its owner only. A task is kept until it expires, over or not, so that its result can be
 // fetched; what somebody else owns, what expired and what never was cannot be told apart.
 import type { Change } from '../../protocol/target.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { Task } from './task.ts';
@@ -77,7 +78,7 @@ export class TaskStore {
   }
 
   #isExpired(task: Task): boolean {
-    return task.expiresAt <= this.#options.clock.now();
+    return task.expiresAt <= ticksOf(this.#options.clock);
   }
 
   /** Forgotten first, so that whoever hears of its end finds it gone. */
@@ -97,7 +98,7 @@ export class TaskStore {
   #setTimer(at: number): void {
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.stop();
-    const ms = Math.min(Math.max(at - this.#options.clock.now(), 0), MAX_TIMER_MS);
+    const ms = Math.min(Math.max(at - ticksOf(this.#options.clock), 0), MAX_TIMER_MS);
     this.#timer = { at, stop: this.#options.clock.after(ms, () => this.#onTimer()) };
   }
 

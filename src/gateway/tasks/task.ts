@@ -7,6 +7,7 @@ import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject, WireError } from '../../protocol/message.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { ticksOf } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
@@ -32,6 +33,7 @@ interface Birth {
 export class Task {
   readonly id = randomId('task-');
   readonly principal: string;
+  /** By a clock that only ever goes forward (`ticksOf`). */
   readonly expiresAt: number;
   readonly #birth: Birth;
   readonly #createdAt: number;
@@ -50,7 +52,7 @@ export class Task {
     this.#statusMessage = birth.statusMessage;
     this.#createdAt = birth.clock.now();
     this.#updatedAt = this.#createdAt;
-    this.expiresAt = this.#createdAt + birth.ttlMs;
+    this.expiresAt = ticksOf(birth.clock) + birth.ttlMs;
   }
 
   /** Aborted when the task is cancelled or expires, not when the request that made it ends. */

@@ -41,6 +41,8 @@ export interface LinkWireOptions extends Deadlines {
   /** Of the gateway that speaks on it (shared/via.ts). */
   id?: string | undefined;
   onClose(reason: string): void;
+  /** A call has timed out, and the server has said nothing at all since it was sent. Not on HTTP, where each call has its own stream. */
+  onSilence?(): void;
 }
 
 /** Of a server that talks before it is known what it speaks. */
@@ -62,6 +64,7 @@ export class LinkWire implements Wire, LinkEvents {
   #isMute = false;
   #skipped = '';
   #nextId = 0;
+  #heard = 0;
   #sending: { sent: Promise<void> | undefined; ids: RequestId[] } = { sent: undefined, ids: [] };
 
   constructor(link: Link, options: LinkWireOptions) {
@@ -74,6 +77,11 @@ export class LinkWire implements Wire, LinkEvents {
       onTimeout: (pending, ms) => this.#timeOut(pending, ms),
       onAbort: (pending) => this.#callOff(pending),
     });
+  }
+
+  /** How many messages the server has sent. */
+  get heard(): number {
+    return this.#heard;
   }
 
   async start(): Promise<void> {
@@ -98,6 +106,7 @@ export class LinkWire implements Wire, LinkEvents {
     const params = this.#withVia(call.toParams?.(id) ?? call.params);
     const stream = this.http ? new Cancellation() : undefined;
     const pending = new PendingCall(id, call, stream);
+    pending.heardBefore = this.#heard;
     const answer = new Promise<unknown>((resolve, reject) => {
       pending.resolve = resolve;
       pending.reject = reject;
@@ -161,6 +170,7 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   onMessage(message: Message, from?: RequestId, sent?: string): void {
+    this.#heard++;
     if (this.#isMute && 'method' in message) return this.#refuse(message);
     try {
       if (isRequest(message)) this.#onRequest(message, from);
@@ -172,6 +182,7 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   onClose(reason: string): void {
+    if (this.closedBy !== undefined) return; // it was given up before it ended
     this.closedBy = reason;
     this.#late.clear();
     this.#pending.fail(() => this.#closed());
@@ -263,6 +274,7 @@ export class LinkWire implements Wire, LinkEvents {
     const words = this.#link.lastWords?.() ?? '';
     const why = this.#skipped + (words === '' ? '' : `; its last words: ${words}`);
     pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms, why }));
+    if (!this.http && pending.heardBefore === this.#heard) this.#options.onSilence?.();
   }
 
   #callOff(pending: PendingCall): void {

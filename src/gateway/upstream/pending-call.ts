@@ -25,6 +25,8 @@ export class PendingCall extends Alarm implements SentRequest {
   readonly stream: Cancellation | undefined;
   /** When it has to have ended, whatever the server says meanwhile. */
   until = Infinity;
+  /** How many messages the server had sent when it went out. */
+  heardBefore = 0;
   /** What it has taken when it rings. */
   limitMs = 0;
   resolve!: (result: unknown) => void;

@@ -7,13 +7,18 @@ import type { Upstream } from './upstream.ts';
 
 /** A server whose opening ends when the test says so. */
 function setUp(options: Partial<SupervisedOptions> = {}) {
-  const openings: { signal: AbortSignal; done: (upstream: Upstream) => void; fail: (error: Error) => void }[] = [];
+  const openings: {
+    signal: AbortSignal;
+    done: (upstream: Upstream) => void;
+    fail: (error: Error) => void;
+    onClose: (reason: string) => void;
+  }[] = [];
   const upstreams = { opened: 0, closed: 0 };
   const clock = new FakeClock();
   const supervised = new Supervised({
     clock,
     ...options,
-    open: (_onClose, signal) => new Promise((done, fail) => openings.push({ signal, done, fail })),
+    open: (onClose, signal) => new Promise((done, fail) => openings.push({ signal, done, fail, onClose })),
     onOpen: () => void upstreams.opened++,
   });
   const upstream = { close: async () => void upstreams.closed++ } as unknown as Upstream;
@@ -127,4 +132,40 @@ it('a connection that must not be opened is refused without a mark, and opened a
   const waiting = supervised.get();
   openings[0]!.done(upstream);
   expect(await waiting).toBe(upstream);
+});
+
+it('one that is lost again before it has served a call is failing, and one that has served is started at once', async () => {
+  const { supervised, openings } = setUp();
+  const lose = async (hasServed: boolean): Promise<void> => {
+    const used = supervised.use(async () => {});
+    openings.at(-1)!.done({ hasServed, close: async () => {} } as unknown as Upstream);
+    await used;
+    openings.at(-1)!.onClose('it hangs');
+  };
+  for (let round = 0; round < 3; round++) {
+    await lose(true);
+    expect(supervised.state).toBe('idle');
+  }
+  await lose(false);
+  expect(supervised.state).toBe('failing');
+  await expect(supervised.get()).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED', details: { reason: 'it hangs' } });
+});
+
+it('a time of day that is set back does not keep a server that failed from being tried again', async () => {
+  const clock = new FakeClock();
+  let setBack = 0;
+  const { supervised, openings } = setUp({
+    clock: {
+      now: () => clock.now() - setBack,
+      ticks: () => clock.now(),
+      after: (ms, callback) => clock.after(ms, callback),
+    },
+  });
+  const waiting = supervised.get();
+  openings[0]!.fail(new GatewayError('UPSTREAM_UNREACHABLE', { server: 's', reason: 'gone' }));
+  await expect(waiting).rejects.toThrow('gone');
+  setBack = 3_600_000;
+  clock.advance(60_000);
+  supervised.get().catch(() => {});
+  expect(openings).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 // One connection to a server, opened when it is needed and again when it was lost. While a server keeps failing, a caller
 // gets the reason at once instead of waiting for the next failure, and the pause between attempts grows. A server that was
 // up and is lost is started again at once, but one that is lost repeatedly without having served a call is failing, too.
+import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
@@ -120,7 +121,7 @@ export class Supervised {
   }
 
   giveBack(): void {
-    if (this.#current) {
+    if (this.#current?.hasServed) {
       this.#losses = 0;
       this.#backoff.reset();
     }
@@ -144,7 +145,7 @@ export class Supervised {
   async #get(): Promise<Upstream> {
     if (this.#current) return this.#current;
     if (this.#closing.signal.aborted) throw closingError();
-    if (this.#failure && this.#options.clock.now() < this.#retryAt) throw this.#failure;
+    if (this.#failure && ticksOf(this.#options.clock) < this.#retryAt) throw this.#failure;
     if (!this.#opening) this.#options.admit?.();
     if (!this.#opening) this.#openedBy = writeVia(arrivedVia());
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
@@ -224,7 +225,7 @@ export class Supervised {
 
   #failed(error: Error): void {
     this.#failure = error;
-    this.#retryAt = this.#options.clock.now() + this.#backoff.nextMs();
+    this.#retryAt = ticksOf(this.#options.clock) + this.#backoff.nextMs();
   }
 
   #unused(): void {
@@ -267,16 +268,16 @@ export class Supervised {
   /** The time runs from the last moment at which it was used, or kept. */
   #watchIdle(): void {
     const idleMs = this.#options.idleMs?.();
-    if (idleMs !== undefined) this.#checkIdle(idleMs, this.#options.clock.now());
+    if (idleMs !== undefined) this.#checkIdle(idleMs, ticksOf(this.#options.clock));
   }
 
   #checkIdle(idleMs: number, lastUsed: number): void {
     const { clock } = this.#options;
     this.#stopIdle();
-    this.#stopIdle = clock.after(Math.max(1, Math.min(idleMs / 4, lastUsed + idleMs - clock.now())), () => {
-      const used = this.#options.isKept?.() ? clock.now() : lastUsed;
+    this.#stopIdle = clock.after(Math.max(1, Math.min(idleMs / 4, lastUsed + idleMs - ticksOf(clock))), () => {
+      const used = this.#options.isKept?.() ? ticksOf(clock) : lastUsed;
       if (!this.#current) return;
-      if (clock.now() - used < idleMs) this.#checkIdle(idleMs, used);
+      if (ticksOf(clock) - used < idleMs) this.#checkIdle(idleMs, used);
       else this.rest();
     });
   }

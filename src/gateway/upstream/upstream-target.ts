@@ -76,6 +76,10 @@ export class UpstreamTarget implements Target {
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
       pin: options,
       open: (connection) => this.#supervise(connection),
+      hasRoom: () => {
+        const { hasRoom, unused } = this.#roomFor(undefined);
+        return hasRoom || unused !== undefined;
+      },
       onClaim: (connection, client) => this.#attend(connection, client),
     });
     this.#completions = new Completions(clock);
@@ -287,15 +291,23 @@ export class UpstreamTarget implements Target {
 
   /** Where there are too many processes already, one that nobody needs now makes room. */
   #admit(connection: Connection): void {
-    if (!isCommand(this.#options.address)) return;
+    const { others, hasRoom, unused } = this.#roomFor(connection);
+    if (hasRoom) return;
+    if (!unused) throw new GatewayError('TOO_MANY_PROCESSES', { server: this.name, count: others.length });
+    unused.supervised.rest();
+  }
+
+  /** The last process is left for a connection that clients share: calls that ask nothing must not be refused because of others that do. */
+  #roomFor(connection: Connection | undefined): { others: Connection[]; hasRoom: boolean; unused?: Connection } {
+    if (!isCommand(this.#options.address)) return { others: [], hasRoom: true };
     const { maxProcesses } = { ...DEFAULT_LIMITS, ...this.#options.limits };
     const others = this.#connections.all.filter((one) => one !== connection && one.supervised.isLive);
-    if (others.length < maxProcesses) return;
+    const needsShared = connection && !connection.isShared && !others.some((one) => one.isShared);
+    if (others.length < Math.max(1, needsShared ? maxProcesses - 1 : maxProcesses)) return { others, hasRoom: true };
     const unused = others.find(
       (one) => one.isReplaceable && one.supervised.current && !one.supervised.isUsed && !this.#isKept(one),
     );
-    if (!unused) throw new GatewayError('TOO_MANY_PROCESSES', { server: this.name, count: others.length });
-    unused.supervised.rest();
+    return { others, hasRoom: false, ...(unused && { unused }) };
   }
 
   /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */

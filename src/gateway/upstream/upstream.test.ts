@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeEvents } from '../dialect/fake-wire.contract.ts';
+import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal } from './link.ts';
@@ -180,5 +180,80 @@ describe('opening and closing', () => {
     await Promise.all([upstream.close(), upstream.close()]);
     expect(link.closes).toBe(1);
     await expect(upstream.call({ method: 'tools/call' })).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
+  });
+});
+
+describe.each([
+  ['handshake', '2025-11-25', 'ping'],
+  ['stateless', '2026-07-28', 'server/discover'],
+])('a server of the %s era that says nothing until a call times out', (_, revision, question) => {
+  const discovered = { supportedVersions: ['2026-07-28'], capabilities: {}, resultType: 'complete' };
+
+  async function silent(answers: (method: string) => unknown) {
+    const clock = new FakeClock();
+    let isOpen = false;
+    const closes: string[] = [];
+    const methods: string[] = [];
+    const respond = (method: string): unknown => {
+      if (isOpen) return answers(method);
+      return method === 'initialize' ? initialized : discovered;
+    };
+    const transport = {
+      onmessage: (_message: object): void => {},
+      ended: 0,
+      async start() {},
+      async send({ id, method }: { id?: number; method: string }) {
+        methods.push(method);
+        const answer = id === undefined ? undefined : respond(method);
+        if (answer instanceof Refuse) this.onmessage({ jsonrpc: '2.0', id, error: answer.error });
+        else if (answer !== undefined) this.onmessage({ jsonrpc: '2.0', id, result: answer });
+      },
+      async close() {
+        this.ended++;
+      },
+    };
+    const upstream = await openUpstream(transport as never, {
+      ...{ info: { name: 'me', version: '1' }, capabilities: {}, events: fakeEvents(), revision },
+      ...{ clock, log: new RecordingLog(), timeoutMs: 100, limits: { pingMs: 1000 } },
+      onClose: (reason: string) => void closes.push(reason),
+    });
+    isOpen = true;
+    const call = (): Promise<unknown> =>
+      upstream.call({ method: 'tools/call', params: { name: 'a' } }).catch((error: unknown) => error);
+    return { clock, transport, methods, upstream, closes, call };
+  }
+
+  test(`is asked by ${question}, and given up with all its calls if it does not answer`, async () => {
+    const { clock, transport, methods, closes, call, upstream } = await silent(() => undefined);
+    const first = call();
+    await settled();
+    clock.advance(100);
+    expect(await first).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    await settled();
+    expect(methods.slice(methods.lastIndexOf('tools/call'))).toContain(question);
+    const waiting = upstream.call({ method: 'tools/call', params: { name: 'b' }, timeoutMs: 9000 });
+    waiting.catch(() => {});
+    clock.advance(1000);
+    await expect(waiting).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
+    expect(closes).toEqual(['it hangs: no answer to a ping within 1000 ms after a call had timed out']);
+    expect(transport.ended).toBe(1);
+    expect(upstream.hasServed).toBe(false);
+  });
+
+  test.each([
+    ['answers', {}],
+    ['refuses it', new Refuse(-32601, 'Method not found')],
+  ])('is alive if it %s', async (__, answer) => {
+    const { clock, closes, call, upstream } = await silent((method) => (method === question ? answer : undefined));
+    for (let round = 0; round < 3; round++) {
+      const calling = call();
+      await settled();
+      clock.advance(100);
+      await calling;
+      await settled();
+      clock.advance(5000);
+    }
+    expect(closes).toEqual([]);
+    expect(upstream.hasServed).toBe(true);
   });
 });

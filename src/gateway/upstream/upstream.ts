@@ -60,6 +60,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id });
   let live: Link | undefined;
+  let upstream: Upstream | undefined;
   const negotiation: NegotiateOptions = {
     intro: { info: options.info, ...options.introduction, capabilities: options.capabilities, ...toPin(options) },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
@@ -79,6 +80,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
         timeoutMs: options.timeoutMs ?? 60_000,
         maxTimeoutMs: options.maxTimeoutMs ?? 30 * 60_000,
         onClose: (reason) => link === live && options.onClose?.(reason), // not for one that was tried and left
+        onSilence: () => upstream?.checkAlive(limits.pingMs),
       });
       await wire.start();
       return wire;
@@ -87,7 +89,7 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   const giveUp = (): void => void live?.close();
   options.signal?.addEventListener('abort', giveUp);
   try {
-    return new Upstream(await negotiate(route, negotiation), negotiation);
+    return (upstream = new Upstream(await negotiate(route, negotiation), negotiation));
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
   }
@@ -103,10 +105,19 @@ export class Upstream {
   readonly #wishes = new Wishes();
   #healing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  #isChecked = false;
+  /** How many messages had come when it was opened. */
+  readonly #heardAtFirst: number;
 
   constructor(connected: Connected, negotiation: NegotiateOptions) {
     this.#connected = connected;
     this.#negotiation = negotiation;
+    this.#heardAtFirst = connected.wire.heard;
+  }
+
+  /** The server has said something since it was opened. */
+  get hasServed(): boolean {
+    return this.#connected.wire.heard > this.#heardAtFirst;
   }
 
   get server(): ServerView {
@@ -158,6 +169,22 @@ export class Upstream {
   /** Nobody uses it any more, though the server may still be at work. */
   mute(): void {
     this.#connected.wire.mute();
+  }
+
+  /** Asks a server that has fallen silent whether it is alive, once at a time. One that is not is given up: its calls fail, and its process ends. */
+  checkAlive(pingMs: number): void {
+    if (this.#isChecked || this.#closing) return;
+    this.#isChecked = true;
+    const { wire, link } = this.#connected;
+    const { heard } = wire;
+    this.call({ method: 'ping', timeoutMs: pingMs })
+      .catch((thrown: unknown) => {
+        const isTimeout = thrown instanceof GatewayError && thrown.code === 'UPSTREAM_TIMEOUT';
+        if (!isTimeout || wire.heard > heard) return; // any word, an error too, is a sign of life
+        wire.onClose(`it hangs: no answer to a ping within ${pingMs} ms after a call had timed out`);
+        void link.close();
+      })
+      .finally(() => (this.#isChecked = false));
   }
 
   close(): Promise<void> {

@@ -336,7 +336,7 @@ describe('an answer to an elicitation keeps its `_meta` and members of its own',
   test('from 2025-11-25 to 2026-07-28', async () => {
     await using opened = new Opened();
     const at = { command: process.execPath, args: [serverFile('both-eras-v2')] };
-    const connect = await gatewayTo(opened, { both: { ...at, era: 'stateless' } }, 'stdio');
+    const connect = await gatewayTo(opened, { both: { server: at, era: 'stateless' } }, 'stdio');
     const { client } = await connectV1(opened, connect(), CAPABILITIES, (one) =>
       one.setRequestHandler(types.ElicitRequestSchema, async () => ANSWER as any),
     );

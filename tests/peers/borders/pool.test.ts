@@ -158,6 +158,30 @@ describe('more processes of a server than are allowed', () => {
   });
 });
 
+describe('a server whose processes are all held by questions', () => {
+  test('answers calls that ask nothing', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 1, ownIdleMs: NEVER } });
+    await using first = await connectSdk('SDK v1', gateway.url);
+    await using second = await connectSdk('SDK v1', gateway.url);
+    const pid = await second.call('pid');
+    expect(await first.call('elicit')).toContain('parley_answer'); // the question waits
+    expect(await second.call('pid')).toBe(pid);
+  });
+
+  test('has one left for clients that cannot be asked', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 3, ownIdleMs: NEVER } });
+    await using first = await connectAskable('SDK v1', gateway.url);
+    const own = await first.call('pid'); // its own is the only one
+    await using second = await connectAskable('SDK v1', gateway.url);
+    expect(await second.call('pid')).not.toBe(own);
+    await using third = await connectAskable('SDK v1', gateway.url);
+    await expect(third.call('pid')).rejects.toThrow(/limits.maxProcesses/);
+    await using plain = await connectSdk('SDK v1', gateway.url);
+    expect(await plain.call('pid')).toMatch(/^\d+$/);
+    expect(children()).toHaveLength(3);
+  });
+});
+
 describe('a server that does not list', () => {
   /** The real time, but what takes as long as `startMs` is over when the test says so. */
   function handClock() {

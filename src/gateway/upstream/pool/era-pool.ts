@@ -36,6 +36,8 @@ export interface EraPoolOptions {
   maxPool: number;
   /** Whether no other client has come so far: then it may take over what it has shared with nobody. */
   isOnly(client: Opening): boolean;
+  /** Whether one more connection may be opened. */
+  hasRoom?(): boolean;
   /** A client has a connection of its own now. */
   onClaim?(connection: Connection, client: ClientView): void;
 }
@@ -147,12 +149,16 @@ export class EraPool {
     return this.#takeFrom(group, client);
   }
 
-  /** A shared connection without an open question or an abandoned call, on which it will be clear whose question is asked. */
+  /**
+   * A shared connection without an open question or an abandoned call, on which it will be clear whose question is asked. The usual one
+   * where no more can be opened: a call that asks nothing is answered there as well.
+   */
   calm(client: ClientView, home: Connection): Connection {
     if (!home.isShared || home.asks.takesCalls || home === this.#oneForAll) return home;
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
       const connection = this.#share(client, ` ${spare}`);
-      if (connection.asks.takesCalls) return connection;
+      if (!connection.asks.takesCalls) continue;
+      return connection.supervised.isLive || (this.#options.hasRoom?.() ?? true) ? connection : home;
     }
     return home;
   }

@@ -36,10 +36,13 @@ export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchem
   /** False: the function is never run with made-up answers to find its questions. */
   explore?: boolean;
   /**
-   * What happens to an open session in which a key was a step and is a question now, or the other way round. `fail`, the default: its
-   * turns are refused, and it stays as it is for a version that knows it. `reask`: what was there is passed over.
+   * What happens to an open session in which a key was a step and is a question now, or the other way round, or in which an effect is not
+   * asked for any more. `fail`, the default: its turns are refused, and it is parked for a version that knows it. `reask`: what was there
+   * is passed over.
    */
   onMismatch?: 'fail' | 'reask';
+  /** What has become of keys, for sessions that are open while a new version is deployed. */
+  migrate?: Migration;
   /** Takes long; channels that can let go of the client do so. */
   long?: boolean;
   /** What a finished session says of itself. Default `Completed successfully`. */
@@ -62,9 +65,17 @@ const FLOW_OPTIONS: NamesOf<FlowOptions> = {
   messages: true,
   explore: true,
   onMismatch: true,
+  migrate: true,
   long: true,
   summary: true,
 };
+
+export interface Migration {
+  /** Steps and questions with another key now, `{ old: 'new' }`. Do not use an old key for something else while such sessions are open. */
+  renamed?: Readonly<Record<string, string>>;
+  /** Effects that are not asked for any more. What they have done stays. */
+  dropped?: readonly string[];
+}
 
 export type InputOf<I> = I extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<I>

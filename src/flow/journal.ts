@@ -19,7 +19,7 @@ export interface Header {
   /** `session_` and 128 random bits. */
   id: string;
   tool: string;
-  /** The version of the function that the session began with. */
+  /** The version of the function that last went on with the session. */
   version: string;
   /** Owner: a hash of the principal, never its name. */
   principal: string;
@@ -50,6 +50,10 @@ export interface Header {
   size?: number | undefined;
   /** What is to be done after its effects have been taken back, while that goes on. */
   pending?: Pending | undefined;
+  /** Effects that were done and that the questions that wait come before, in a new version. */
+  unasked?: string[] | undefined;
+  /** It cannot go on with the version that is served, and waits for one that knows it. */
+  parked?: { reason: string; at: number } | undefined;
   /** Effects that could not be taken back when it ended, however often it was tried. */
   notUndone?: string[] | undefined;
   /** Answers within the second that began at `from`. */
@@ -65,6 +69,8 @@ export interface Ending {
   failure?: { name: string; message: string; data?: unknown } | undefined;
   /** How often undoing was tried, and has left something. */
   tries?: number | undefined;
+  /** The version that is served does not tell how; it waits for one that does. */
+  parked?: Header['parked'];
 }
 
 export type Pending =
@@ -106,6 +112,8 @@ export interface AnswerEntry {
   via: Via;
   /** Of what was asked, where the words matter: consent, and questions for a human. */
   f?: string | undefined;
+  /** A new version asked it before an effect that had been done by then. */
+  early?: true | undefined;
   /** Fingerprint of all that was shown; see question/pin.ts. */
   p?: string | undefined;
   /** The prompt as it was shown. Not in tokens, which have no room for it. */
@@ -135,6 +143,8 @@ export interface StepEntry {
   e?: { name: string; message: string; data?: unknown } | undefined;
   /** How often it was tried. */
   att: number;
+  /** As of an answer. */
+  early?: true | undefined;
   ts: number;
 }
 

@@ -227,8 +227,8 @@ export const ERRORS = {
     'Do that in ask.step, and nothing at module scope; or leave it unexplored and declare its `input`.',
   ]),
   FLOW_CHANGED: row(-32603, 500, 'config', [
-    '{tool} has changed under an open session: {key} was {was} and is {is} now',
-    'Give it another key, or serve the version that the session began with.',
+    '{tool} has changed under an open session: {change}',
+    'The session is kept: serve a version that knows it, or say what has changed with `migrate` or `ask.version`.',
   ]),
   FLOW_TOO_LARGE: row(-32603, 500, 'config', [
     '{what} is larger than {limit} bytes',

@@ -1,10 +1,12 @@
-// A function that has changed under an open session so that what was a step is now a question, or the other way round. What has been done
-// cannot be taken for an answer: such a turn fails and writes nothing, unless the author says that it may be asked anew.
+// A function that has changed under an open session so that it cannot go on: what was a step is now a question, or the other way round; an
+// effect that was done is not asked for any more; it fails where the version before it went on. What has been done cannot be taken for
+// something else: such a turn fails, and the session is kept for a version that knows it.
 import type { AnyFlow } from '../define.ts';
-import type { Told } from '../fold.ts';
+import type { Folded, Told } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Incoming } from './fit.ts';
+import type { StepWant } from './want.ts';
 
 interface Failed {
   kind: 'failed';
@@ -16,9 +18,43 @@ export function toMismatch(flow: AnyFlow, told: Told | Incoming, isStep: boolean
   // An argument that is called like a step is only an argument.
   if (told.t === 'ans' && told.ty === PREFILLED) return undefined;
   const [was, is] = isStep ? ['a question', 'a step'] : ['a step', 'a question'];
-  return { kind: 'failed', error: new GatewayError('FLOW_CHANGED', { tool: flow.name, key: told.k, was, is }) };
+  return toFailed(flow, `${told.k} was ${was} and is ${is} now`);
+}
+
+/** Effects that have begun, and that the body has not come by. */
+export function lostEffects({ intents, end }: Folded, asked: { has(key: string): boolean }): string[] {
+  // A session that ends takes them back, or says that it cannot.
+  if (intents.size === 0 || end !== undefined) return [];
+  return [...intents].flatMap(([key, { entry }]) => (entry.sleep || asked.has(key) ? [] : [key]));
+}
+
+/** `instead` are steps that it asks for and that have not begun: one of them may be the old one under another name. */
+export function toLost(flow: AnyFlow, lost: string[], instead: StepWant[] = []): Failed | undefined {
+  if (lost.length === 0 || flow.options.onMismatch === 'reask') return undefined;
+  const effects = instead.flatMap(({ spec }) => (spec.options.effect ? [spec.key] : []));
+  const isOne = lost.length === 1;
+  const gone = `the effect${isOne ? '' : 's'} ${lost.join(', ')} ${isOne ? 'has' : 'have'} begun before and ${isOne ? 'is' : 'are'} not asked for any more`;
+  if (effects.length === 0) return toFailed(flow, gone);
+  const hint =
+    isOne && effects.length === 1 ? ` (renamed? migrate: { renamed: { '${lost[0]!}': '${effects[0]!}' } })` : '';
+  return toFailed(flow, `${gone}, and ${effects.join(', ')} would be done instead${hint}`);
+}
+
+/** It throws where an earlier version went on, or as only a mistake in a program does. */
+export function toBroken(flow: AnyFlow, error: unknown, isReplaying: boolean): GatewayError | undefined {
+  if (error instanceof GatewayError || !(isReplaying || isProgramError(error))) return undefined;
+  const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return toFailed(flow, `this version fails where the one before went on (${words})`, error).error;
 }
 
 export function isMismatch(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.code === 'FLOW_CHANGED';
+}
+
+function isProgramError(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError;
+}
+
+function toFailed({ name: tool }: AnyFlow, change: string, cause?: unknown): Failed {
+  return { kind: 'failed', error: new GatewayError('FLOW_CHANGED', { tool, change }, { cause }) };
 }

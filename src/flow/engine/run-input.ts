@@ -11,7 +11,7 @@ export type Checks = 'throw' | 'warn' | 'off';
 /** What is another in each turn of a body that was left waiting. */
 export type Resumption = Pick<
   RunInput,
-  'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall' | 'onFailing'
+  'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall' | 'onFailing' | 'unasked'
 >;
 
 export interface RunInput {
@@ -26,6 +26,8 @@ export interface RunInput {
   /** Default: `throw`. */
   checks?: Checks | undefined;
   onTrespass?: ((trespass: Trespass) => void) | undefined;
+  /** Effects that were done, and that the body had not come by when it put the questions that are answered now. */
+  unasked?: readonly string[] | undefined;
   /** False: the body sees the time and randomness that everybody sees. */
   virtual?: boolean | undefined;
   /** Questions that can be put ahead, by the keys of those before them. */

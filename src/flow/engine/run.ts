@@ -18,7 +18,7 @@ import { installVirtual } from './virtual.ts';
 import { isStepWant } from './want.ts';
 import type { AskWant, StepSpec, StepWant, Want } from './want.ts';
 import { Wants } from './wants.ts';
-import { toMismatch } from './mismatch.ts';
+import { lostEffects, toLost, toMismatch } from './mismatch.ts';
 import { frozen } from './plain.ts';
 import type { Resumption, RunInput } from './run-input.ts';
 import type { Spec } from './spec.ts';
@@ -249,6 +249,7 @@ export class Run implements Inside {
   }
 
   #keep({ spec }: StepWant, entry: StepEntry): void {
+    if (this.lost.length > 0) entry.early = true;
     this.#fresh.push(entry);
     if (spec.options.effect) this.#unsaved = true;
   }
@@ -266,13 +267,16 @@ export class Run implements Inside {
   /** False if it does not fit what is asked today. */
   #deliver(told: Told | Incoming): boolean {
     const want = this.#wants.get(told.k) as Want;
-    this.#outcome ??= toMismatch(this.input.flow, told, isStepWant(want));
+    this.#outcome ??= toMismatch(this.input.flow, told, isStepWant(want)) ?? this.#passed(told);
+    if (this.#outcome) return true;
     if (told.t === 'step') return isStepWant(want) && this.#settle(want, told);
     if (isStepWant(want)) return false;
     const answer = fit(told, want as AskWant, this);
     if (answer === undefined) return false;
-    if (answer.entry) this.#fresh.push(answer.entry);
-    else if (told.t === 'ans' && told.moved) this.kept.add(told);
+    if (answer.entry) {
+      if (this.lost.length > 0) answer.entry.early = true;
+      this.#fresh.push(answer.entry);
+    } else if (told.t === 'ans' && told.moved) this.kept.add(told);
     this.time = answer.entry?.ts ?? (told as { ts: number }).ts;
     this.#wants.delete(told.k);
     this.answered.push((want as AskWant).spec);
@@ -283,6 +287,28 @@ export class Run implements Inside {
       want.resolve(value);
     }
     return true;
+  }
+
+  /** Told something that came after an effect, though the body has not come by the effect: it has gone another way. */
+  #passed(told: Told | Incoming): Outcome | undefined {
+    const { flow, folded, unasked = [] } = this.input;
+    if (folded.intents.size === 0 || (told.t !== 'in' && told.early)) return undefined;
+    const before = new Set(this.telling.unasked);
+    const passed = this.lost.filter((key) => before.has(key) && !(told.t === 'in' && unasked.includes(key)));
+    return toLost(flow, passed);
+  }
+
+  /** Effects that have begun, and that the body has not come by. */
+  get lost(): string[] {
+    return lostEffects(this.input.folded, this.steps);
+  }
+
+  /** An effect that nobody asks for any more must not be done again under another name, nor be forgotten. */
+  #lost(steps: StepWant[]): Outcome | undefined {
+    const { flow, folded } = this.input;
+    const isNew = ({ spec }: StepWant) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
+    if (steps.length > 0 && !steps.some(isNew)) return undefined;
+    return toLost(flow, this.lost, steps.filter(isNew));
   }
 
   #settle(want: StepWant, entry: StepEntry): true {
@@ -321,6 +347,7 @@ export class Run implements Inside {
 
   /** Undefined while there is still something to wait for. */
   #toRest(): Rest | undefined {
+    if (this.#outcome?.kind === 'ended') this.#outcome = this.#lost([]) ?? this.#outcome;
     if (this.#outcome) {
       this.#keepFinished();
       // What can be taken back comes to its end first, unless it is to stay.
@@ -328,7 +355,7 @@ export class Run implements Inside {
     }
     if (this.input.folded.end !== undefined && !this.#isEnding) return this.#toSave();
     const steps = this.#wants.unstarted();
-    if (steps.length > 0) return { kind: 'steps', steps };
+    if (steps.length > 0) return (this.#outcome = this.#lost(steps)) ?? { kind: 'steps', steps };
     if (this.#inFlight > 0) return this.#toSave();
     const asks = this.#wants.asks();
     return asks.length > 0 ? { kind: 'asks', asks } : undefined;

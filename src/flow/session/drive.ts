@@ -5,66 +5,30 @@
 // 3. Once an effect has begun, this process holds a lease, and goes on whoever else looks at the session.
 // 4. A session that ends before its time says so in the store first. Then effects in flight come to their end, the body cleans up, and
 //    what was done is taken back; only after that the session is over. A process that dies meanwhile leaves the rest to the next one.
-import type { Spec } from '../engine/spec.ts';
-import type { Incoming } from '../engine/fit.ts';
 import { Run } from '../engine/run.ts';
 import type { Rest } from '../engine/rest.ts';
 import type { Trespass } from '../engine/tracer.ts';
 import { toMs } from '../authoring/span.ts';
-import type { AnyFlow } from '../define.ts';
 import { extend, fold } from '../fold.ts';
 import type { Folded } from '../fold.ts';
 import { asEnded, endingOf } from '../journal.ts';
 import type { Ending, Entry, Header } from '../journal.ts';
+import { isMismatch, toBroken } from '../engine/mismatch.ts';
 import { isEnded } from '../store/store.ts';
 import type { Change } from '../store/store.ts';
 import { Commits, isLimit } from './commits.ts';
 import { LazyAbort, orAborted } from './or-aborted.ts';
+import type { DriveInput } from './drive-input.ts';
 import { Frame } from './frame.ts';
 import { toKeptOutcome, toLastAnswers } from './outcome.ts';
 import { isUnknown, runStep, toIdempotencyKey } from './run-step.ts';
-import type { Setup } from './setup.ts';
+import { toParked, unparked } from './parking.ts';
 import { toAsked, toCompleted, toFailed, toProcessing, toVerdicts } from './patches.ts';
 import type { Draft } from './patches.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Turn } from './turn.ts';
 import { effectsOf } from './undoing.ts';
 import { unwind } from './unwinding.ts';
-
-export interface DriveInput {
-  setup: Setup;
-  flow: AnyFlow;
-  header: Header;
-  entries: Entry[];
-  /** It is in the store already. */
-  stored: boolean;
-  /** Questions that can be put ahead. */
-  next?: ReadonlyMap<string, Spec[]> | undefined;
-  /** Entries to be written with the first commit, that the run already knows of. */
-  prefix?: Entry[] | undefined;
-  incoming?: Incoming[] | undefined;
-  /** Its body, where the entries end. */
-  frame?: Frame | undefined;
-  /** It is to end before its time. */
-  ending?: Ending | undefined;
-  /** Follows it on its way: for the turn it leads to, and to call it off. */
-  onLive?: ((live: Live) => void) | undefined;
-  /** Effects could not be taken back, however often it was tried. */
-  onNotUndone?: ((header: Header, steps: string[]) => void) | undefined;
-}
-
-/** A session in which steps run in this process. */
-export interface Live {
-  readonly id: string;
-  /** The turn that it leads to. */
-  readonly next: Promise<Turn>;
-  /** Nothing more happens here. Where effects cannot be taken back at once that is later than `next`. */
-  readonly done: Promise<unknown>;
-  /** Ends the session before its time. */
-  end(ending: Ending): Promise<void>;
-  /** Leaves it as it is, to whoever takes it over. */
-  abort(): void;
-}
 
 /** How long somebody who ends a session waits until its effects are taken back. It goes on after that. */
 export const ENDING_GRACE_MS = 2000;
@@ -87,13 +51,18 @@ export class Drive {
   readonly #signal = new LazyAbort();
   /** Leaves the session alone. */
   readonly #stop = new LazyAbort();
+  /** To be written as soon as it has gone on. */
+  #refresh: Partial<Header> | undefined;
   #unwritten: Entry[] = [];
   #ending: Ending | undefined;
   /** What is told beside the end. */
   #endTurn: Omit<Turn, 'header'> = { questions: [] };
 
-  constructor(input: DriveInput) {
+  constructor(given: DriveInput) {
+    const { header, patch } = unparked(given);
+    const input = { ...given, header };
     this.input = input;
+    this.#refresh = patch;
     this.commits = new Commits(input.setup, input.header, input.stored);
     this.run = this.#toRun(input);
     this.#folded = this.run.input.folded;
@@ -107,6 +76,7 @@ export class Drive {
     try {
       return await this.#settle(await this.run.next());
     } catch (error) {
+      if (isMismatch(error)) await this.#setAside(error);
       // Nobody is there to be refused where it goes on by itself.
       const byItself = this.input.stored && !this.input.incoming && !this.input.prefix;
       if (!byItself || !isLimit(error)) throw error;
@@ -120,6 +90,7 @@ export class Drive {
       ...{ incoming, next, now: setup.clock.now(), checks: setup.checks, onStall: () => this.#stalled() },
       onTrespass: (trespass: Trespass) => setup.log.warn({ tool: flow.name, ...trespass }, 'flow.unjournaled'),
       onFailing: () => this.#signal.abort(),
+      unasked: header.unasked,
     };
     const waiting = prefix ? undefined : frame?.take();
     if (!waiting) {
@@ -172,9 +143,24 @@ export class Drive {
     this.#unwritten.push(...this.#prefix(), ...this.run.take());
     const entries = [...this.#unwritten, ...add];
     const { hold, ...rest } = terms;
-    const { header } = await (hold ? this.commits.hold(patch, entries) : this.commits.write(patch, entries, rest));
-    if (header) this.#unwritten = [];
+    const whole = this.#refresh ? { ...this.#refresh, ...patch } : patch;
+    const { header } = await (hold ? this.commits.hold(whole, entries) : this.commits.write(whole, entries, rest));
+    if (!header) return undefined;
+    this.#unwritten = [];
+    this.#refresh = undefined;
     return header;
+  }
+
+  /** It waits for a version that can go on with it. What effects have given is kept; an answer that led here is not. */
+  async #setAside(error: GatewayError): Promise<void> {
+    const { setup, flow, stored } = this.input;
+    const { id: sessionId } = this.input.header;
+    setup.log.error({ tool: flow.name, sessionId, error }, 'flow.parked');
+    if (!stored && !this.commits.holds) return;
+    const { patch, dueAt } = toParked(this.input, this.commits.header, error);
+    this.#refresh = undefined;
+    if (this.commits.holds) await this.#write(patch, [], { dueAt });
+    else await this.commits.write(patch, [], { dueAt });
   }
 
   /** Its next answer may find it waiting. */
@@ -199,7 +185,12 @@ export class Drive {
 
   #drafted(rest: Rest): Draft | Promise<Draft> {
     if (rest.kind === 'asks') return toAsked(this, rest.asks);
-    return rest.kind === 'ended' ? toCompleted(this, rest.value) : toFailed(this, (rest as { error: unknown }).error);
+    if (rest.kind === 'ended') return toCompleted(this, rest.value);
+    const { error } = rest as { error: unknown };
+    const { flow, header, stored } = this.input;
+    const isOther = stored && header.version !== flow.version;
+    throwIf(isOther ? toBroken(flow, error, this.run.telling.isReplaying) : undefined);
+    return toFailed(this, error);
   }
 
   #fail(error: unknown): void {
@@ -304,7 +295,8 @@ export class Drive {
         }
       }
     } catch (error) {
-      log.error({ error, tool: this.input.flow.name }, 'flow.broken');
+      if (isMismatch(error)) await this.#setAside(error);
+      else log.error({ error, tool: this.input.flow.name }, 'flow.broken');
       return this.commits.current();
     } finally {
       onTime();
@@ -403,6 +395,10 @@ export class Drive {
 
 function isAtWork(rest: Rest): boolean {
   return rest.kind === 'steps' || rest.kind === 'save';
+}
+
+function throwIf(error: Error | undefined): void {
+  if (error) throw error;
 }
 
 /** As the body is told. */

@@ -6,7 +6,7 @@ import type { AnyFlow } from '../define.ts';
 import type { StoredSession } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
 import { ENDING_GRACE_MS } from './drive.ts';
-import type { Live } from './drive.ts';
+import type { Live } from './drive-input.ts';
 import type { Sessions } from './sessions.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';

@@ -29,6 +29,8 @@ export interface FlowLimits {
   firstQuestionMs: number;
   /** How often it is tried to take effects back when a session ends, with growing pauses. */
   undoAttempts: number;
+  /** How long a session is kept that no version that is served can go on with. */
+  parkedMs: number;
   /** How long it is known that an ended session was there. */
   tombstoneMs: number;
 }
@@ -55,5 +57,6 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   stepMs: MINUTE,
   firstQuestionMs: MINUTE,
   undoAttempts: 10,
+  parkedMs: 7 * 24 * 60 * MINUTE,
   tombstoneMs: 5 * MINUTE,
 };

@@ -39,6 +39,7 @@ export function toAsked(drive: Drive, asks: AskWant[]): Draft {
   const over = toOver(drive, { fresh, refused });
   if (over) return toFailed(drive, over);
   const { lastActivityAt, expiresAt, warned } = toExpiry(header, now);
+  const { lost } = drive.run;
   const patch: Partial<Header> = {
     lastActivityAt,
     expiresAt,
@@ -47,6 +48,7 @@ export function toAsked(drive: Drive, asks: AskWant[]): Draft {
     current: questions,
     reason: undefined,
     pending: undefined,
+    unasked: lost.length > 0 ? lost : undefined,
     burst: header.burst,
     rounds: header.rounds + 1,
     prompts: header.prompts + fresh,

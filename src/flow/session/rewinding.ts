@@ -18,6 +18,7 @@ import { Commits } from './commits.ts';
 import type { Complaint, Question } from '../question/question.ts';
 import { takeEdit } from './editing.ts';
 import { withHeld } from './held-args.ts';
+import { migrated } from './migrating.ts';
 
 /** The user waits meanwhile. */
 const ATTEMPTS = 3;
@@ -54,7 +55,7 @@ export async function undone(sessions: Sessions, { flow, stored, entry }: Rewind
   const left = await undoneAll(sessions, { flow, stored, entry }, effects);
   const loaded = left && (await setup.store.load(stored.header.id));
   if (!loaded) return undefined;
-  const after = withHeld(setup, loaded);
+  const after = migrated(withHeld(setup, loaded), flow);
   if (left.length === 0) return sessions.drive({ flow, ...after, prefix: [...gone, entry], stored: true });
   const keys = left.map(({ key }) => key).join(', ');
   const error = new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `${keys} could not be taken back` });

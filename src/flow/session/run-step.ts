@@ -22,8 +22,10 @@ export interface StepRun {
   signal: () => AbortSignal;
 }
 
-/** The same on every try, in every process; another one only after the effect was taken back. */
-export function toIdempotencyKey(sessionId: string, key: string, { epochs }: Folded): string {
+/** The same on every try, in every process and under a new name; another one only after the effect was taken back. */
+export function toIdempotencyKey(sessionId: string, key: string, { epochs, intents }: Folded): string {
+  const begun = intents.get(key)?.entry.idem;
+  if (begun) return begun;
   return createHmac('sha256', sessionId)
     .update(`${key}\0${epochs.get(key) ?? 0}`)
     .digest('base64url');

@@ -13,9 +13,10 @@ import type { Incoming } from '../engine/fit.ts';
 import { answered, answeredWarm } from './answered.ts';
 import { isEnd, toIncoming } from './answering.ts';
 import { Drive } from './drive.ts';
-import type { DriveInput, Live } from './drive.ts';
+import type { DriveInput, Live } from './drive-input.ts';
 import { ended } from './ending.ts';
 import { loadOwn } from './loading.ts';
+import { migrated } from './migrating.ts';
 import { outcomeOf, withOutcome } from './outcome.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
 import { rewound } from './rewinding.ts';
@@ -139,6 +140,7 @@ export class Sessions {
   async extend(request: SessionRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }) => {
       if (header.state !== 'waiting_user') react(header, 'respond');
+      if (header.parked) return { header, questions: header.current as Question[] };
       const next = { ...header, ...toExpiry(header, this.setup.clock.now()) };
       return this.#patched(header, next, { dueAt: toDueAt(next) });
     });
@@ -236,8 +238,9 @@ export class Sessions {
     throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
   }
 
-  #load(request: SessionRequest): Promise<StoredSession> {
-    return loadOwn(this.setup, request, (id) => this.#sweeper.attend(id));
+  async #load(request: SessionRequest): Promise<StoredSession> {
+    const stored = await loadOwn(this.setup, request, (id) => this.#sweeper.attend(id));
+    return migrated(stored, this.#flows.get(stored.header.tool));
   }
 
   async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {

@@ -1,11 +1,13 @@
 // Looks after sessions that nobody does anything with: warns before they expire, lets them expire, goes on with what a process that
 // died has left. One timer for all of them, set to the moment that comes first.
+import { isMismatch } from '../engine/mismatch.ts';
 import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { withHeld } from './held-args.ts';
+import { migrated } from './migrating.ts';
 import { undone } from './rewinding.ts';
 import type { Sessions } from './sessions.ts';
 import { toDueAt, toWarningAt } from './timing.ts';
@@ -51,12 +53,13 @@ export class Sweeper {
     frames.drop(id);
     const found = await store.load(id);
     if (!found || isEnded(found.header)) return;
-    const stored = withHeld(this.#sessions.setup, found);
+    const flow = this.#sessions.flows.get(found.header.tool);
+    const stored = migrated(withHeld(this.#sessions.setup, found), flow);
     const { header } = stored;
     const now = clock.now();
     if (endingOf(header)) return this.#takeOver(stored);
     if (header.expiresAt <= now) return this.#expire(stored);
-    if (header.state === 'waiting_user') return this.#remind(stored, now);
+    if (header.state === 'waiting_user') return header.parked ? undefined : this.#remind(stored, now);
     await this.#takeOver(stored);
   }
 
@@ -72,6 +75,7 @@ export class Sweeper {
       try {
         await this.attend(id);
       } catch (error) {
+        if (isMismatch(error)) continue; // it is parked, which was logged
         log.error({ error }, 'flow.sweep-failed');
       }
     }

@@ -98,7 +98,7 @@ export function isHopeless({ spec, done }: Effect): boolean {
 async function undo({ setup, header, flow, folded, signal }: Undoing, effect: Effect, attempt: number): Promise<void> {
   const { key, spec } = effect;
   if (!spec) {
-    throw new GatewayError('FLOW_CHANGED', { tool: flow.name, key, was: 'a step', is: 'not asked for' });
+    throw new GatewayError('FLOW_CHANGED', { tool: flow.name, change: `it does not tell how ${key} is undone` });
   }
   const { id: sessionId, principal } = header;
   const step = { setup, sessionId, principal, spec, folded, signal: () => signal };

@@ -1,7 +1,9 @@
 // Takes back what a session has done that ends before its time: again and again, with growing pauses, until all is taken back or it has been
 // tried often enough. Then what is left is reported, and the session ends all the same.
 import type { Ending, Header } from '../journal.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Drive } from './drive.ts';
+import { toParked } from './parking.ts';
 import { orAborted } from './or-aborted.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
@@ -31,7 +33,12 @@ export async function unwind(drive: Drive, ending: Ending, unwinding: Unwinding)
     if (!round) return commits.current();
     left = round;
     if (left.length === 0) return end();
-    if (tries >= attempts(setup) || left.every(isHopeless)) break;
+    const isOver = tries >= attempts(setup) || left.every(isHopeless);
+    if (setup.lasting && left.every(({ spec }) => !spec) && (await setAside(drive, ending))) {
+      onTold(commits.header);
+      return commits.current();
+    }
+    if (isOver) break;
     const written = await commits.write({ pending: { ...ending, tries } }, []);
     if (!written.header) return commits.current();
     if (setup.lasting) onTold(written.header);
@@ -42,6 +49,21 @@ export async function unwind(drive: Drive, ending: Ending, unwinding: Unwinding)
   const turn = await end(steps);
   onNotUndone?.(turn.header, steps);
   return turn;
+}
+
+/** Only another version can tell how they are taken back: the session waits for it. False once it has waited long enough. */
+async function setAside({ input, commits }: Drive, ending: Ending): Promise<boolean> {
+  const { setup, flow } = input;
+  const change = 'it does not tell how effects that have begun are undone';
+  const { patch, dueAt } = toParked(
+    input,
+    { ...commits.header, state: 'processing', parked: ending.parked },
+    new GatewayError('FLOW_CHANGED', { tool: flow.name, change }),
+  );
+  if (dueAt <= setup.clock.now()) return false;
+  setup.log.error({ tool: flow.name, sessionId: input.header.id }, 'flow.parked');
+  const { header } = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
+  return header !== undefined;
 }
 
 /** How often effects are tried to be taken back. */

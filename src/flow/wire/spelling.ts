@@ -44,7 +44,7 @@ export function toValidation({ accepted = true, verdicts = {} }: Turn): JsonObje
 }
 
 export function toState({ header, history, questions, data, outcome }: StateView): JsonObject {
-  const { id, state, createdAt, lastActivityAt, tool, expiresAt } = header;
+  const { id, state, createdAt, lastActivityAt, tool, expiresAt, parked, notUndone } = header;
   const [question] = questions;
   return {
     sessionId: id,
@@ -54,5 +54,7 @@ export function toState({ header, history, questions, data, outcome }: StateView
     ...(question && { currentPrompt: toPrompt(question) }),
     accumulatedData: data,
     ...(outcome && toOutcome(outcome)),
+    ...(parked && { parked: { ...parked } }),
+    ...(notUndone && { notUndone }),
   };
 }

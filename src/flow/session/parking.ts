@@ -1,0 +1,37 @@
+// A session that no version that is served can go on with is parked: it neither expires nor is wiped for a week, and goes on as soon as a
+// version can. One that waits for an answer is tried again with that answer, one that was at work every minute.
+import type { AnyFlow } from '../define.ts';
+import type { Header } from '../journal.ts';
+import type { Setup } from './setup.ts';
+
+const AGAIN_MS = 60_000;
+
+interface Parking {
+  setup: Setup;
+  flow: AnyFlow;
+  header: Header;
+}
+
+/** The time that it was parked is no time of its user's. With what has to be written once it has gone on. */
+export function unparked({ setup, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
+  const { parked, version } = header;
+  if (!parked) return { header, patch: version === flow.version ? undefined : { version: flow.version } };
+  const deadline = header.deadline + setup.clock.now() - parked.at;
+  return {
+    header: { ...header, deadline, parked: undefined },
+    patch: { version: flow.version, deadline, parked: undefined },
+  };
+}
+
+/** `header` is as it is in the store. */
+export function toParked(
+  { setup }: Pick<Parking, 'setup'>,
+  { parked, state }: Header,
+  { message: reason }: Error,
+): { patch: Partial<Header>; dueAt: number } {
+  const now = setup.clock.now();
+  const at = parked?.at ?? now;
+  const expiresAt = at + setup.limits.parkedMs;
+  const dueAt = state === 'waiting_user' ? expiresAt : Math.min(now + AGAIN_MS, expiresAt);
+  return { patch: { parked: { reason, at }, expiresAt }, dueAt };
+}

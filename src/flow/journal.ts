@@ -171,6 +171,11 @@ export function endingOf({ pending }: Pick<Header, 'pending'>): Ending | undefin
   return pending?.kind === 'cancel' || pending?.kind === 'fail' ? pending : undefined;
 }
 
+/** As the body is told. */
+export function toWhy({ kind, reason }: Ending): string {
+  return kind === 'cancel' ? 'cancelled' : (reason ?? 'failed');
+}
+
 /** A header as its client sees it: one that is being ended has ended. */
 export function asEnded(header: Header, ending = endingOf(header)): Header {
   if (!ending) return header;

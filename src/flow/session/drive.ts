@@ -11,7 +11,7 @@ import type { Trespass } from '../engine/tracer.ts';
 import { toMs } from '../authoring/span.ts';
 import { extend, fold } from '../fold.ts';
 import type { Folded } from '../fold.ts';
-import { asEnded, endingOf } from '../journal.ts';
+import { asEnded, endingOf, toWhy } from '../journal.ts';
 import type { Ending, Entry, Header } from '../journal.ts';
 import { isMismatch, toBroken } from '../engine/mismatch.ts';
 import { isEnded } from '../store/store.ts';
@@ -189,7 +189,8 @@ export class Drive {
     const { error } = rest as { error: unknown };
     const { flow, header, stored } = this.input;
     const isOther = stored && header.version !== flow.version;
-    throwIf(isOther ? toBroken(flow, error, this.run.telling.isReplaying) : undefined);
+    const broken = isOther && toBroken(flow, error, this.run.telling.isReplaying);
+    if (broken) throw broken;
     return toFailed(this, error);
   }
 
@@ -395,13 +396,4 @@ export class Drive {
 
 function isAtWork(rest: Rest): boolean {
   return rest.kind === 'steps' || rest.kind === 'save';
-}
-
-function throwIf(error: Error | undefined): void {
-  if (error) throw error;
-}
-
-/** As the body is told. */
-function toWhy({ kind, reason }: Ending): string {
-  return kind === 'cancel' ? 'cancelled' : (reason ?? 'failed');
 }

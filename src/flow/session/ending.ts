@@ -1,5 +1,5 @@
 // The end of a session before its time, by whoever wants it: the user cancels, or its time is over. What it has done is taken back first.
-import { asEnded } from '../journal.ts';
+import { asEnded, toWhy } from '../journal.ts';
 import type { Ending, Entry } from '../journal.ts';
 import { fold } from '../fold.ts';
 import type { AnyFlow } from '../define.ts';
@@ -69,7 +69,10 @@ async function leftToEnd(
 ): Promise<Turn | undefined> {
   const now = clock.now();
   const patch = { state: 'processing' as const, current: [], pending: ending };
-  const why = ending.kind === 'cancel' ? 'cancelled' : (ending.reason ?? 'failed');
-  const done = await store.commit(header.id, header.rev, { patch, add: [{ t: 'end', why, ts: now }], dueAt: now });
+  const done = await store.commit(header.id, header.rev, {
+    patch,
+    add: [{ t: 'end', why: toWhy(ending), ts: now }],
+    dueAt: now,
+  });
   return done.ok ? { header: { ...asEnded(header, ending), rev: done.rev }, questions: [] } : undefined;
 }

@@ -4,11 +4,16 @@ import type { ResultObject } from '../protocol/raw-object.ts';
 import { fieldOf } from '../protocol/raw-object.ts';
 import type { Step } from '../protocol/step.ts';
 import { resultIn } from '../gateway/middleware/outcome.ts';
+import { dictionary } from '../shared/dictionary.ts';
 import type { Log } from '../shared/log.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import { createCliLog } from './cli-log.ts';
 
-const CALLS: Record<string, string> = { 'tools/call': 'tool', 'prompts/get': 'prompt', 'resources/read': 'resource' };
+const CALLS: Record<string, string> = dictionary({
+  'tools/call': 'tool',
+  'prompts/get': 'prompt',
+  'resources/read': 'resource',
+});
 
 interface Called {
   readonly method: string;

@@ -6,7 +6,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
 import { toNotification } from '../protocol/message.ts';
-import { handleWithOwn } from '../protocol/own-tool.ts';
+import { handleWithOwn, isOwnCall } from '../protocol/own-tool.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Greeting, OriginOf, Step } from '../protocol/step.ts';
@@ -59,7 +59,7 @@ export class View implements Target {
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
     if (exchange.method === 'tools/list' && this.#check) return this.#listChecked(exchange, this.#check);
-    const canonical = this.#router.canonicalize(exchange);
+    const canonical = isOwnCall(exchange) ? undefined : this.#router.canonicalize(exchange);
     return canonical ? canonical.then(() => this.#chain(exchange)) : this.#chain(exchange);
   }
 

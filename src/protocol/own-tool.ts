@@ -1,6 +1,7 @@
 // A tool of the gateway's own. It stands behind the steps like the tools of servers: it is listed after them, and its calls are logged,
 // filtered and counted. Its name never changes, because the words of other results name it.
 import type { Exchange } from './exchange.ts';
+import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
 import { toPlain } from './raw-object.ts';
 import type { ResultObject } from './raw-object.ts';
@@ -23,6 +24,11 @@ export function isOwnEntry(entry: object): boolean {
   return MARK in entry;
 }
 
+/** Whether a request is for the exchange's own tool, and not for one that a server calls the same. */
+export function isOwnCall({ method, params, ownTool }: Exchange): boolean {
+  return method === 'tools/call' && ownTool !== undefined && params.name === ownTool.name;
+}
+
 /** Lets `handle` answer, unless the request is for the exchange's own tool; adds that to the last page of tools. */
 export function handleWithOwn(
   exchange: Exchange,
@@ -32,7 +38,7 @@ export function handleWithOwn(
   const own = method === 'tools/call' || method === 'tools/list' ? exchange.ownTool : undefined;
   if (!own) return handle(exchange);
   if (method === 'tools/list') return list(exchange, own, handle);
-  return exchange.params.name === own.name ? own.run(exchange) : handle(exchange);
+  return isOwnCall(exchange) ? own.run(exchange) : handle(exchange);
 }
 
 async function list(
@@ -41,6 +47,8 @@ async function list(
   handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
 ): Promise<ResultObject> {
   const result = toPlain(await handle(exchange));
-  if (!Array.isArray(result.tools) || result.nextCursor !== undefined) return result;
-  return { ...result, tools: [...(result.tools as JsonObject[]), entry] };
+  if (!Array.isArray(result.tools)) return result;
+  // One that a server calls the same cannot be called by this client.
+  const others = (result.tools as unknown[]).filter((tool) => !isObject(tool) || tool.name !== entry.name);
+  return { ...result, tools: result.nextCursor === undefined ? [...others, entry] : others };
 }

@@ -1,16 +1,17 @@
 // A chat completion as the answer to a sampling request.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { dictionary } from '../../shared/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 /** Why it ended; other words are passed on, which the protocol allows. */
-const STOP_REASONS: Record<string, string> = {
+const STOP_REASONS: Record<string, string> = dictionary({
   stop: 'endTurn',
   length: 'maxTokens',
   tool_calls: 'toolUse',
   function_call: 'toolUse',
   content_filter: 'contentFilter',
-};
+});
 
 export function fromChat(completion: JsonObject, model: string): JsonObject {
   const choice: unknown = Array.isArray(completion.choices) ? completion.choices[0] : undefined;

@@ -67,7 +67,7 @@ export class HeldCall implements Asking {
   settle(answers: Record<string, Answer>, by: AnsweredBy): void {
     this.#means.log.info({ exchange: this.exchange.id, by }, 'ask.answered');
     for (const [key, open] of this.#open) {
-      const answer = answers[key];
+      const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
       if (!answer) continue;
       this.#open.delete(key);
       open.ask.onAnswered?.(by);

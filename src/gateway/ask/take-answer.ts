@@ -14,6 +14,7 @@ import { isChange } from './is-change.ts';
 import type { Means } from './means.ts';
 import { describeProblem } from './problem.ts';
 import type { Answer, Question } from './round.ts';
+import { dictionary } from '../../shared/dictionary.ts';
 
 /** A model that does not manage to answer is stopped: it would ask for ever. */
 const MAX_ATTEMPTS = 5;
@@ -59,7 +60,7 @@ function bring({ answer, isDeclined }: Given, round: HeldRound, means: Means): s
     return undefined;
   }
   if (!means.takesWords(round)) return 'This was not taken as an answer: only the user can give it, on the page.';
-  const answers: Record<string, Answer> = {};
+  const answers: Record<string, Answer> = dictionary();
   for (const question of questions) {
     const read = isDeclined ? { action: 'decline' as const } : readAnswer(question, questions.length, answer);
     if (typeof read !== 'string') answers[question.key] = read;
@@ -72,7 +73,7 @@ function bring({ answer, isDeclined }: Given, round: HeldRound, means: Means): s
 
 function readAnswer({ key, ask }: Question, count: number, given: unknown): Answer | string {
   if (ask.params?.mode === 'url') return { action: 'accept' };
-  const own = count === 1 ? given : isObject(given) ? given[key] : undefined;
+  const own = count === 1 ? given : isObject(given) && Object.hasOwn(given, key) ? given[key] : undefined;
   if (own === undefined) return `There is no answer to the question ${JSON.stringify(key)}.`;
   const { content, problems } = validateAnswer(ask.params?.requestedSchema, own);
   if (content) return { action: 'accept', content };

@@ -39,7 +39,8 @@ export function toAsk(method: string, params: JsonObject | undefined): Ask {
       ...rest,
       ...(Object.keys(meta).length > 0 && { _meta: meta }),
     },
-    ...(typeof key === 'string' && { key }),
+    // Clients that keep questions in an object would lose one with this key.
+    ...(typeof key === 'string' && key !== '__proto__' && { key }),
     ...(human === true && { human }),
   };
 }

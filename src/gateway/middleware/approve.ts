@@ -55,9 +55,9 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
         tools.learn(exchange, outcome.result);
         return outcome;
       }
-      if (exchange.ownTool) return next(); // it brings an answer, and does nothing else
       const isCall = exchange.method === 'tools/call';
       const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
+      if (exchange.ownTool?.name === tool) return next(); // it brings an answer, and does nothing else
       // Before tools are listed, a name that a step has changed seems to be of another tool.
       await tools.checkListed(tool, exchange, { lookUp, originOf });
       const judged = { name: tool, origin: originOf?.('tools', tool) };

@@ -2,6 +2,7 @@
 // judged twice: as it is written, and again when it is known which server would be asked, and by which URI (`resourceGuard`).
 import { isObject } from '../../protocol/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../protocol/step.ts';
+import { dictionary } from '../../shared/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { UriRule } from './uri-rule.ts';
 
@@ -10,10 +11,10 @@ interface List {
   key: string;
 }
 
-const LISTS: Record<string, List> = {
+const LISTS: Record<string, List> = dictionary({
   'resources/list': { area: 'resources', key: 'uri' },
   'resources/templates/list': { area: 'resourceTemplates', key: 'uriTemplate' },
-};
+});
 const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 'completion/complete'];
 
 /** `named` handles tools and prompts. */

@@ -45,19 +45,20 @@ export class MappedArea {
   }
 
   /** What the rest of the chain calls it, if that is known and still holds. */
-  known(name: string, { scope }: StepExchange): string | undefined {
+  known(name: string, { scope, ownTool }: StepExchange): string | undefined {
     const table = this.#table(scope);
-    return table.stale ? undefined : table.owner(name);
+    return table.stale ? undefined : table.owner(name, ownTool?.name === name);
   }
 
   /** The same, looked for where it is not. `unlisted`: it is neither shown nor kept from clients. */
   async resolve(
     name: string,
-    { scope }: StepExchange,
+    { scope, ownTool }: StepExchange,
     around: Around,
   ): Promise<{ own: string } | 'kept back' | 'unlisted'> {
     let table = this.#table(scope);
-    const known = table.owner(name);
+    const isOwn = ownTool?.name === name;
+    const known = table.owner(name, isOwn);
     if (known === undefined || table.stale) {
       try {
         table = await this.#renew(scope, around);
@@ -65,9 +66,9 @@ export class MappedArea {
         if (known === undefined) throw thrown; // else the server is away, and what was known of it has to do
       }
     }
-    const own = table.owner(name);
+    const own = table.owner(name, isOwn);
     if (own !== undefined) return { own };
-    return table.has(name) ? 'kept back' : 'unlisted';
+    return table.has(name, isOwn) ? 'kept back' : 'unlisted';
   }
 
   /** Why the server of something unlisted is not up; undefined where it is, and where the step would keep it from clients. */

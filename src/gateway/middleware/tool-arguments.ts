@@ -7,6 +7,7 @@ import type { Listed } from './list-all.ts';
 import type { Around } from './mapped-area.ts';
 import { toNameRule } from './name-rule.ts';
 import { badOption } from './step-options.ts';
+import { dictionary } from '../../shared/dictionary.ts';
 
 /** By name or glob of the tool; where several fit, the later one counts. */
 export type ToolArguments = Record<string, JsonObject>;
@@ -27,10 +28,10 @@ export function readArguments(step: string, given: ToolArguments): ArgumentsOf {
 }
 
 /** The requests that run a tool with arguments, and where these and its name stand in them. */
-export const RUNNING: Readonly<Record<string, { name: string; args: string }>> = {
+export const RUNNING: Readonly<Record<string, { name: string; args: string }>> = dictionary({
   'tools/call': { name: 'name', args: 'arguments' },
   'interaction.start': { name: 'toolName', args: 'initialParams' },
-};
+});
 
 export interface Editing {
   argumentsOf: ArgumentsOf;
@@ -48,7 +49,7 @@ export function runEdited(
   const places = RUNNING[exchange.method];
   if (!places) return undefined;
   const tool = exchange.params[places.name];
-  if (typeof tool !== 'string' || exchange.ownTool) return next();
+  if (typeof tool !== 'string' || exchange.ownTool?.name === tool) return next();
   const run = (): Promise<Outcome> => {
     const set = argumentsOf(tool, around.originOf?.('tools', tool));
     const given = exchange.params[places.args] ?? {};

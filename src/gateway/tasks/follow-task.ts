@@ -6,6 +6,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Ask } from '../../protocol/exchange.ts';
+import { dictionary } from '../../shared/dictionary.ts';
 import { orAborted } from '../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
@@ -135,7 +136,7 @@ async function answerTask(task: TaskState, following: Following): Promise<boolea
   }
   const open = Object.entries(task.inputRequests ?? {}).filter(([key]) => !answered.has(key));
   if (open.length === 0) return false;
-  const inputResponses: JsonObject = {};
+  const inputResponses: JsonObject = dictionary();
   const ask = async ([key, question]: (typeof open)[number]): Promise<void> => {
     const answer = answers.answer({ ...question, key }, signal);
     inputResponses[key] = await orAborted(answer, signal, () => signal.reason as Error);

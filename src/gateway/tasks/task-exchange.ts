@@ -3,15 +3,16 @@
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { dictionary } from '../../shared/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Task } from './task.ts';
 
 /** What a client declares to be asked this. */
-const NEEDS: Record<string, string> = {
+const NEEDS: Record<string, string> = dictionary({
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
   'roots/list': 'roots',
-};
+});
 
 export class TaskExchange extends DelegatedExchange {
   readonly #task: Task;

@@ -12,6 +12,7 @@ import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { dictionary } from '../../shared/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
 import { META } from '../dialect/meta.ts';
@@ -36,11 +37,11 @@ export interface AskRoutingOptions {
 /** Abandoned calls that are remembered one by one. */
 const MAX_ABANDONED = 1000;
 
-const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = {
+const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = dictionary({
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
   'roots/list': 'roots',
-};
+});
 
 export class AskRouting {
   readonly #options: AskRoutingOptions;

@@ -3,6 +3,7 @@
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { dictionary } from '../../../shared/dictionary.ts';
 import { randomId } from '../../../shared/ids.ts';
 import type { Features } from '../revisions.ts';
 import { toOlderSampling } from './older-sampling.ts';
@@ -41,7 +42,7 @@ function toElicitation(params: JsonObject, features: Features): SpelledAsk {
 
 /** 2025-06-18 knows no titles of choices, no choice of several, and no defaults but of booleans. */
 function toForm({ $schema, properties, required, ...rest }: JsonObject) {
-  const fields: JsonObject = {};
+  const fields: JsonObject = dictionary();
   const several = new Map<string, { key: string; value: string }[]>();
   for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
     const choices = isObject(field) && field.type === 'array' ? choicesOf(field.items) : undefined;
@@ -75,7 +76,7 @@ function choicesOf(items: unknown): { value: string; title: string }[] | undefin
 }
 
 function gathered(content: JsonObject, several: Map<string, { key: string; value: string }[]>): JsonObject {
-  const rest = { ...content };
+  const rest: JsonObject = dictionary(content);
   for (const [name, options] of several) {
     rest[name] = options.filter(({ key }) => content[key] === true).map(({ value }) => value);
     for (const { key } of options) delete rest[key];

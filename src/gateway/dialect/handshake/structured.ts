@@ -4,6 +4,7 @@ import { copyNumbers } from '../../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
+import { dictionary } from '../../../shared/dictionary.ts';
 
 export function wrapStructured(result: JsonObject, features: Features): JsonObject {
   const { structuredContent } = result;
@@ -40,7 +41,7 @@ function mayBeObject(type: unknown): boolean {
 function reroot(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(reroot);
   if (!isObject(schema) || typeof schema.$id === 'string') return schema;
-  const moved: JsonObject = {};
+  const moved: JsonObject = dictionary();
   for (const [key, value] of Object.entries(schema)) {
     const pointer = (key === '$ref' || key === '$dynamicRef') && typeof value === 'string' && /^#(\/|$)/.test(value);
     if (pointer) moved[key] = `#/properties/result${value.slice(1)}`;

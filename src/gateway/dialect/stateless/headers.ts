@@ -2,6 +2,7 @@
 // reads the body must check that the two agree: a lying header could slip a call past a policy on the way (matrix §2.8).
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { dictionary } from '../../../shared/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { META } from '../meta.ts';
 import { decodeHeader } from './header-value.ts';
@@ -39,14 +40,14 @@ export function namedBy(method: string, params: JsonObject): string | undefined 
   return typeof value === 'string' ? value : undefined;
 }
 
-const NAME_FIELD: Record<string, string> = {
+const NAME_FIELD: Record<string, string> = dictionary({
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
   'tasks/get': 'taskId',
   'tasks/update': 'taskId',
   'tasks/cancel': 'taskId',
-};
+});
 
 function cut(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;

@@ -10,6 +10,7 @@ import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { dictionary } from '../../../shared/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { ASKABLE, cannotBeAsked, missingCapability } from '../ask.ts';
@@ -177,7 +178,7 @@ export class StatelessExchange extends ServedExchange {
   }
 
   #questions(): JsonObject {
-    const questions: JsonObject = {};
+    const questions: JsonObject = dictionary();
     for (const [key, open] of this.#open ?? []) {
       open.isSent = true;
       questions[key] = toQuestion(open.ask);

@@ -1,4 +1,5 @@
 // The configuration of a command: found, checked, and its problems told. What is wrong goes to stderr, all of it at once.
+import { existsSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import type { ParleyConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
@@ -41,7 +42,10 @@ export function configured(
   const tell = isUsable && onWarning ? onWarning : (line: string) => print.note(line);
   for (const line of problemLines(loaded)) tell(line);
   if (isUsable) return { ...loaded, path, config };
-  print.problem(`${shown(path)} cannot be used. Correct it, then run: ${program()} check ${shown(path)}`);
+  // Of a file that is not there all has been said.
+  if (path !== undefined && existsSync(path)) {
+    print.problem(`${shown(path)} cannot be used. Correct it, then run: ${program()} check ${shown(path)}`);
+  }
   return undefined;
 }
 

@@ -12,7 +12,7 @@ const OURS = ['mcp-parley', 'mcp-parley/flow'];
 export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
   const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: file, reason });
   const path = resolve(file);
-  if (!existsSync(path)) throw bad('there is no such file');
+  if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
   const module = await importAnew(path, OURS).catch((thrown: unknown) => {
     throw bad(whyNotImported(thrown));
   });

@@ -7,6 +7,9 @@ import { buildGateway } from '../config/build.ts';
 import { findConfig } from '../config/find.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { CommandAddress } from '../gateway/upstream/address.ts';
+import { GatewayError } from '../shared/errors.ts';
+import { whyNotStarted } from './why-not-started.ts';
 import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
 import { within } from '../gateway/upstream/within.ts';
 import { surroundings } from './around.ts';
@@ -52,7 +55,7 @@ export async function reach(wanted: Reach, answering: Answering, print: Printer)
     if (own) return overSocket(own, options, partOf(url));
     return overUrl(await connect({ url, headers }, options), wanted);
   }
-  if (server !== undefined) return overCommand(await connect(wrappedAddress(server), options));
+  if (server !== undefined) return overCommand(await connectTo(server, options));
   if (config === undefined) {
     const { found, isTold } = await runningGateway(wanted, print);
     if (found) return overSocket(found, options);
@@ -84,6 +87,16 @@ function overUrl(client: Client, { url = '', headers, timeoutMs: ms = STATUS_MS 
     return status && serversOf(status, partOf(url));
   };
   return { client, servers, close: () => client.close() };
+}
+
+/** In the words of `wrap`, which say what to do. */
+function connectTo(server: CommandAddress, options: ConnectOptions): Promise<Client> {
+  return connect(wrappedAddress(server), options).catch((thrown: unknown) => {
+    if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('UPSTREAM_')) throw thrown;
+    const { message: reason } = thrown;
+    const why = whyNotStarted({ server, reason, waitedMs: 0, stderr: '', isGarbled: false, isOnce: true });
+    throw new Error(why, { cause: thrown });
+  });
 }
 
 function overCommand(client: Client): Reached {

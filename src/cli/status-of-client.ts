@@ -2,11 +2,12 @@
 import type { Client } from '../client/client.ts';
 import type { ServerStatus } from './status-page.ts';
 
-export function itself({ server, transport }: Client): ServerStatus {
+/** `tools`: how many it has, where that is known. */
+export function itself({ server, transport }: Client, tools: number | null = null): ServerStatus {
   const { info, dialect, revision } = server;
   const { name, version } = info;
   return {
     ...{ name, state: 'ready', info: { name, version }, era: dialect, revision, transport },
-    ...{ tools: null, failure: null, toolNames: [] },
+    ...{ tools, failure: null, toolNames: [] },
   };
 }

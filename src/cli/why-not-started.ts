@@ -14,17 +14,21 @@ export interface NotStarted {
   isGarbled: boolean;
   /** The first of it, made safe to print. */
   garbage?: string | undefined;
+  /** Started for one command, which has other options than `wrap`. */
+  isOnce?: boolean | undefined;
 }
 
-export function whyNotStarted({ server, reason, waitedMs, ...written }: NotStarted): string {
+export function whyNotStarted({ server, reason, waitedMs, isOnce = false, ...written }: NotStarted): string {
   if (reason === undefined) {
     const said = 'url' in server ? '' : ` ${toWords(written)}.`;
     const did = 'url' in server ? 'answer' : 'start';
-    return `The server did not ${did} within ${waitedMs / 1000} s.${said} ${hintFor('did not answer', server)}`;
+    return `The server did not ${did} within ${waitedMs / 1000} s.${said} ${hintFor('did not answer', server, isOnce)}`;
   }
-  const plain = reason.replace(/^(?:Cannot reach|The connection to) [^:]+?(?: closed)?: (?!\/\/)/, '');
+  const plain = reason
+    .replace(/^(?:Cannot reach|The connection to) [^:]+?(?: closed)?: (?!\/\/)/, '')
+    .replace(/^Cannot reach (?=\w+:\/\/)/, '');
   const what = 'url' in server ? 'The server cannot be reached' : 'The server could not be started';
-  return `${what}: ${plain.replace(/[^.?]$/, '$&.')} ${hintFor(reason, server)}`;
+  return `${what}: ${plain.replace(/[^.?]$/, '$&.')} ${hintFor(reason, server, isOnce)}`;
 }
 
 function toWords({ stderr, isGarbled, garbage }: Pick<NotStarted, 'stderr' | 'isGarbled' | 'garbage'>): string {
@@ -34,18 +38,20 @@ function toWords({ stderr, isGarbled, garbage }: Pick<NotStarted, 'stderr' | 'is
     : words;
 }
 
-function hintFor(reason: string, server: CommandAddress | UrlAddress): string {
+function hintFor(reason: string, server: CommandAddress | UrlAddress, isOnce: boolean): string {
   if ('url' in server) return hintForUrl(reason, String(server.url));
   const line = commandLine(server);
   if (/command not found/.test(reason)) {
-    return 'Check its spelling, or give its full path: the PATH that a client passes on may lack what your shell has.';
+    const why = isOnce ? '.' : ': the PATH that a client passes on may lack what your shell has.';
+    return `Check its spelling, or give its full path${why}`;
   }
   if (/not allowed to run|working directory/.test(reason)) return 'Correct it, and start again.';
   if (/did not answer/.test(reason)) {
-    return `Perhaps it waits for something, serves no stdio, or is slow: run it by itself (${line}), or raise --start-timeout.`;
+    return `Perhaps it waits for something, serves no stdio, or is slow: run it by itself (${line}), or raise --${isOnce ? 'timeout' : 'start-timeout'}.`;
   }
   if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
-  return `Run it by itself to see what it lacks: ${line}. Variables that it needs are given by --env NAME=value.`;
+  const more = isOnce ? '' : ' Variables that it needs are given by --env NAME=value.';
+  return `Run it by itself to see what it lacks: ${line}.${more}`;
 }
 
 function hintForUrl(reason: string, url: string): string {

@@ -119,6 +119,18 @@ describe('why a server did not start', () => {
   const why = (reason: string | undefined, stderr = '', isGarbled = false) =>
     whyNotStarted({ server, reason, waitedMs: 2000, stderr, isGarbled });
 
+  it('of one command is told with the options of that', () => {
+    const once = (reason: string) =>
+      whyNotStarted({ server, reason, waitedMs: 0, stderr: '', isGarbled: false, isOnce: true });
+    expect(once('The connection to npx closed: exit code 1')).not.toContain('--env');
+    expect(once('npx did not answer initialize within 60000 ms')).toContain('or raise --timeout');
+    const away = { url: 'https://x.test/mcp' };
+    const reason = 'Cannot reach https://x.test/mcp: getaddrinfo ENOTFOUND x.test';
+    expect(whyNotStarted({ server: away, reason, waitedMs: 0, stderr: '', isGarbled: false })).toMatch(
+      /^The server cannot be reached: https:\/\/x\.test\/mcp: getaddrinfo ENOTFOUND x\.test\. /,
+    );
+  });
+
   it('is told with what to do', () => {
     expect(why('Cannot reach npx: command not found: npx; is it on PATH?')).toMatch(
       /^The server could not be started: command not found: npx; is it on PATH\? Check its spelling/,

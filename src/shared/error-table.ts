@@ -145,6 +145,10 @@ export const ERRORS = {
     'Cannot reach {server}: {reason}',
     'Check the command or URL, and that the server runs.',
   ]),
+  UPSTREAM_FAILED: row(-32603, 502, 'upstream', [
+    '{server} failed: {reason}',
+    "Look at the server's own log; the same request may succeed later.",
+  ]),
   UPSTREAM_INVALID: row(-32603, 502, 'upstream', [
     '{server} sent something invalid: {reason}',
     'Report it to the author of the server.',

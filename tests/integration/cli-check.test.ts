@@ -107,12 +107,15 @@ describe('parley check', () => {
     expect(JSON.parse(stdout)).toMatchObject({ servers: { a: { start: 'lazy' } }, listen: { port: 8470 }, limits });
   });
 
-  it('says where it has looked', async () => {
+  it('says what to do where there is no configuration', async () => {
     using own = new Home();
-    const { status, stdout } = await own.run(['check']);
+    const { status, stderr } = await own.run(['check']);
     expect(status).toBe(1);
-    expect(stdout).toContain('no configuration was found');
-    expect(stdout).toContain('parley.config.jsonc');
+    expect(stderr).toContain('no configuration was found');
+    expect(stderr).toContain('parley.config.jsonc');
+    const missing = await own.run(['serve', 'nothing.json']);
+    expect(missing.stderr).toContain('nothing.json is not there. Check the path.');
+    expect(missing.stderr).not.toContain('cannot be used');
   });
 
   it('is what serve says, too, before it starts anything', async () => {

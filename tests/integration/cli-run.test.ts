@@ -49,7 +49,11 @@ export const other = flow({ name: 'other' }, async () => 'the second');`,
   expect(await home.run(['run', two])).toMatchObject({ status: 1, stderr: expect.stringContaining('--flow') });
   expect(await home.run(['run', two, '--flow', 'other'])).toMatchObject({ status: 0, stdout: 'the second\n' });
   const absent = await home.run(['run', 'absent.ts']);
-  expect(absent).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('there is no such file') });
+  expect(absent).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('is not there. Check the path.'),
+  });
   const lost = home.write('lost.ts', `import './gone.ts';`);
   const { stderr } = await home.run(['run', lost]);
   expect(stderr).toContain('gone.ts');

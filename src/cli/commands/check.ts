@@ -13,7 +13,7 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import { surroundings } from '../around.ts';
 import type { CheckCommand } from '../command.ts';
-import { problemLines, shown } from '../configured.ts';
+import { missingLines, problemLines, shown } from '../configured.ts';
 import type { Printer } from '../print.ts';
 
 export async function check(command: CheckCommand, print: Printer): Promise<number> {
@@ -29,6 +29,7 @@ export async function check(command: CheckCommand, print: Printer): Promise<numb
     print.line(JSON.stringify({ path: path ?? null, ok: isGood, problems }, undefined, 2));
     return isGood ? 0 : 1;
   }
+  if (path === undefined) return tellMissing(print);
   // What is asked for goes to stdout: the configuration with --print, else the problems.
   for (const line of problemLines({ path, problems })) {
     if (command.print) print.note(line);
@@ -37,6 +38,13 @@ export async function check(command: CheckCommand, print: Printer): Promise<numb
   if (config && command.print) print.line(printConfig(withLimits(config), used));
   else print.line(verdict({ path, config, problems, isGood }, print));
   return isGood ? 0 : 1;
+}
+
+/** None was named, and none is here: what to do says more than where was looked. */
+function tellMissing(print: Printer): number {
+  print.problem('no configuration was found: none was named, and none is here.');
+  for (const line of missingLines()) print.note(line);
+  return 1;
 }
 
 interface Checked {

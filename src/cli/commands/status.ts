@@ -67,8 +67,8 @@ async function started(command: StatusCommand, print: Printer): Promise<Told | u
   const reached = await reach(command, {}, print);
   if (!reached) return undefined;
   try {
-    await reached.client.listTools().catch(() => []); // a server that is slow to start is waited for here
-    const servers = (await reached.servers()) ?? [itself(reached.client)];
+    const tools = await reached.client.listTools().catch(() => undefined); // a server that is slow to start is waited for here
+    const servers = (await reached.servers()) ?? [itself(reached.client, tools?.length)];
     const what = command.server ? serverName(command.server) : `the servers of ${shown(command.config)}`;
     return { head: `Started for this: ${what}`, json: {}, servers };
   } finally {

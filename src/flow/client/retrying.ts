@@ -13,7 +13,7 @@ export interface Patience {
 }
 
 const BUSY = -32000;
-const AWAY = new Set(['UPSTREAM_CLOSED', 'UPSTREAM_UNREACHABLE']);
+const AWAY = new Set(['UPSTREAM_CLOSED', 'UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED']);
 
 export async function patiently<T>(request: () => Promise<T>, patience: Patience): Promise<T> {
   const { attempts, backoffMs, onFeedback } = patience;

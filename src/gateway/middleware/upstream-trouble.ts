@@ -8,6 +8,7 @@ const TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'UPSTREAM_TIMEOUT',
   'UPSTREAM_CLOSED',
   'UPSTREAM_UNREACHABLE',
+  'UPSTREAM_FAILED',
   'UPSTREAM_BUSY',
 ]);
 

@@ -15,7 +15,7 @@ const DEFAULT_POLL_MS = 1000;
 const [MIN_POLL_MS, MAX_POLL_MS] = [20, 60_000];
 /** Polls in a row that may fail before a task that may well be running is given up. */
 const MAX_FAILURES = 5;
-const PASSING = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_BUSY'];
+const PASSING = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_BUSY'];
 const ENDED = ['completed', 'failed', 'cancelled'];
 const STATUSES = ['working', 'input_required', ...ENDED];
 const CANCEL_MS = 5000;

@@ -66,7 +66,11 @@ test('other 4xx with JSON-RPC is the error of the server; without it the status 
 });
 
 test('5xx is an outage also with JSON-RPC, whose words are kept and whose length is not', () => {
-  expect(read(500, body(-32603, 'boom'))).toMatchObject({ message: 'Cannot reach http://x/mcp: HTTP 500: boom' });
+  expect(read(500, body(-32603, 'boom'))).toMatchObject({
+    message: 'http://x/mcp failed: HTTP 500: boom',
+    status: 500,
+  });
+  expect(read(500, '<html>')).toMatchObject({ message: 'Cannot reach http://x/mcp: HTTP 500' });
   expect(read(500, body(-32603, 'x'.repeat(10_000))).message.length).toBeLessThan(600);
 });
 

@@ -32,7 +32,8 @@ export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server:
   if (isSessionLost(status, said))
     return new GatewayError('UPSTREAM_UNREACHABLE', { server, status, reason, session: 'lost' });
   if (said && status < 500) return new ProtocolError(said.code, said.message, said.data);
-  return new GatewayError('UPSTREAM_UNREACHABLE', { server, status, reason });
+  // One that answers in JSON-RPC was reached: it is in trouble itself.
+  return new GatewayError(said ? 'UPSTREAM_FAILED' : 'UPSTREAM_UNREACHABLE', { server, status, reason });
 }
 
 function saidIn(body: unknown): Said | undefined {

@@ -18,6 +18,9 @@ import type { Link } from './link.ts';
 import type { LinkWire } from './link-wire.ts';
 import { patiently } from './patiently.ts';
 
+/** Of the older transport, whose URL mostly answers to nothing else. */
+const USELESS = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED', 'UPSTREAM_INVALID'] as const;
+
 interface Opened {
   link: Link;
   wire: LinkWire;
@@ -50,7 +53,7 @@ export async function negotiate(route: Route, options: NegotiateOptions): Promis
     if (!fallback || !isWrongTransport(thrown)) throw thrown;
     return negotiate(fallback, options).catch((second: unknown) => {
       // Both failed: what the newer transport said is of more use, unless somebody was there behind the older one.
-      throw isCode(second, 'UPSTREAM_UNREACHABLE') || isCode(second, 'UPSTREAM_INVALID') ? thrown : second;
+      throw USELESS.some((code) => isCode(second, code)) ? thrown : second;
     });
   }
 }

@@ -101,7 +101,7 @@ function edit(folded: Folded, { k, v, src, ts }: Extract<Entry, { t: 'edit' }>):
   const old = folded.told[at] as AnswerEntry | undefined;
   if (!old) return;
   const later = folded.told.splice(at).slice(1);
-  const { no: _, ...rest } = old;
+  const { no: _no, at: _at, meta: _meta, ...rest } = old;
   const answers = later.filter((entry) => entry.t === 'ans').map((entry) => ({ ...entry, moved: true as const }));
   folded.told.push({ ...rest, a: old.a + 1, v, src, ts }, ...answers);
   count(folded, k, old.a + 1);

@@ -70,7 +70,7 @@ export interface InteractionGetStateResult {
   history: {
     turnId: number;
     prompt: Prompt;
-    response: { value?: unknown; timestamp: number };
+    response: { value?: unknown; timestamp: number; metadata?: { [key: string]: unknown } };
     timestamp: number;
   }[];
   currentPrompt?: Prompt;

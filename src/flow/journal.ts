@@ -114,6 +114,9 @@ export interface AnswerEntry {
   f?: string | undefined;
   /** A new version asked it before an effect that had been done by then. */
   early?: true | undefined;
+  /** When the user answered, by the client's clock, and what the client says of it. */
+  at?: number | undefined;
+  meta?: Record<string, unknown> | undefined;
   /** Fingerprint of all that was shown; see question/pin.ts. */
   p?: string | undefined;
   /** The prompt as it was shown. Not in tokens, which have no room for it. */

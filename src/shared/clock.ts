@@ -12,6 +12,9 @@ export function ticksOf(clock: Clock): number {
   return clock.ticks?.() ?? clock.now();
 }
 
+/** Node's timers ring at once where they are set for longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   // Not `performance.now()`, which is the same but loads ten parts of Node when it is first called.
@@ -20,8 +23,13 @@ export const systemClock: Clock = {
     return seconds * 1e3 + nanoseconds / 1e6;
   },
   after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    timer.unref();
+    let timer: NodeJS.Timeout;
+    const wait = (left: number): void => {
+      const rest = left - MAX_TIMER_MS;
+      timer = rest > 0 ? setTimeout(() => wait(rest), MAX_TIMER_MS) : setTimeout(callback, left);
+      timer.unref();
+    };
+    wait(ms);
     return () => clearTimeout(timer);
   },
 };

@@ -30,6 +30,27 @@ test('with all answers from a file and arguments', async () => {
   });
 });
 
+test('more answers from a file than a client may give in a second, and optional ones left out', async () => {
+  const quiz = home.write(
+    'quiz.mjs',
+    `import { flow } from 'mcp-parley/flow';
+export const quiz = flow({ name: 'quiz' }, async (ask) => {
+  const given = [];
+  for (let at = 0; at < 30; at++) given.push(await ask.number('q', { message: 'Q?', alone: true }));
+  const note = await ask.text('note', { message: 'Note?', required: false });
+  return { sum: given.reduce((a, b) => a + b), note: note ?? null };
+});
+`,
+  );
+  const keys = Array.from({ length: 30 }, (_, at) => (at === 0 ? 'q' : `q#${at + 1}`));
+  const file = answers(Object.fromEntries(keys.map((key) => [key, 1])));
+  const { status, stdout, stderr } = await home.run(['run', quiz, '--answers', file]);
+  expect({ status, stderr, result: stdout && JSON.parse(stdout) }).toEqual({
+    ...{ status: 0, stderr: '' },
+    result: { sum: 30, note: null },
+  });
+});
+
 test('where nobody can type, what has no answer that fits is named', async () => {
   const missing = await home.run(['run', trip, '--arg', 'city=Oslo']);
   expect(missing).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('seat: Which seat?\nGive') });

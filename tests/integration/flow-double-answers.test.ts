@@ -125,6 +125,20 @@ test('a tool that the gateway plays by its forms takes two answers in a row for 
   socket.close();
 });
 
+test('when the user answered and what the client says of it are checked, and kept', async () => {
+  const { wire, socket, start } = await connected(ports['a server']!);
+  const sessionId = await start('mail');
+  const respond = (response: Json) => wire.request('interaction.respond', { sessionId, response });
+  for (const wrong of [{ timestamp: 'yesterday' }, { timestamp: -1 }, { metadata: 'x' }, { metadata: [1] }]) {
+    expect((await respond({ value: true, ...wrong })).error?.code).toBe(-32602);
+  }
+  const about = { timestamp: 1_700_000_000_123, metadata: { tool: 'mouse' } };
+  expect((await respond({ value: true, ...about })).result).toMatchObject({ accepted: true });
+  const { result } = await wire.request('interaction.getState', { sessionId });
+  expect(result).toMatchObject({ history: [{ response: { value: true, ...about } }] });
+  socket.close();
+});
+
 test('on 2026-07-28 two answers in a row answer one question', async () => {
   const { wire, socket } = await socketWire(ports['a server']!, { 'x-user': 'bob' });
   const ask = (method: string, params: Json) => {

@@ -5,6 +5,7 @@ import { exploreFile } from '../../flow/explore/explore-file.ts';
 import { NOTHING } from '../../flow/explore/explored.ts';
 import { toExplored } from '../../flow/explore/explored-file.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
+import { isRequired } from '../../flow/question/to-json-schema.ts';
 import type { GivenAnswer } from '../../flow/session/requests.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
 import { settled } from '../../flow/session/turn.ts';
@@ -26,7 +27,8 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
   try {
     const flow = await loadFlow(command.file, command.flow);
     const answers = command.answers === undefined ? {} : readAnswers(command.answers);
-    sessions = new Sessions([flow]);
+    // The answers are the user's own, and may come as fast as a file is read.
+    sessions = new Sessions([flow], { limits: { respondsPerSecond: Infinity } });
     const args = toArguments(command.args, {}, await schemaOf(flow, command, print));
     return finish(await play(flow, { sessions, args, answers }), command, print);
   } catch (thrown) {
@@ -75,10 +77,13 @@ async function play(flow: AnyFlow, { sessions, args, answers }: Playing): Promis
   return turn;
 }
 
-/** Each is tried once: the same answer would be refused again. */
+/** Each is tried once: the same answer would be refused again. What is optional is left out where nobody can type. */
 function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
-  return questions.flatMap(({ key, promptId, attempt }) => {
-    return attempt === 1 && Object.hasOwn(answers, key) ? [{ promptId, value: answers[key] }] : [];
+  return questions.flatMap((question) => {
+    const { key, promptId, attempt } = question;
+    if (attempt > 1) return [];
+    if (Object.hasOwn(answers, key)) return [{ promptId, value: answers[key] }];
+    return process.stdin.isTTY || isRequired(question) ? [] : [{ promptId }];
   });
 }
 

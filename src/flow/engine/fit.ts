@@ -20,6 +20,8 @@ export interface Incoming {
   no?: AskFailure | undefined;
   src: Source;
   via: Via;
+  at?: number | undefined;
+  meta?: Record<string, unknown> | undefined;
   /** As it was put. */
   question?: Question | undefined;
   /** A file or a secret that was taken into the store. */
@@ -59,7 +61,7 @@ function fitIncoming(incoming: Incoming, spec: Spec, run: Run): Fitting | undefi
   }
   const entry: AnswerEntry = { t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now };
   if (consent !== undefined) entry.f = consent;
-  if (incoming.question) keepShown(entry, incoming.question);
+  if (incoming.question) keepShown(entry, incoming.question, incoming);
   if (no !== undefined) {
     incoming.verdict = 'accepted';
     entry.no = no;
@@ -101,14 +103,16 @@ export function toKept(incoming: Incoming, ts: number): AnswerEntry | undefined 
   if (no !== undefined) entry.no = no;
   else if (checked.value !== undefined) entry.v = checked.value;
   if (question.consent !== undefined) entry.f = question.consent;
-  keepShown(entry, question);
+  keepShown(entry, question, incoming);
   return entry;
 }
 
 /** With more choices than this the words of a question are not written down again with every answer. */
 const MAX_CHOICES = 50;
 
-function keepShown(entry: AnswerEntry, { pin, prompt }: Question): void {
+function keepShown(entry: AnswerEntry, { pin, prompt }: Question, { at, meta }: Incoming): void {
+  if (at !== undefined) entry.at = at;
+  if (meta !== undefined) entry.meta = meta;
   if (pin !== undefined) entry.p = pin;
   if ((prompt.choices?.length ?? 0) <= MAX_CHOICES && prompt.schema === undefined) entry.q = prompt;
 }

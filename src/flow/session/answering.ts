@@ -26,7 +26,10 @@ export interface Taken {
 
 export async function toIncoming(setup: Setup, stored: StoredSession, request: AnswerRequest): Promise<Taken> {
   const { header } = stored;
-  for (const { value } of request.answers) refuseMalice(value, header.id, setup.limits);
+  for (const { value, meta } of request.answers) {
+    refuseMalice(value, header.id, setup.limits);
+    refuseMalice(meta, header.id, setup.limits);
+  }
   const again = await toAgain(setup, stored, request.answers);
   if (again) return { incoming: [], header, again };
   react(header, 'respond');
@@ -113,9 +116,9 @@ interface Taking {
 
 async function take(setup: Setup, { header, question, answer, request }: Taking): Promise<Incoming> {
   const { key: k, attempt: a } = question;
-  const { no, value: v } = answer;
+  const { no, value: v, at, meta } = answer;
   const via = request.via ?? header.via;
-  const incoming: Incoming = { t: 'in', k, a, v, no, src: request.src ?? 'human', via, question };
+  const incoming: Incoming = { t: 'in', k, a, v, no, src: request.src ?? 'human', via, at, meta, question };
   const { secret: isSecret = false, kind } = question;
   // Everything else is checked where its question arises.
   if (no !== undefined || (!isSecret && kind !== 'file')) return incoming;

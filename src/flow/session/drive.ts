@@ -350,8 +350,8 @@ export class Drive {
       this.run.stepStarted(want);
       this.began.add(spec.key);
       const signal = () => (spec.options.cleanup ? this.#stop : this.#signal).signal;
-      const { id: sessionId, principal } = header;
-      const step = { setup, sessionId, principal, spec, folded: this.#folded, signal };
+      const { id: sessionId, principal, deadline } = header;
+      const step = { setup, sessionId, principal, deadline, spec, folded: this.#folded, signal };
       void runStep(step).then((entry) => this.run.stepFinished(want, entry));
     }
   }

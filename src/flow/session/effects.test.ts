@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { until } from '../../../tests/helpers/until.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { StepOptions } from '../authoring/step.ts';
 import { flow } from '../define.ts';
@@ -237,5 +238,59 @@ describe('sleeping', () => {
     const last = await settled(event.turn);
     expect(last.header.state).toBe('completed');
     expect(last.result).toBeGreaterThanOrEqual(began + 10 * 60_000);
+  });
+});
+
+describe('a sleep', () => {
+  const nap = (span: '30d' | '2h', duration: '60d' | '1h') =>
+    flow({ name: 'nap', limits: { duration } }, async (ask) => {
+      await ask.text('city', { alone: true });
+      await ask.sleep('nap', span);
+      return 'woken';
+    });
+  const begun = async (tool: ReturnType<typeof nap>, store = memoryStore()) => {
+    const sessions = new Sessions([tool], { store, log: createLog({ level: 'silent' }), leaseMs: 100 });
+    const { header } = await sessions.start({ principal: 'me', tool: 'nap' });
+    const session = { principal: 'me', sessionId: header.id };
+    const turn = await sessions.answer({ ...session, answers: [{ promptId: 'city~1', value: 'Oslo' }] });
+    return { sessions, session, turn };
+  };
+
+  it('of a month is not over at once', async () => {
+    const { sessions, turn } = await begun(nap('30d', '60d'));
+    const early = await Promise.race([settled(turn), new Promise((resolve) => setTimeout(resolve, 100, 'asleep'))]);
+    expect(early).toBe('asleep');
+    await sessions.close();
+  });
+
+  it('that is longer than its session may last is refused at once', async () => {
+    const { turn } = await begun(nap('2h', '1h'));
+    expect((await settled(turn)).failure).toMatchObject({
+      name: 'FLOW_MISUSED',
+      message: expect.stringContaining('limits.duration') as string,
+    });
+  });
+
+  it('goes on in another process, and wakes when its time has come', async () => {
+    const clock = manualClock();
+    const store = memoryStore({ clock });
+    const options = { store, clock, log: createLog({ level: 'silent' }) };
+    const first = new Sessions([nap('30d', '60d')], options);
+    const { header } = await first.start({ principal: 'me', tool: 'nap' });
+    const session = { principal: 'me', sessionId: header.id };
+    await first.answer({ ...session, answers: [{ promptId: 'city~1', value: 'Oslo' }] });
+    await first.close(); // its lease runs out
+    const second = new Sessions([nap('30d', '60d')], options);
+    clock.move(60_000);
+    await second.sweep();
+    expect((await second.getState(session)).header.state).toBe('processing');
+    const ended = new Promise<unknown>((resolve) => {
+      second.on((event) => event.kind === 'turn' && void settled(event.turn).then(({ result }) => resolve(result)));
+    });
+    clock.move(31 * 86_400_000);
+    await second.sweep();
+    const over = until('it wakes', async () => (await second.getState(session)).header.state === 'completed');
+    await Promise.race([ended, over]);
+    expect((await second.getState(session)).outcome).toMatchObject({ result: 'woken' });
   });
 });

@@ -35,6 +35,9 @@ export interface GivenAnswer {
   /** Where it is not named: the question that was sent last to the client that answers; null where there was none. */
   sent?: SentPrompt | null | undefined;
   value?: unknown;
+  /** When the user answered, by the client's clock, and what the client says of it. */
+  at?: number | undefined;
+  meta?: Record<string, unknown> | undefined;
   /** It was not answered, and why. */
   no?: AskFailure | undefined;
 }

@@ -18,6 +18,8 @@ export interface StepRun {
   /** Whose the session is, as a hash. */
   principal: string;
   spec: StepSpec;
+  /** When its session is over, however busy it is. */
+  deadline?: number | undefined;
   folded: Folded;
   signal: () => AbortSignal;
 }
@@ -100,10 +102,14 @@ export async function inTime(run: StepRun, attempt: number, work: (step: StepCon
 }
 
 /** Until so long after it began, whichever process it began in. */
-function sleep({ setup, spec, folded }: StepRun): Promise<void> {
+async function sleep({ setup, spec, folded, deadline = Infinity }: StepRun): Promise<void> {
   const began = folded.intents.get(spec.key)?.entry.ts ?? setup.clock.now();
+  if (began + (spec.sleepMs ?? 0) > deadline) {
+    const reason = `a sleep (${spec.key}) that is longer than its session may last; raise limits.duration of the flow`;
+    throw new GatewayError('FLOW_MISUSED', { reason });
+  }
   const left = began + (spec.sleepMs ?? 0) - setup.clock.now();
-  return new Promise((resolve) => {
+  await new Promise<void>((resolve) => {
     if (left <= 0) resolve();
     else setup.clock.after(left, resolve);
   });

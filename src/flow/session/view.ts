@@ -15,7 +15,7 @@ import type { StoredSession } from '../store/store.ts';
 export interface PastTurn {
   turnId: number;
   prompt: Prompt;
-  response: { value?: unknown; action?: string; timestamp: number };
+  response: { value?: unknown; action?: string; timestamp: number; metadata?: Record<string, unknown> };
   timestamp: number;
 }
 
@@ -74,8 +74,9 @@ async function replay(header: Header, flow: AnyFlow, folded: ReturnType<typeof f
   return { kept: run.kept, shown };
 }
 
-function toResponse({ v, no, ts }: AnswerEntry): PastTurn['response'] {
-  return { ...(no === undefined ? !isSecretRef(v) && v !== undefined && { value: v } : { action: no }), timestamp: ts };
+function toResponse({ v, no, ts, at, meta }: AnswerEntry): PastTurn['response'] {
+  const said = no === undefined ? !isSecretRef(v) && v !== undefined && { value: v } : { action: no };
+  return { ...said, timestamp: at ?? ts, ...(meta && { metadata: meta }) };
 }
 
 /** Without secrets, and without what is asked now, though it was answered, or given, before. */

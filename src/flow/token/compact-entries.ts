@@ -67,13 +67,14 @@ function toRow(entry: Entry, elapsed: number, via: Header['via']): Row | undefin
 }
 
 function answerRow(entry: AnswerEntry, elapsed: number, via: Header['via']): Row | undefined {
-  const { k, v, a, ty, no, src, f, p, q } = entry;
+  const { k, v, a, ty, no, src, f, p, q, at, meta } = entry;
   const kind = KINDS.indexOf(ty);
   const [byVia, bySource] = [VIAS.indexOf(entry.via), SOURCES.indexOf(src)];
-  if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f, p, q))) return undefined;
+  if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f, p, q, at, meta))) return undefined;
   const refusal = no === undefined ? undefined : NOS.indexOf(no);
   if (refusal === -1) return undefined;
-  const unusual = [a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f];
+  const usually = [a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f];
+  const unusual = [...usually, at === undefined ? undefined : at - entry.ts, meta];
   return p === undefined ? [kind, k, v, elapsed, ...unusual] : [kind, k, v, elapsed, toPinBytes(p), ...unusual];
 }
 
@@ -119,18 +120,20 @@ function fromRow(row: Row, last: number, via: Header['via']): Entry {
   }
 }
 
-type AnswerRow = [number, string, unknown, number, number?, number?, number?, number?, string?];
+type AnswerRow = [number, string, unknown, number, number?, number?, number?, number?, string?, number?, unknown?];
 
 function fromAnswerRow(row: Row, last: number, via: Header['via']): AnswerEntry {
   // Tokens of older versions have no pin, and a number or nothing in its place.
   const pin = row[4] instanceof Uint8Array ? Buffer.from(row[4]).toString('base64url') : undefined;
   const plain = pin === undefined ? row : row.toSpliced(4, 1);
-  const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f] = plain as AnswerRow;
+  const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f, since, meta] = plain as AnswerRow;
+  const ts = last + elapsed;
   const no = refusal === undefined ? undefined : (NOS[refusal] as AnswerEntry['no']);
   return {
     ...{ t: 'ans', k, a, ty: KINDS[kind]!, ...given({ v, no }), src: SOURCES[source] as AnswerEntry['src'] },
     ...{ via: byVia === undefined ? via : (VIAS[byVia] as AnswerEntry['via']), ...given({ f, p: pin }) },
-    ts: last + elapsed,
+    ...given({ at: since === undefined ? undefined : ts + since, meta: meta as AnswerEntry['meta'] }),
+    ts,
   };
 }
 

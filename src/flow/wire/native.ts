@@ -88,7 +88,7 @@ class Native {
     const response = readObject(exchange.params, 'response');
     const promptId = readOptionalString(exchange.params, 'promptId');
     if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
-    const answers = [{ value: response.value, ...this.#meant(exchange, promptId) }];
+    const answers = [{ value: response.value, ...readAbout(response), ...this.#meant(exchange, promptId) }];
     const served = await this.#go(exchange, (session, sessions) =>
       sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
     );
@@ -213,6 +213,16 @@ function referenceOf({ params, client }: Exchange): Reference {
 function readTimeout({ timeout }: JsonObject): number | undefined {
   if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
   throw toInvalid('timeout', 'Must be a number of milliseconds');
+}
+
+/** What the client says of an answer. */
+function readAbout(response: JsonObject): Pick<GivenAnswer, 'at' | 'meta'> {
+  const { timestamp: at } = response;
+  if (at !== undefined && (typeof at !== 'number' || !Number.isFinite(at) || at < 0)) {
+    throw toInvalid('response.timestamp', 'Must be a number of milliseconds since 1970');
+  }
+  const meta = readOptionalObject(response, 'metadata', 'response.metadata');
+  return { ...(at !== undefined && { at }), ...(meta && Object.keys(meta).length > 0 && { meta }) };
 }
 
 function readStartId({ _meta: meta }: JsonObject): string | undefined {

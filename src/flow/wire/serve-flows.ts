@@ -75,11 +75,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const desk = options.tokens
     ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))
     : storedDesk(sessions);
-  const pushes = new Pushes(sessions.setup.log, (sessionId) => {
-    desk.sessions
-      .acknowledge(sessionId)
-      .catch((error: unknown) => sessions.setup.log.warn({ error }, 'flow.store-failed'));
-  });
+  const { pushes, stop } = telling(desk);
   const { listBytes = LIST_BYTES } = options;
   for (const flow of flows) addTool(server, flow, { called, listBytes });
   const declaration = declare(options, desk);
@@ -87,10 +83,6 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     options.interactive === false
       ? { 'interaction.start': notInteractive }
       : nativeMethods({ desk, pushes, isPlainTool: (name, client) => server.hasTool(name, client) });
-  const stop = desk.sessions.on((event) => {
-    if (event.kind === 'turn') pushes.happened(event.turn);
-    else if (event.kind === 'warning') pushes.warn(event);
-  });
   server.extend({
     asks: true,
     methods: { ...native, capabilities: () => declaration },
@@ -108,6 +100,19 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     },
   });
   return sessions;
+}
+
+/** Clients are told what happens by itself in their sessions. */
+function telling({ sessions }: Desk): { pushes: Pushes; stop: () => void } {
+  const { log } = sessions.setup;
+  const pushes = new Pushes(log, (sessionId) => {
+    sessions.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+  });
+  const stop = sessions.on((event) => {
+    if (event.kind === 'turn') pushes.happened(event.turn);
+    else if (event.kind === 'warning') pushes.warn(event);
+  });
+  return { pushes, stop };
 }
 
 /** Its list entry is what is declared and what was explored: the same from the first list to the last. */

@@ -114,7 +114,7 @@ describe('what a server asks that belongs to no request', () => {
     await tested.client.ping();
     expect(await watchers[0]!.ask!(ask)).toEqual({ action: 'accept', content: {} });
     fails = true;
-    await expect(watchers[0]!.ask!(ask)).rejects.toMatchObject({ code: 'INTERNAL', details: { step: 'answering' } });
+    await expect(watchers[0]!.ask!(ask)).rejects.toMatchObject({ code: 'STEP_FAILED', details: { step: 'answering' } });
   });
 
   it('has its secrets taken out by redact', async () => {

@@ -72,10 +72,10 @@ describe('hooks', () => {
       inner.progress({ progress: 1 });
       return { not: 'told' };
     });
-    await expect(call(exchange)).rejects.toMatchObject({ code: 'INTERNAL', details: { step: 'broken' } });
+    await expect(call(exchange)).rejects.toMatchObject({ code: 'STEP_FAILED', details: { step: 'broken' } });
     expect(exchange.sent).toEqual([]);
     const asking = chainOf([broken], (inner) => inner.ask({ method: 'roots/list' }));
-    await expect(asking('tools/call')).rejects.toMatchObject({ code: 'INTERNAL', details: { step: 'broken' } });
+    await expect(asking('tools/call')).rejects.toMatchObject({ code: 'STEP_FAILED', details: { step: 'broken' } });
   });
 });
 

@@ -121,7 +121,7 @@ describe('spans', () => {
     expect(await typeAfter('tools/call', { name: 'far_fails' })).toBe('tool_error');
     expect(await typeAfter('tools/call', { name: 'nobody_has_it' })).toBe('TOOL_NOT_FOUND');
     expect(await typeAfter('resources/read', { uri: 'x:y' })).toBe('ACCESS_DENIED');
-    expect(await typeAfter('prompts/list', {})).toBe('INTERNAL');
+    expect(await typeAfter('prompts/list', {})).toBe('STEP_FAILED');
   });
 
   it('have the active span as parent where the message names none, and as a link where it does', async () => {

@@ -39,6 +39,7 @@ export function hear(change: Change, connection: Connection, concerned: Concerne
 
 /** What changed while the server was away was told to nobody. */
 export function catchUp(upstream: Upstream, connection: Connection, concerned: Concerned): void {
+  concerned.taskOwners.forget(connection);
   void connection.repeatTo(upstream);
   for (const kind of LISTS) if (upstream.server.capabilities[kind]) hear({ kind }, connection, concerned);
   for (const uri of connection.uris) hear({ kind: 'resource', uri }, connection, concerned);

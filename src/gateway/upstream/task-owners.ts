@@ -31,6 +31,11 @@ export class TaskOwners {
     return principal === undefined ? undefined : { ...change, principal };
   }
 
+  /** After the server was away: a new process may give new tasks the names of old ones, of which nobody is told any more. */
+  forget(connection: Connection): void {
+    this.#principals.delete(connection);
+  }
+
   /** Where a task of this client runs; undefined when that is not known. */
   connectionOf(taskId: unknown, { principal }: ClientView): Connection | undefined {
     return typeof taskId === 'string' ? this.#connections.get(keyOf(taskId, principal)) : undefined;

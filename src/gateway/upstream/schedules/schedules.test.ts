@@ -123,6 +123,26 @@ test('nothing is misdelivered and nothing hangs', { timeout: 3_600_000 }, async 
   expect(delivered).toBeGreaterThan(SCHEDULES);
 });
 
+test('a task that has the name of one before the server died is told to nobody else', async () => {
+  const world = new World({ wire: 'stdio', onCancel: 'never answers', share: 'auto' });
+  for (const principal of PRINCIPALS) world.connect(KINDS[0], principal);
+  const actions: Action[] = [
+    { do: 'call', at: 0, tool: 'report', asTask: true },
+    { do: 'task', at: 0 },
+    { do: 'die', at: 0 },
+    { do: 'call', at: 1, tool: 'pay', asTask: true },
+    { do: 'disconnect', at: 1 },
+    { do: 'task', at: 1 },
+    { do: 'tell', at: 1 },
+  ];
+  for (const one of actions) {
+    perform(one, world);
+    await settled();
+  }
+  await world.end();
+  expect(world.problems).toEqual([]);
+});
+
 function perform(action: Action, world: World): void {
   const { people, calls, servers, questions } = world;
   if (action.do === 'connect') return void world.connect(action.kind, action.principal);

@@ -7,7 +7,7 @@ import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { NOTHING } from './explored.ts';
-import type { Explored } from './explored.ts';
+import type { Explored, FoundQuestion } from './explored.ts';
 
 const FORMAT = 'mcp-parley/explored@1';
 /** Those of which it was said in the log that they do not fit: many sessions may be served with one. */
@@ -37,10 +37,16 @@ export function toExploredFlows(found: readonly { flow: AnyFlow; explored: Explo
     flows: found.map(({ flow: { name, version }, explored: { questions, next } }) => ({
       name,
       version,
-      questions: questions.map(({ spec, always }) => ({ ...spec, always })),
+      questions: withoutTurns(questions, next).map(({ spec, always }) => ({ ...spec, always })),
       next: Object.fromEntries([...next].map(([key, specs]) => [key, specs.map((spec) => spec.key)])),
     })),
   };
+}
+
+/** Of a question in a loop the first is listed, and those that may be asked ahead are needed. */
+function withoutTurns(questions: readonly FoundQuestion[], next: Explored['next']): FoundQuestion[] {
+  const ahead = new Set([...next.values()].flat().map(({ key }) => key));
+  return questions.filter(({ spec: { key } }) => !key.includes('#') || ahead.has(key));
 }
 
 /** A file that is not there is told of, and the flows are served without it; one that is something else is a mistake. */

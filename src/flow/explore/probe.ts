@@ -14,8 +14,12 @@ const PLAIN: Record<string, [unknown, unknown]> = {
   custom: ['alpha', 'omega two'],
 };
 
+/** In a loop: what a turn of it leads to, the first ones show. */
+const MAX_TURNS = 3;
+
 /** Answers that a body may branch on, each of which is a way of its own. */
-export function forksOf({ kind, choices = [] }: Spec): unknown[] | undefined {
+export function forksOf({ key, kind, choices = [] }: Spec): unknown[] | undefined {
+  if (Number(/#(\d+)$/.exec(key)?.[1] ?? 1) > MAX_TURNS) return undefined;
   return kind === 'choice' ? choices.map(valueOf) : undefined;
 }
 

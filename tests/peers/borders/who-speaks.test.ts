@@ -62,3 +62,17 @@ test('a URL without a path is told the one at which most servers answer', async 
     http.close();
   }
 });
+
+test('a server that nobody can reach is logged once, with the reason', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => closed.once('listening', resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  home.write('away.json', { mcpServers: { shop: server, away: `http://127.0.0.1:${port}/mcp` } });
+  await using gateway = home.start(['serve', 'away.json', '--port', '0']);
+  const url = await gateway.url();
+  for (let time = 0; time < 2; time++) expect((await home.run(['ls', 'tools', url])).stdout).toContain('shop__buy');
+  await home.run(['status', url]);
+  const lines = gateway.stderr.split('\n').filter((line) => line.includes('"server":"away"'));
+  expect(lines).toEqual([expect.stringContaining('ECONNREFUSED')]);
+});

@@ -89,9 +89,12 @@ function overUrl(client: Client, { url = '', headers, timeoutMs: ms = STATUS_MS 
   return { client, servers, close: () => client.close() };
 }
 
-/** In the words of `wrap`, which say what to do. */
+/**
+ * Most commands are of the handshake era. Asked for the newer one first, one that fails would be started twice, since some end at a
+ * question that they do not know. Failures are told in the words of `wrap`, which say what to do.
+ */
 function connectTo(server: CommandAddress, options: ConnectOptions): Promise<Client> {
-  return connect(wrappedAddress(server), options).catch((thrown: unknown) => {
+  return connect(wrappedAddress(server), { ...options, prefer: 'handshake' }).catch((thrown: unknown) => {
     if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('UPSTREAM_')) throw thrown;
     const { message: reason } = thrown;
     const why = whyNotStarted({ server, reason, waitedMs: 0, stderr: '', isGarbled: false, isOnce: true });

@@ -12,7 +12,7 @@ import type { ConnectOptions } from './types.ts';
 /** Rejects with GatewayError, or with ProtocolError when the server refused in its own words. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
   const { name = 'mcp-parley', version = '0', log = createLog(), revision, limits } = options;
-  const { timeoutMs, maxTimeoutMs, probeMs } = options;
+  const { timeoutMs, maxTimeoutMs, probeMs, prefer } = options;
   let opening: Promise<Upstream | undefined> = Promise.resolve(undefined);
   const answers = new Answers(options, async () => (await opening.catch(() => undefined))?.server.info);
   const listeners = new Listeners(log);
@@ -24,7 +24,7 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
       onChange: (change) => listeners.tell(change),
     },
     onClose: (reason) => listeners.close(reason),
-    ...{ revision, timeoutMs, maxTimeoutMs, probeMs, limits, log },
+    ...{ revision, prefer, timeoutMs, maxTimeoutMs, probeMs, limits, log },
   });
   opening = opened;
   return new Client(await opened, { answers, listeners, log });

@@ -43,6 +43,8 @@ export interface ConnectOptions {
   version?: string;
   /** The only revision to speak; `draft` for the draft dialect. Default: the newest that both know. */
   revision?: string;
+  /** The era to try first, and to speak with a server that has both. Default: the newer, `stateless`. */
+  prefer?: 'handshake' | 'stateless';
   /** Answers forms (and links, with `elicitUrls`). Without it the server is told that we cannot be asked. */
   onElicit?: (request: ElicitRequestParams, context: AskContext) => MaybePromise<ElicitResult>;
   /** `onElicit` also takes requests to open a link. */

@@ -1,4 +1,5 @@
 // What the command line says of others' servers: who asks, who failed, and what to do.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -42,10 +43,14 @@ test('a form shows its defaults as it shows its choices', async () => {
 });
 
 test('a command that fails is started once', async () => {
-  const program = 'process.stderr.write("sorry\\n"); process.exit(3)';
-  const { stderr } = await home.run(['ls', 'tools', '--', process.execPath, '-e', program]);
+  const program = home.write(
+    'fails.cjs',
+    "require('node:fs').appendFileSync('starts', 'once '); process.stderr.write('sorry\\n'); process.exit(3);",
+  );
+  const { stderr } = await home.run(['ls', 'tools', '--', process.execPath, program]);
   expect(stderr.match(/sorry/g)).toHaveLength(1);
   expect(stderr).toContain('exit code 3');
+  expect(readFileSync(join(home.path, 'starts'), 'utf8')).toBe('once ');
 });
 
 test('a URL without a path is told the one at which most servers answer', async () => {

@@ -19,6 +19,8 @@ export interface ServerView {
   readonly instructions?: string | undefined;
   /** Members of its own in the answer to the opening, `_meta` among them. */
   readonly greeting?: JsonObject | undefined;
+  /** It is a gateway that wants to be told with each request which gateways it has passed. */
+  readonly isGateway?: boolean | undefined;
 }
 
 /** A request whose clock can be stopped while it waits for a person. */

@@ -2,9 +2,11 @@
 // not limit the processes that a broken gateway would start: run it under `ulimit -u` when you change the guard.
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { send } from '../helpers/http-wire.ts';
 import { ask, modern, openSession } from '../helpers/mcp-http.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
@@ -271,3 +273,54 @@ async function expectUnharmed(url: string): Promise<void> {
     expect(honest).toContain('Oslo');
   }
 }
+
+/** Before a gateway: passes everything on but the header, and counts what it sees. */
+async function strippingProxy(target: string): Promise<{ url: string; count: (words: string) => number }> {
+  const seen: string[] = [];
+  const proxy = createHttpServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      seen.push(body.toString());
+      const { 'parley-via': _, host: __, ...headers } = request.headers;
+      const onward = httpRequest(new URL(request.url!, target), { method: request.method, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      response.on('close', () => onward.destroy());
+      onward.end(body);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  proxies.push(proxy);
+  const { port } = proxy.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, count: (words) => seen.filter((one) => one.includes(words)).length };
+}
+
+const proxies: HttpServer[] = [];
+afterEach(() => {
+  for (const proxy of proxies.splice(0)) proxy.close().closeAllConnections();
+});
+
+it.each([
+  ['2026-07-28', {}],
+  ['2025-11-25', { revision: '2025-11-25' }],
+])('a request between two gateways ends though proxies drop the header (%s)', async (_, settings) => {
+  const [one, two] = [newHome(), newHome()];
+  const [onePort, twoPort] = [await freePort(), await freePort()];
+  const toOne = await strippingProxy(`http://127.0.0.1:${onePort}`);
+  const toTwo = await strippingProxy(`http://127.0.0.1:${twoPort}`);
+  const first = { weather: WEATHER, two: { url: toTwo.url, ...settings } };
+  const second = { forecast: WEATHER, one: { url: toOne.url, ...settings } };
+  const a = start(one, ['serve', one.write('a.json', { mcpServers: first }), '--port', String(onePort)]);
+  const b = start(two, ['serve', two.write('b.json', { mcpServers: second }), '--port', String(twoPort)]);
+  const urls = [await a.url(), await b.url()];
+  for (let round = 0; round < 2; round++) for (const url of urls) await tools(url);
+  for (const url of urls) {
+    const { json } = await send(url, modern('acme/round'));
+    expect(json.error).toBeDefined();
+  }
+  expect(toOne.count('acme/round') + toTwo.count('acme/round')).toBeLessThan(8);
+});

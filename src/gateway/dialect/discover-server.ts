@@ -86,7 +86,7 @@ export function isOtherEra(thrown: unknown): boolean {
 function toView(result: JsonObject): ServerView {
   const meta = isObject(result._meta) ? result._meta : {};
   const { supportedVersions: _versions, capabilities: _can, instructions: _says, serverInfo: _who, ...rest } = result;
-  const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...greeting } = withoutEnvelope(rest);
+  const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...greeting } = withoutEnvelope(withoutVia(rest));
   const info = meta[META.serverInfo] ?? result.serverInfo;
   return {
     dialect: 'stateless',
@@ -95,7 +95,14 @@ function toView(result: JsonObject): ServerView {
     capabilities: toNeutral(isObject(result.capabilities) ? result.capabilities : {}),
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
     greeting,
+    ...(meta[META.via] === true && { isGateway: true }),
   };
+}
+
+function withoutVia(result: JsonObject): JsonObject {
+  if (!isObject(result._meta) || !(META.via in result._meta)) return result;
+  const { [META.via]: _via, ...meta } = result._meta;
+  return { ...result, _meta: meta };
 }
 
 /** A server may declare MCP Flow as an extension alone. */

@@ -121,11 +121,13 @@ export class LinkWire implements Wire, LinkEvents {
 
   /**
    * The server was told at the opening which gateway speaks on the connection. A request that has passed others before this one says so:
-   * on HTTP in a header, elsewhere in `_meta`.
+   * on HTTP in a header, elsewhere in `_meta`. A server that says it is a gateway finds the ids in the `_meta` of each request.
    */
   #withVia(params: SentParams | undefined): SentParams | undefined {
     const { id } = this.#options;
-    if (this.http || id === undefined || arrivedVia().length === 0) return params;
+    if (id === undefined) return params;
+    const isTold = this.#speaker?.server.isGateway ?? (!this.http && arrivedVia().length > 0);
+    if (!isTold) return params;
     const plain = params instanceof WrittenParams ? params.toJSON() : params;
     const meta = isObject(plain?._meta) ? plain._meta : {};
     return { ...plain, _meta: { ...meta, [META.via]: viaFrom(id) } };

@@ -8,6 +8,7 @@ import type { ResultObject } from '../../../protocol/raw-object.ts';
 import { RawText } from '../../../protocol/raw-text.ts';
 import type { WrittenMembers } from '../../../protocol/raw-text.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';
+import { arrivedVia } from '../../../shared/via.ts';
 import { toPlainCompletion } from '../handshake/results.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
@@ -64,6 +65,8 @@ export function toDiscovery(target: Target, exchange: StatelessExchange, spoken:
     ttlMs: 0,
     cacheScope: 'private',
   };
+  // To a gateway: the header may be lost on the way, so this one wants to find the ids in `_meta`.
+  if (arrivedVia().length > 0) result._meta = { ...(isObject(result._meta) && result._meta), [META.via]: true };
   return stamp(result, target.info);
 }
 

@@ -1,6 +1,6 @@
 // Interactive tools: one async function that asks, for every client.
 export { flow } from '../flow/define.ts';
-export type { AnyFlow, Body, Flow, FlowOptions, InputOf, ResultOf } from '../flow/define.ts';
+export type { AnyFlow, Body, Flow, FlowOptions, InputOf, Migration, ResultOf } from '../flow/define.ts';
 export { f } from '../flow/authoring/fields.ts';
 export type { FieldBuilders, FieldsOf, FormField, FormFields } from '../flow/authoring/fields.ts';
 export { msg } from '../flow/authoring/words.ts';
@@ -10,7 +10,7 @@ export type { AskFailure } from '../flow/authoring/ask-failure.ts';
 export type { Answered, Ask, Key, SchemaOutput, ValueOf } from '../flow/authoring/ask.ts';
 export type * from '../flow/authoring/options.ts';
 export type { Span } from '../flow/authoring/span.ts';
-export type { Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
+export type { RetryPolicy, Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
 export type { ToolAnswer, ToolCaller, ToolCallerOption, ToolCallerOptions } from '../flow/authoring/tool-caller.ts';
 export type { FileAnswer, FileRef } from '../flow/question/check-file.ts';
 export type { Choice, Prompt, PromptType, Validation } from '../protocol/prompt.ts';

@@ -27,7 +27,16 @@ const ASK: NamesOf<AskOptions<unknown>> = {
   onCancel: true,
   deliver: true,
 };
-const STEP: NamesOf<StepOptions<unknown>> = { effect: true, check: true, undo: true, cleanup: true, timeout: true };
+const STEP: NamesOf<StepOptions<unknown>> = {
+  effect: true,
+  check: true,
+  undo: true,
+  cleanup: true,
+  timeout: true,
+  retry: true,
+  heartbeat: true,
+  limit: true,
+};
 
 const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
 const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };
@@ -60,15 +69,40 @@ const STEPS = new Set(Object.keys(STEP));
 export function checkAskOptions(kind: Kind, key: string, options: object): void {
   const names = ASKED[kind];
   for (const name in options) if (!names.has(name)) refuse(name, `ask.${kind}('${key}')`, names);
+  checkRange(options, `ask.${kind}('${key}')`);
+}
+
+/** Nobody could answer it. */
+export function checkChoices(choices: unknown, of: string): void {
+  if (!Array.isArray(choices) || choices.length > 0) return;
+  throw new GatewayError('FLOW_MISUSED', {
+    reason: `${of} without choices; do not ask where there is nothing to choose`,
+  });
+}
+
+/** Nothing lies between them. */
+function checkRange(options: { min?: unknown; max?: unknown }, of: string): void {
+  const { min, max } = options;
+  const isNumbers = typeof min === 'number' && typeof max === 'number';
+  const isDays = typeof min === 'string' && typeof max === 'string';
+  if (!(isNumbers || isDays) || min <= max) return;
+  throw new GatewayError('FLOW_MISUSED', { reason: `${of} with min ${min}, which is more than max ${max}` });
 }
 
 export function checkStepOptions(key: string, options: object): void {
   for (const name in options) if (!STEPS.has(name)) refuse(name, `ask.step('${key}')`, STEPS);
+  const { effect, check, retry } = options as StepOptions<unknown>;
+  if (retry && effect === 'once' && !check) {
+    throw new GatewayError('FLOW_MISUSED', {
+      reason: `retry for ask.step('${key}'), which is to happen once; give it a check`,
+    });
+  }
 }
 
 export function checkFieldOptions(kind: Kind, options: object): void {
   const names = FIELDS[kind];
   for (const name in options) if (!names.has(name)) refuse(name, `f.${kind}()`, names);
+  checkRange(options, `f.${kind}()`);
 }
 
 /** For options that are given once. */

@@ -18,6 +18,8 @@ export interface StepContext {
   readonly attempt: number;
   /** Aborted when the session ends or the step takes too long. */
   readonly signal: AbortSignal;
+  /** It is alive. Counts where the step has the option `heartbeat`. */
+  heartbeat(): void;
   /**
    * Calls a tool of the gateway, or of the client, that the flows were served with (`tools`). Rejects where the tool says that it
    * failed. Nobody can be asked from here: whatever the tool would ask has to be in its arguments.
@@ -42,6 +44,26 @@ export interface StepOptions<T> {
   undo?: (result: T, step: StepContext) => unknown;
   /** Runs also while the session ends, where every other step is refused: for what a `finally` has to do. Is not taken back. */
   cleanup?: boolean;
-  /** Default 60 s. */
+  /** Of one try. Default 60 s. */
   timeout?: Span;
+  /** What happens when it throws. Default: it has failed, and the body is told. */
+  retry?: RetryPolicy;
+  /** It has failed when it does not call `step.heartbeat()` for so long. */
+  heartbeat?: Span;
+  /** Of all steps with the same name at most so many run at once in this process; the others wait. */
+  limit?: { name: string; max: number };
+}
+
+/** Tries are made in one go: after a crash they begin again. The idempotency key is the same in all of them. */
+export interface RetryPolicy {
+  /** In all. */
+  attempts: number;
+  /** Before the second try; each pause after that is twice as long. Default 1 s. */
+  pause?: Span;
+  /** The longest pause. Default 1 minute. */
+  maxPause?: Span;
+  /** No try begins after so long. */
+  within?: Span;
+  /** Which errors: their names, or a function. Default: all. */
+  on?: readonly string[] | ((error: Error) => boolean);
 }

@@ -2,7 +2,7 @@
 import { AskError } from '../authoring/ask-failure.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { FormFields } from '../authoring/fields.ts';
-import { checkAskOptions, checkStepOptions } from '../authoring/known-options.ts';
+import { checkAskOptions, checkChoices, checkStepOptions } from '../authoring/known-options.ts';
 import type { ChoiceOption } from '../authoring/options.ts';
 import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
@@ -58,11 +58,13 @@ class RunAsk {
 
   choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choice', key, options);
+    checkChoices(choices, `ask.choice('${key}')`);
     return this.run.ask({ key: keyOf(this, key), kind: 'choice', options, choices });
   }
 
   choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choices', key, options);
+    checkChoices(choices, `ask.choices('${key}')`);
     return this.run.ask({ key: keyOf(this, key), kind: 'choices', options, choices });
   }
 

@@ -63,6 +63,8 @@ export class Run implements Inside {
   time: number;
   readonly #entropy: Entropy;
   readonly #wants = new Wants();
+  /** Until somebody has waited for them. */
+  #asked: Want[] = [];
   readonly #finished: { want: StepWant; entry: StepEntry }[] = [];
   readonly #ticks = new Ticks((followed) => this.#onTick(followed));
   #unwatch: () => void;
@@ -154,11 +156,31 @@ export class Run implements Inside {
   }
 
   ask(spec: Spec | StepSpec): Promise<unknown> {
+    // The body runs in its windows; whoever asks while a step runs and the body does not is that step.
+    if (this.#inFlight > 0 && inside() !== this) throw this.#toNested(spec);
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
+    this.#asked.push(want);
     if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
     if (inside() !== this) this.#ticks.plan(2);
     return want.promise;
+  }
+
+  #toNested({ key, kind }: Spec | StepSpec): GatewayError {
+    const [running] = this.#wants.started();
+    const what = kind === 'step' ? `the step ${key}` : `the question ${key}`;
+    return new GatewayError('FLOW_MISUSED', {
+      reason: `${what} inside of the step ${running?.spec.key ?? ''}; a step neither asks nor has steps, the body does`,
+    });
+  }
+
+  /** What the body has asked for and never waited for: an effect would be left half done, an answer unread. */
+  #toForgotten(): Outcome | undefined {
+    const forgotten = this.#asked.find(({ promise }) => !promise.isAwaited);
+    if (!forgotten || this.#isEnding) return undefined;
+    const { key, kind } = forgotten.spec;
+    const reason = `${kind === 'step' ? 'the step' : 'the question'} ${key} without awaiting it`;
+    return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { reason }) };
   }
 
   /** A body that catches everything and asks again and again would never come to rest: it is left where it is. */
@@ -341,13 +363,14 @@ export class Run implements Inside {
     }
     const resolve = this.#rest;
     this.#rest = undefined;
+    this.#asked = this.#asked.filter(({ promise }) => !promise.isAwaited);
     if (rest.kind !== 'steps' && rest.kind !== 'save') this.#unwatch();
     resolve?.(rest);
   }
 
   /** Undefined while there is still something to wait for. */
   #toRest(): Rest | undefined {
-    if (this.#outcome?.kind === 'ended') this.#outcome = this.#lost([]) ?? this.#outcome;
+    if (this.#outcome?.kind === 'ended') this.#outcome = this.#lost([]) ?? this.#toForgotten() ?? this.#outcome;
     if (this.#outcome) {
       this.#keepFinished();
       // What can be taken back comes to its end first, unless it is to stay.

@@ -3,16 +3,27 @@
 import type { StepOptions, StepContext } from '../authoring/step.ts';
 import type { Spec } from './spec.ts';
 
+/** Knows whether anybody has ever waited for it: `await`, `then` and `Promise.all` all look for its constructor. */
+export class AskPromise extends Promise<unknown> {
+  isAwaited = false;
+}
+void Object.defineProperty(AskPromise.prototype, 'constructor', {
+  get(this: AskPromise) {
+    this.isAwaited = true;
+    return Promise;
+  },
+});
+
 export class Want<T extends Spec | StepSpec = Spec | StepSpec> {
   readonly spec: T;
-  readonly promise: Promise<unknown>;
+  readonly promise: AskPromise;
   started = false;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
 
   constructor(spec: T) {
     this.spec = spec;
-    this.promise = new Promise((resolve, reject) => {
+    this.promise = new AskPromise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
@@ -24,7 +35,9 @@ export class Want<T extends Spec | StepSpec = Spec | StepSpec> {
 
   reject(thrown: unknown): void {
     // The body may look at it later than now; until then Node must not take it for one that nobody looks at.
+    const { isAwaited } = this.promise;
     void this.promise.then(undefined, () => {});
+    this.promise.isAwaited = isAwaited;
     this.#reject(thrown);
   }
 }

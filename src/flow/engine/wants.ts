@@ -53,6 +53,10 @@ export class Wants {
     return [...this.#open.values()].filter((want): want is StepWant => isStepWant(want) && !want.started);
   }
 
+  started(): StepWant[] {
+    return [...this.#open.values()].filter((want): want is StepWant => isStepWant(want) && want.started);
+  }
+
   asks(): AskWant[] {
     return [...this.#open.values()].filter((want): want is AskWant => !isStepWant(want));
   }

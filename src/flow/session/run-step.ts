@@ -10,6 +10,8 @@ import type { StepEntry } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { callTool } from './call-tool.ts';
 import { readFile, revealSecret } from './secrets.ts';
+import { LazyAbort, orAborted } from './or-aborted.ts';
+import { toRetryPause } from './retrying-step.ts';
 import type { Setup } from './setup.ts';
 
 export interface StepRun {
@@ -35,21 +37,33 @@ export function toIdempotencyKey(sessionId: string, key: string, { epochs, inten
 
 export async function runStep(run: StepRun): Promise<StepEntry> {
   const { setup, spec, folded } = run;
-  const att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
+  const { limit, retry } = spec.options;
+  const began = setup.clock.now();
+  let att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
   const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
     ...{ t: 'step', k: spec.key, ...outcome, att, ts: setup.clock.now() },
   });
-  try {
-    const value = await (spec.sleepMs === undefined ? inTime(run, att, work(run, att)) : sleep(run));
-    const plain = toPlain(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
-    return done(plain === undefined ? {} : { v: plain });
-  } catch (thrown) {
-    return done({ e: toWritten(thrown) });
+  const once = () => (spec.sleepMs === undefined ? inTime(run, att, work(run, att)) : sleep(run));
+  for (let tried = 1; ; tried++, att++) {
+    try {
+      const value = await (limit ? setup.stepLimits.run(limit, once) : once());
+      const plain = toPlain(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
+      return done(plain === undefined ? {} : { v: plain });
+    } catch (error) {
+      const pause = toRetryPause(retry, { error, tried, elapsedMs: setup.clock.now() - began });
+      if (pause === undefined || !(await passes(run, pause))) return done({ e: toWritten(error) });
+    }
   }
 }
 
+/** False if the session ends meanwhile. */
+async function passes({ setup, signal }: StepRun, ms: number): Promise<boolean> {
+  const passed = new Promise<true>((resolve) => void setup.clock.after(ms, () => resolve(true)));
+  return (await orAborted(passed, signal())) ?? false;
+}
+
 /** Most steps look at neither the key nor the signal: both are made when they are asked for. */
-function toContext(run: StepRun, attempt: number): StepContext {
+function toContext(run: StepRun, attempt: number, beat: () => void): StepContext {
   const { setup, sessionId, principal, spec, folded, signal } = run;
   return {
     get idempotencyKey() {
@@ -59,6 +73,7 @@ function toContext(run: StepRun, attempt: number): StepContext {
     get signal() {
       return signal();
     },
+    heartbeat: beat,
     call: (tool, args = {}) => callTool(tool, args, { tools: setup.tools, principal, signal: signal() }),
     bytes: (file) => readFile(setup, file),
     reveal: (secret) => revealSecret(setup, sessionId, secret),
@@ -81,24 +96,45 @@ function work({ setup, spec }: StepRun, attempt: number): (step: StepContext) =>
   };
 }
 
-/** Rejects when the step takes longer than it may. */
+/** Rejects when the step takes longer than it may, or falls silent. */
 export async function inTime(run: StepRun, attempt: number, work: (step: StepContext) => unknown): Promise<unknown> {
-  const { setup, spec } = run;
-  const ms = spec.options.timeout === undefined ? setup.limits.stepMs : toMs(spec.options.timeout, 'timeout of a step');
-  let late: AbortController | undefined;
-  const signal = () => AbortSignal.any([run.signal(), (late ??= new AbortController()).signal]);
-  let off = (): void => {};
-  const tooLate = new Promise<never>((_, reject) => {
-    off = setup.clock.after(ms, () => {
-      late?.abort();
-      reject(new GatewayError('FLOW_TIMEOUT', { what: `Step ${spec.key}`, ms }));
-    });
-  });
+  const late = new LazyAbort();
+  const signal = () => AbortSignal.any([run.signal(), late.signal]);
+  const deadline = toDeadline(run, late);
   try {
-    return await Promise.race([work(toContext({ ...run, signal }, attempt)), tooLate]);
+    return await Promise.race([work(toContext({ ...run, signal }, attempt, deadline.beat)), deadline.passed]);
   } finally {
-    off();
+    deadline.off();
   }
+}
+
+function toDeadline({ setup: { clock, limits }, spec }: StepRun, late: LazyAbort) {
+  const { timeout, heartbeat } = spec.options;
+  const ms = timeout === undefined ? limits.stepMs : toMs(timeout, 'timeout of a step');
+  const silence = heartbeat === undefined ? undefined : toMs(heartbeat, 'heartbeat of a step');
+  let [offTime, offSilence] = [(): void => {}, (): void => {}];
+  let giveUp = (_what: string, _ms: number): void => {};
+  const passed = new Promise<never>((_, reject) => {
+    giveUp = (what, after) => {
+      // In this order: what the step throws because of the abort says less.
+      reject(new GatewayError('FLOW_TIMEOUT', { what, ms: after }));
+      late.abort();
+    };
+  });
+  let isOver = false;
+  const beat = (): void => {
+    if (silence === undefined || isOver) return;
+    offSilence();
+    offSilence = clock.after(silence, () => giveUp(`The next heartbeat of step ${spec.key}`, silence));
+  };
+  offTime = clock.after(ms, () => giveUp(`Step ${spec.key}`, ms));
+  beat();
+  const off = (): void => {
+    isOver = true;
+    offTime();
+    offSilence();
+  };
+  return { passed, beat, off };
 }
 
 /** Until so long after it began, whichever process it began in. */

@@ -16,6 +16,7 @@ import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
 import type { FlowLimits } from './flow-limits.ts';
 import { Frames } from './frame.ts';
+import { StepLimits } from './retrying-step.ts';
 
 export interface SessionOptions {
   /** Default: the memory of this process. */
@@ -73,6 +74,8 @@ export interface Setup {
   readonly claimOnce: ((idempotencyKey: string) => Promise<boolean>) | undefined;
   /** This process, among those that share the store. */
   readonly owner: string;
+  /** Of steps with a `limit`. */
+  readonly stepLimits: StepLimits;
   /** Sessions stay in the store after the request: what is left undone can be done later. */
   readonly lasting: boolean;
 }
@@ -103,6 +106,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     leaseMs: options.leaseMs ?? 30_000,
     claimOnce: options.claimOnce,
     owner: randomId('node_'),
+    stepLimits: new StepLimits(),
     lasting: true,
   };
 }

@@ -21,11 +21,13 @@ describe('the words of a form', () => {
   });
 
   it('are the titles of fields, where it has several', async () => {
-    const { properties } = await formOf(async (ask) => {
-      await ask.text('city', { message: 'Where to?' });
-      await ask.text('name', { message: 'Who goes?', help: 'As in the passport.' });
-      await ask.text('note', { message: 'Anything else?', label: 'Note' });
-    });
+    const { properties } = await formOf((ask) =>
+      Promise.all([
+        ask.text('city', { message: 'Where to?' }),
+        ask.text('name', { message: 'Who goes?', help: 'As in the passport.' }),
+        ask.text('note', { message: 'Anything else?', label: 'Note' }),
+      ]),
+    );
     expect(properties).toEqual({
       city: { type: 'string', title: 'Where to?' },
       name: { type: 'string', title: 'Who goes?', description: 'As in the passport.' },

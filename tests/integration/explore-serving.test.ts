@@ -90,6 +90,14 @@ describe('what is listed', () => {
     expect(lines).toContainEqual(expect.objectContaining({ event: 'flow.list-cut', tool: 'long' }));
   });
 
+  it('is what the author declares, with a warning about names that models refuse', async () => {
+    const input = { type: 'object', properties: { 'first name': { type: 'string' }, city: { type: 'string' } } };
+    const { server, url, lines } = await serving([flow({ name: 'odd', input }, async () => 1)]);
+    expect(await listed(url)).toContain('first name');
+    await server.close();
+    expect(lines).toContainEqual(expect.objectContaining({ event: 'flow.argument-names', names: ['first name'] }));
+  });
+
   it('is what is declared where the explored file is missing, or of another version', async () => {
     const explored = await exploredOf(flow({ name: 'quiz', version: '2' }, quiz.body));
     for (const [option, event] of [

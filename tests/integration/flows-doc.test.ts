@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest';
 import { read } from '../helpers/files.ts';
 import { freePort } from '../helpers/server-process.ts';
+import { Home } from '../helpers/parley.ts';
 import { Terminal } from '../helpers/terminal.ts';
 
 const BLOCK = /```sh\n([\s\S]*?)```/g;
 const blocks = [...read('docs/flows.md').matchAll(BLOCK)].map(([, text]) => text!.trim().split('\n'));
-const [play, serve, call] = blocks;
+const [play, serve, call, explore] = blocks;
 const ENTER = '\r';
 const CTRL_C = '\u0003';
 const DOWN = '\u001b[B';
@@ -17,8 +18,15 @@ async function shell(env: Record<string, string> = {}): Promise<Terminal> {
   return terminal;
 }
 
-test('shows how to play it, how to serve it, how to call it, and how to check it all', () => {
-  expect(blocks.map(([first]) => first!.split(' ')[0])).toEqual(['npx', 'export', 'npx', 'node']);
+test('shows how to play it, how to serve it, how to call it, how to explore it, and how to check it all', () => {
+  expect(blocks.map(([first]) => first!.split(' ')[0])).toEqual(['npx', 'export', 'npx', 'npx', 'node']);
+});
+
+test('explored', async () => {
+  using home = new Home();
+  await using terminal = await shell();
+  const out = home.write('trip.explored.json', '');
+  await terminal.types(`${explore!.join(ENTER)} --out ${out}${ENTER}`, 'book_trip: city, day, travellers');
 });
 
 test('on the terminal', async () => {

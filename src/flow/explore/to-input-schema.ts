@@ -38,6 +38,11 @@ export function fitInputSchema(
   return { schema: found.length === 0 ? declared : withNote(declared, found.length), left: found.length };
 }
 
+/** Only an author can have declared them. */
+export function namesModelsRefuse({ properties }: JsonObject): string[] {
+  return isObject(properties) ? Object.keys(properties).filter((name) => !NAME.test(name)) : [];
+}
+
 /** Secrets and a person's own word cannot be. */
 function canBeArgument({ key, options, fields = {} }: FoundQuestion['spec']): boolean {
   return !options.secret && options.by !== 'human' && [key, ...Object.keys(fields)].every((name) => NAME.test(name));

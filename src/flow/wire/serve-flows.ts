@@ -14,7 +14,7 @@ import { callFlow } from '../channel/call-flow.ts';
 import type { Called } from '../channel/call-flow.ts';
 import type { AnyFlow } from '../define.ts';
 import { readExplored } from '../explore/explored-file.ts';
-import { fitInputSchema } from '../explore/to-input-schema.ts';
+import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
@@ -125,6 +125,8 @@ function addTool(server: Server, flow: AnyFlow, { called, listBytes }: { called:
   const taken = Buffer.byteLength(JSON.stringify({ name: flow.name, ...about, inputSchema: '' }));
   const { schema: input, left } = fitInputSchema(flow, called.sessions.explored(flow), { maxBytes: listBytes - taken });
   if (left > 0) log.warn({ tool: flow.name, listBytes, notListed: left }, 'flow.list-cut');
+  const refused = namesModelsRefuse(input);
+  if (refused.length > 0) log.warn({ tool: flow.name, names: refused }, 'flow.argument-names');
   server.answeredTool(
     flow.name,
     { ...about, input, ...(flow.options.long && { task: 'optional' as const }) },

@@ -12,7 +12,7 @@ mcp.registerTool('greet', {}, async () => {
     requestedSchema: { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] },
     ...(KEY && { _meta: { 'mcp-parley/key': KEY } }),
   });
-  return text(`hello ${content?.who}`);
+  return text(`hello ${String(content?.who)}`);
 });
 mcp.registerTool('parley_answer', { annotations: { destructiveHint: true } }, () => text('the tool of the server ran'));
 await mcp.connect(new StdioServerTransport());

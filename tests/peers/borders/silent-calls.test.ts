@@ -28,9 +28,10 @@ async function startGateway(options: Partial<GatewayOptions> = {}) {
 describe.runIf(hasTool('nginx'))('behind nginx, a silent call longer than proxy_read_timeout', () => {
   test.each(['SDK v1', 'SDK v2, handshake'] as const)('answers with default settings: %s', async (kind) => {
     await using gateway = await startGateway();
+    await using direct = await connectSdk(kind, gateway.url);
+    await direct.call('runs'); // the server is up before nginx counts seconds
     await using nginx = await startNginx(gateway.url, ['proxy_read_timeout 1s', 'proxy_http_version 1.1']);
     await using client = await connectSdk(kind, `${nginx.origin}/mcp`);
-    await using direct = await connectSdk(kind, gateway.url);
     const call = client.call('hold', { key: kind });
     // The GET stream of the client is cut as well: so many that the call itself was cut at least twice.
     const before = nginx.timeouts();

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { SentParams } from '../../../protocol/written-params.ts';
+import { systemClock, ticksOf } from '../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { META } from '../meta.ts';
 import type { Wire } from '../speaker.ts';
@@ -103,7 +104,7 @@ export class ListenStream {
     if (this.#stop.signal.aborted) return;
     let failures = 0;
     do {
-      const since = Date.now();
+      const since = ticksOf(systemClock);
       try {
         await this.#listen();
         if (!this.#hasAck || Object.keys(this.honoured).length === 0) return; // the server has nothing to tell
@@ -111,7 +112,7 @@ export class ListenStream {
         if (this.#stop.signal.aborted) return;
         if (!this.#hasAck || isFinal(thrown)) throw thrown;
       }
-      if (Date.now() - since >= LIVED_MS) failures = 0;
+      if (ticksOf(systemClock) - since >= LIVED_MS) failures = 0;
       const ms = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]! * (0.5 + Math.random() / 2);
       await (this.#options.pause ?? pause)(ms, this.#stop.signal);
     } while (!this.#stop.signal.aborted && this.#options.wire.closedBy === undefined);

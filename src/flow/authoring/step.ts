@@ -18,6 +18,11 @@ export interface StepContext {
   readonly attempt: number;
   /** Aborted when the session ends or the step takes too long. */
   readonly signal: AbortSignal;
+  /**
+   * How far it is, told to the client at once where its call or session can be told of progress. Counts as a heartbeat. What is not more
+   * than was told before is left out.
+   */
+  progress(current: number, total?: number, message?: string): void;
   /** It is alive. Counts where the step has the option `heartbeat`. */
   heartbeat(): void;
   /**

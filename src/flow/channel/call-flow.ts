@@ -3,6 +3,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
+import type { Step } from '../../protocol/prompt.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
@@ -48,7 +49,10 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
 async function begun(exchange: Exchange, start: StartRequest, called: Called): Promise<Leg> {
   if (exchange.maySuspend || exchange.resumed?.state !== undefined) return travel(exchange, start, called);
   const left = await offerResume(exchange, start, called);
-  return { turn: left ?? (await settled(await called.sessions.start(start))) };
+  if (left) return { turn: left };
+  const turn = await called.sessions.start(start);
+  const off = tellProgress(exchange, called.sessions, turn.header.id);
+  return { turn: await settled(turn).finally(off) };
 }
 
 async function played(first: Round, exchange: Exchange, { sessions, waiting }: Called): Promise<Turn> {
@@ -61,11 +65,12 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
   };
   waiting.add(sessionId);
+  const off = tellProgress(exchange, sessions, sessionId);
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
-      if (progress) exchange.progress({ ...progress, progress: progress.current });
+      if (progress) tell(exchange, progress);
       const answer = await putTo(exchange, round);
       round = await takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' });
     }
@@ -74,9 +79,26 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     giveUp(); // it has ended already, or nobody will come back for it
     throw thrown;
   } finally {
+    off();
     exchange.signal.removeEventListener('abort', giveUp);
     waiting.delete(sessionId);
   }
+}
+
+/** What steps say of how far they are, until the returned function is called. */
+function tellProgress(exchange: Exchange, sessions: Sessions, sessionId: string): () => void {
+  return sessions.on((event) => {
+    if (event.kind === 'progress' && event.header.id === sessionId) tell(exchange, event.progress);
+  });
+}
+
+const furthest = new WeakMap<Exchange, number>();
+
+/** MCP wants progress to grow with each notification. */
+function tell(exchange: Exchange, { current, ...rest }: Step): void {
+  if (current <= (furthest.get(exchange) ?? -Infinity)) return;
+  furthest.set(exchange, current);
+  exchange.progress({ ...rest, progress: current });
 }
 
 async function putTo(exchange: Exchange, round: Round): Promise<JsonObject> {

@@ -11,3 +11,8 @@ export type Rest =
   | { kind: 'asks'; asks: AskWant[] };
 
 export type Outcome = Extract<Rest, { kind: 'ended' | 'failed' }>;
+
+/** Something is to be started, or to be written down, before it goes on. */
+export function isAtWork({ kind }: Rest): boolean {
+  return kind === 'steps' || kind === 'save';
+}

@@ -4,6 +4,7 @@ import type { Incoming } from '../engine/fit.ts';
 import type { Spec } from '../engine/spec.ts';
 import type { Ending, Entry, Header } from '../journal.ts';
 import type { Frame } from './frame.ts';
+import type { Step } from '../../protocol/prompt.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
 
@@ -25,6 +26,8 @@ export interface DriveInput {
   ending?: Ending | undefined;
   /** Follows it on its way: for the turn it leads to, and to call it off. */
   onLive?: ((live: Live) => void) | undefined;
+  /** A step says how far it is. */
+  onProgress?: ((header: Header, progress: Step) => void) | undefined;
   /** Effects could not be taken back, however often it was tried. */
   onNotUndone?: ((header: Header, steps: string[]) => void) | undefined;
 }

@@ -6,6 +6,7 @@
 // 4. A session that ends before its time says so in the store first. Then effects in flight come to their end, the body cleans up, and
 //    what was done is taken back; only after that the session is over. A process that dies meanwhile leaves the rest to the next one.
 import { Run } from '../engine/run.ts';
+import { isAtWork } from '../engine/rest.ts';
 import type { Rest } from '../engine/rest.ts';
 import type { Trespass } from '../engine/tracer.ts';
 import { toMs } from '../authoring/span.ts';
@@ -26,6 +27,7 @@ import { toParked, unparked } from './parking.ts';
 import { toAsked, toCompleted, toFailed, toProcessing, toVerdicts } from './patches.ts';
 import type { Draft } from './patches.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Step } from '../../protocol/prompt.ts';
 import type { Turn } from './turn.ts';
 import { effectsOf } from './undoing.ts';
 import { unwind } from './unwinding.ts';
@@ -351,7 +353,8 @@ export class Drive {
       this.began.add(spec.key);
       const signal = () => (spec.options.cleanup ? this.#stop : this.#signal).signal;
       const { id: sessionId, principal, deadline } = header;
-      const step = { setup, sessionId, principal, deadline, spec, folded: this.#folded, signal };
+      const onProgress = (progress: Step) => this.input.onProgress?.(header, progress);
+      const step = { setup, sessionId, principal, deadline, spec, folded: this.#folded, signal, onProgress };
       void runStep(step).then((entry) => this.run.stepFinished(want, entry));
     }
   }
@@ -392,8 +395,4 @@ export class Drive {
     const { clock, limits } = this.input.setup;
     clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
   }
-}
-
-function isAtWork(rest: Rest): boolean {
-  return rest.kind === 'steps' || rest.kind === 'save';
 }

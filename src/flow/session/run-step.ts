@@ -12,6 +12,7 @@ import { callTool } from './call-tool.ts';
 import { readFile, revealSecret } from './secrets.ts';
 import { LazyAbort, orAborted } from './or-aborted.ts';
 import { toRetryPause } from './retrying-step.ts';
+import type { Step } from '../../protocol/prompt.ts';
 import type { Setup } from './setup.ts';
 
 export interface StepRun {
@@ -24,6 +25,7 @@ export interface StepRun {
   deadline?: number | undefined;
   folded: Folded;
   signal: () => AbortSignal;
+  onProgress?: ((progress: Step) => void) | undefined;
 }
 
 /** The same on every try, in every process and under a new name; another one only after the effect was taken back. */
@@ -74,6 +76,10 @@ function toContext(run: StepRun, attempt: number, beat: () => void): StepContext
       return signal();
     },
     heartbeat: beat,
+    progress(current, total, message) {
+      beat();
+      run.onProgress?.({ current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
+    },
     call: (tool, args = {}) => callTool(tool, args, { tools: setup.tools, principal, signal: signal() }),
     bytes: (file) => readFile(setup, file),
     reveal: (secret) => revealSecret(setup, sessionId, secret),

@@ -1,10 +1,13 @@
 // What happens to sessions without anybody having asked for it just now.
 import type { Header } from '../journal.ts';
+import type { Step } from '../../protocol/prompt.ts';
 import type { Turn } from './turn.ts';
 
 export type SessionEvent =
   | { kind: 'warning'; header: Header; remainingMs: number }
   | { kind: 'expired'; header: Header }
+  /** A step says how far it is. */
+  | { kind: 'progress'; header: Header; progress: Step }
   /** It has ended, and these effects could not be taken back. */
   | { kind: 'undo-failed'; header: Header; steps: string[] }
   /** Went on after its process had died, or a question had waited long enough. */

@@ -39,6 +39,7 @@ import { Sweeper } from './sweeper.ts';
 import { toDueAt, toExpiry } from './timing.ts';
 import { toView } from './view.ts';
 import type { StateView } from './view.ts';
+import type { Step } from '../../protocol/prompt.ts';
 import type { Turn } from './turn.ts';
 
 const MAX_TRIES = 20;
@@ -197,7 +198,7 @@ export class Sessions {
 
   async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = this.explored(input.flow);
-    const watching = { onLive: this.#follow, onNotUndone: this.#report };
+    const watching = { onLive: this.#follow, onNotUndone: this.#report, onProgress: this.#tellProgress };
     const turn = await new Drive({ ...input, next, setup: this.setup, ...watching }).turn();
     if (turn) this.#sweeper.expect(turn.header);
     return turn;
@@ -221,6 +222,8 @@ export class Sessions {
       if (this.#live.get(live.id) === live) this.#live.delete(live.id);
     });
   };
+
+  readonly #tellProgress = (header: Header, progress: Step): void => this.emit({ kind: 'progress', header, progress });
 
   readonly #report = (header: Header, steps: string[]): void => this.emit({ kind: 'undo-failed', header, steps });
 

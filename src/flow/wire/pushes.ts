@@ -3,6 +3,7 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Log } from '../../shared/log.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Turn } from '../session/turn.ts';
@@ -20,6 +21,8 @@ export class Pushes {
   readonly #onHeard: (sessionId: string) => void;
   readonly #watchers = new Map<ClientView, Watcher>();
   readonly #claims = new Map<string, ClientView>();
+  /** How far each session has said to be. */
+  readonly #furthest = new BoundedMap<string, number>(MAX_CLAIMS);
   readonly #sent = new SentPrompts();
 
   /** `onHeard` is told when a client has acknowledged how its session ended. */
@@ -69,8 +72,21 @@ export class Pushes {
     if (isEnded(turn.header)) {
       this.#claims.delete(turn.header.id);
       this.#sent.forget(turn.header.id);
+      this.#furthest.delete(turn.header.id);
     }
     void this.#follow(turn);
+  }
+
+  /** A step says how far it is. What does not go on is not told. */
+  progress({ header: { id: sessionId }, progress }: Extract<SessionEvent, { kind: 'progress' }>): void {
+    const client = this.#claims.get(sessionId);
+    const watcher = client && this.#watchers.get(client);
+    if (!watcher?.ask || progress.current <= (this.#furthest.get(sessionId) ?? -Infinity)) return;
+    this.#furthest.set(sessionId, progress.current);
+    const params = { sessionId, progress: { ...progress } };
+    watcher
+      .ask({ method: 'interaction.continue', params })
+      .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
   }
 
   warn({ header: { id: sessionId, expiresAt }, remainingMs }: Extract<SessionEvent, { kind: 'warning' }>): void {

@@ -111,6 +111,7 @@ function telling({ sessions }: Desk): { pushes: Pushes; stop: () => void } {
   const stop = sessions.on((event) => {
     if (event.kind === 'turn') pushes.happened(event.turn);
     else if (event.kind === 'warning') pushes.warn(event);
+    else if (event.kind === 'progress') pushes.progress(event);
   });
   return { pushes, stop };
 }

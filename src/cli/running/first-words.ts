@@ -13,7 +13,7 @@ export function onFirstWords(start: () => void): void {
   // A person at a terminal is not a gateway, and one that hands down the environment has told where it comes from.
   if (stdin.isTTY || startedVia().length > 0) return start();
   const look = (): void => {
-    if (stdin.readableLength === 0) return; // the end: whoever serves is to see it
+    if (stdin.readableLength === 0) return; // the end: whoever serves sees it
     const words = stdin.read() as Buffer;
     stdin.unshift(words);
     leaveStdin();

@@ -64,10 +64,12 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
       connection.refuse(new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' })),
   });
   input.on('data', (chunk: Buffer) => lines.push(chunk));
-  input.once('end', () => {
+  const onInputEnd = (): void => {
     lines.end();
     void connection.drain().then(() => end(0));
-  });
+  };
+  if (input.readableEnded) onInputEnd();
+  else input.once('end', onInputEnd);
   input.on('error', onError);
   output.on('drain', resume).on('error', onError);
   return { closed, close: () => end(0) };

@@ -8,7 +8,7 @@ export function errorWords(thrown: unknown): string {
     return `${sentence(thrown.message)} ${hintForPath(String(reason), String(server)) ?? thrown.row.hint}`;
   }
   if (thrown instanceof ProtocolError && isInternal(thrown)) {
-    return `it failed inside: ${sentence(thrown.message)} The log of the gateway says why${idIn(thrown)}.`;
+    return `${whatFailed(thrown)}. The log of the gateway says why${idIn(thrown)}.`;
   }
   if (isOfGateway(thrown)) return sentence((thrown as Error).message);
   if (thrown instanceof ProtocolError) return `the server refused (${thrown.code}): ${sentence(thrown.message)}`;
@@ -25,6 +25,11 @@ export function isOfGateway(thrown: unknown): boolean {
 /** In these words a gateway hides what must not be told. */
 function isInternal({ code, message }: ProtocolError): boolean {
   return code === INTERNAL_ERROR && message === 'Internal error';
+}
+
+function whatFailed({ data, message }: ProtocolError): string {
+  const { step } = (data ?? {}) as { step?: unknown };
+  return typeof step === 'string' ? `step ${step} of the gateway failed` : `it failed inside: ${message}`;
 }
 
 function idIn({ data }: ProtocolError): string {

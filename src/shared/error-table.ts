@@ -177,8 +177,8 @@ export const ERRORS = {
     'Try again: an answer that was recorded after all is taken a second time. See the log.',
   ]),
   STEP_FAILED: row(-32603, 500, 'config', [
-    'Step {step} of the gateway failed; its log says why{where}',
-    'Look for the exchange id in the log, and correct the step.',
+    'Internal error',
+    'Look in the log for the exchange id of `error.data`, and correct the step that is named there.',
   ]),
   STEP_MISUSED: row(-32603, 500, 'config', [
     'Step {step} {reason}',

@@ -38,6 +38,7 @@ const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   INVALID_ARGUMENTS: ({ parameter, error }) => ({ parameter, error }),
   RESOURCE_NOT_FOUND: ({ uri }) => ({ uri }),
   ACCESS_DENIED: ({ uri }) => ({ uri }),
+  STEP_FAILED: ({ step, exchange }) => ({ step, exchange }),
   LOOP: () => ({ loop: true }),
   TOO_MANY: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
   UPSTREAM_BUSY: ({ retryAfterMs }) => ({ retryAfterMs }),

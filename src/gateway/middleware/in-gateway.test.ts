@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { connect } from '../../client/connect.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
 import { createServer } from '../../server/create-server.ts';
+import type { ProtocolError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import { createGateway } from '../gateway.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
@@ -93,10 +94,11 @@ describe.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28'])('for a c
     const error = await client.callTool('weather').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: -32603,
-      message: expect.stringContaining('Step careless of the gateway failed'),
+      message: 'Internal error',
+      data: { step: 'careless', exchange: expect.any(String) },
     });
     expect(JSON.stringify(error) + String(error)).not.toContain('line 7');
-    const id = /\(exchange (\S+)\)/.exec((error as Error).message)![1];
+    const { exchange: id } = (error as ProtocolError).data as { exchange: string };
     expect(lines.find((line) => line.includes('at line 7'))).toContain(`"exchange":"${id}"`);
     expect(lines.find((line) => line.includes('at line 7'))).toContain('"step":"careless"');
     await gateway.close();

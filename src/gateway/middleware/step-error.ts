@@ -8,8 +8,7 @@ import { toError } from '../../shared/to-error.ts';
 export function toStepError(step: string, thrown: unknown, exchange = ''): GatewayError | ProtocolError {
   const error = toError(thrown);
   if (error === thrown || !(error instanceof GatewayError)) return error;
-  const where = exchange === '' ? '' : ` (exchange ${exchange})`;
-  return new GatewayError('STEP_FAILED', { step, where }, { cause: thrown });
+  return new GatewayError('STEP_FAILED', { step, ...(exchange !== '' && { exchange }) }, { cause: thrown });
 }
 
 /** The rules of docs/middleware.md were broken. */

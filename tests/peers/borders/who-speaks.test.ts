@@ -30,7 +30,7 @@ test('a step that throws is named, and not the server', async () => {
   home.write('boom.mjs', 'export default { name: "boom", methods: ["tools/call"], handle: () => nothing.here };');
   home.write('boom.json', { mcpServers: { shop: server }, steps: ['./boom.mjs'] });
   const { stderr, status } = await home.run(['call', 'buy', '--config', 'boom.json']);
-  expect(stderr).toMatch(/^parley: Step boom of the gateway failed; its log says why/m);
+  expect(stderr).toMatch(/^parley: step boom of the gateway failed\. The log of the gateway says why/m);
   expect(stderr).toContain('nothing is not defined');
   expect(status).toBe(1);
 });

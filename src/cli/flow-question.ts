@@ -20,25 +20,25 @@ const TYPES: Record<string, string> = {
 };
 
 /** Its value, or CANCELLED where the user pressed Esc. */
-export async function askOnTerminal(field: Asked): Promise<unknown> {
-  if (field.kind !== 'form') return askOne(field);
+export async function askOnTerminal(field: Asked, signal: AbortSignal): Promise<unknown> {
+  if (field.kind !== 'form') return askOne(field, signal);
   const values: Record<string, unknown> = {};
   if (field.prompt.message) clack.log.step(field.prompt.message, { output: process.stderr });
   for (const [name, one] of Object.entries(field.fields ?? {})) {
-    const value = await askOne(one);
+    const value = await askOne(one, signal);
     if (value === CANCELLED) return CANCELLED;
     if (value !== undefined) values[name] = value;
   }
   return values;
 }
 
-async function askOne(field: Asked): Promise<unknown> {
-  const answer = await put(field);
+async function askOne(field: Asked, signal: AbortSignal): Promise<unknown> {
+  const answer = await put(field, signal);
   if (clack.isCancel(answer)) return CANCELLED;
   return typeof answer === 'string' && field.kind !== 'choice' ? toValue(field, answer) : answer;
 }
 
-function put(field: Asked): Promise<unknown> {
+function put(field: Asked, signal: AbortSignal): Promise<unknown> {
   const { kind, prompt, secret, help } = field;
   const output = process.stderr;
   const message = help === undefined ? prompt.message : `${prompt.message} (${help})`;
@@ -47,15 +47,15 @@ function put(field: Asked): Promise<unknown> {
   const validate = (text: string | undefined) => wordsOf(complaintOf(field, text ?? ''));
   switch (kind) {
     case 'confirm':
-      return clack.confirm({ message, output, initialValue: defaultValue === true });
+      return clack.confirm({ message, output, signal, initialValue: defaultValue === true });
     case 'choice':
-      return clack.select({ message, output, options, initialValue: defaultValue, maxItems: MAX_SHOWN });
+      return clack.select({ message, output, signal, options, initialValue: defaultValue, maxItems: MAX_SHOWN });
     case 'choices':
-      return askSeveral(field, { message, output, options, maxItems: MAX_SHOWN });
+      return askSeveral(field, { message, output, signal, options, maxItems: MAX_SHOWN });
     default:
-      if (secret) return clack.password({ message, output, validate });
+      if (secret) return clack.password({ message, output, signal, validate });
       return clack.text({
-        ...{ message: kind === 'file' ? `${message} (path of a file)` : message, output, validate },
+        ...{ message: kind === 'file' ? `${message} (path of a file)` : message, output, signal, validate },
         ...(defaultValue !== undefined && { initialValue: toText(defaultValue) }),
         ...(prompt.placeholder !== undefined && { placeholder: prompt.placeholder }),
       });

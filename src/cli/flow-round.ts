@@ -6,28 +6,35 @@ import type { GivenAnswer } from '../flow/session/requests.ts';
 import type { Turn } from '../flow/session/turn.ts';
 import { CANCELLED, askOnTerminal, wordsOf } from './flow-question.ts';
 
-export type Round = { answers: GivenAnswer[] } | 'back' | 'cancel';
+export type Round = { answers: GivenAnswer[] } | 'back' | 'cancel' | 'late';
 
 const BAR_WIDTH = 20;
 const output = process.stderr;
 
-/** `isFirst`: there is nothing to go back to. */
-export async function askRound({ questions, progress }: Turn, isFirst: boolean): Promise<Round> {
+/** `isFirst`: there is nothing to go back to. `signal`: the questions do not wait any longer. */
+export async function askRound({ questions, progress }: Turn, isFirst: boolean, signal: AbortSignal): Promise<Round> {
   if (progress) clack.log.step(barOf(progress), { output });
   const answers: GivenAnswer[] = [];
   while (answers.length < questions.length) {
     const question = questions[answers.length]!;
     tell(question);
-    const value = await askOnTerminal(question);
+    const value = await askOnTerminal(question, signal);
+    if (signal.aborted) return tooLate();
     if (value !== CANCELLED) {
       answers.push({ promptId: question.promptId, value });
       continue;
     }
-    const wish = await whatNow(isFirst && answers.length === 0);
+    const wish = await whatNow(isFirst && answers.length === 0, signal);
+    if (signal.aborted) return tooLate();
     if (wish === 'cancel') return 'cancel';
     if (wish === 'back' && answers.pop() === undefined) return 'back';
   }
   return { answers };
+}
+
+function tooLate(): 'late' {
+  clack.log.warn('This was not answered in time.', { output });
+  return 'late';
 }
 
 function tell({ notes = [], complaint }: Question): void {
@@ -36,10 +43,11 @@ function tell({ notes = [], complaint }: Question): void {
 }
 
 /** Esc once more: cancel. */
-async function whatNow(isFirst: boolean): Promise<'back' | 'go on' | 'cancel'> {
+async function whatNow(isFirst: boolean, signal: AbortSignal): Promise<'back' | 'go on' | 'cancel'> {
   const wish = await clack.select({
     message: 'What now?',
     output,
+    signal,
     options: [
       ...(isFirst ? [] : [{ value: 'back' as const, label: 'Back to the question before' }]),
       { value: 'go on' as const, label: 'Go on' },

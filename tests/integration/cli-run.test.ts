@@ -101,6 +101,25 @@ test('by hand: what is wrong is said in place, arrow keys choose, Esc goes back'
   expect(await terminal.status()).toBe(0);
 });
 
+test('by hand: a question that is not answered in time is taken away, and the next one asked', async () => {
+  const late = home.write(
+    'late.mjs',
+    `import { flow } from 'mcp-parley/flow';
+export const late = flow({ name: 'late' }, async (ask) => {
+  const time = { timeout: '1s', onTimeout: 'default', default: 'slack', alone: true };
+  const channel = await ask.choice('channel', ['mail', 'slack'], { message: 'Which channel?', ...time });
+  return channel + ', ' + (await ask.text('name', { message: 'Who?', alone: true }));
+});
+`,
+  );
+  await using terminal = terminalOf(['run', late]);
+  await terminal.sees('Which channel?');
+  await terminal.sees('not answered in time');
+  await terminal.sees('Who?');
+  await terminal.types(`Ada${ENTER}`, 'slack, Ada');
+  expect(await terminal.status()).toBe(0);
+});
+
 test('by hand: cancelled', async () => {
   await using terminal = terminalOf(['run', trip]);
   await terminal.sees('Where to?');

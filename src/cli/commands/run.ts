@@ -7,6 +7,7 @@ import { toExplored } from '../../flow/explore/explored-file.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
 import { isRequired } from '../../flow/question/to-json-schema.ts';
 import type { GivenAnswer } from '../../flow/session/requests.ts';
+import { OwnMoves } from '../../flow/session/own-moves.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
 import { settled } from '../../flow/session/turn.ts';
 import type { Turn } from '../../flow/session/turn.ts';
@@ -63,17 +64,20 @@ interface Playing {
 async function play(flow: AnyFlow, { sessions, args, answers }: Playing): Promise<Turn> {
   let turn = await settled(await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' }));
   const asked = { ...ME, sessionId: turn.header.id };
+  const moves = new OwnMoves(sessions, turn.header);
   let rounds = 0;
   while (turn.questions.length > 0) {
     const given = fromFile(turn, answers);
-    const round = given.length > 0 ? { answers: given } : await byHand(turn, rounds === 0);
-    if (round === 'cancel') turn = await sessions.cancel({ ...asked, reason: 'The user cancelled' });
+    const round = given.length > 0 ? { answers: given } : await byHand(turn, rounds === 0, moves);
+    if (round === 'late') turn = await moves.moved!;
+    else if (round === 'cancel') turn = await sessions.cancel({ ...asked, reason: 'The user cancelled' });
     else if (round === 'back') [turn, rounds] = [await settled(await sessions.back(asked)), rounds - 1];
     else {
       turn = await settled(await sessions.answer({ ...asked, answers: round.answers, via: 'terminal' }));
       rounds += 1;
     }
   }
+  moves.close();
   return turn;
 }
 
@@ -87,8 +91,12 @@ function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
   });
 }
 
-async function byHand(turn: Turn, isFirst: boolean) {
-  if (process.stdin.isTTY) return (await import('../flow-round.ts')).askRound(turn, isFirst);
+async function byHand(turn: Turn, isFirst: boolean, moves: OwnMoves) {
+  if (process.stdin.isTTY) {
+    const late = new AbortController();
+    moves.from(turn, () => late.abort());
+    return (await import('../flow-round.ts')).askRound(turn, isFirst, late.signal);
+  }
   const open = turn.questions.map(({ key, prompt, complaint }) => {
     return `  ${key}: ${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
   });

@@ -11,6 +11,7 @@ import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { StartRequest } from '../session/requests.ts';
+import { OwnMoves } from '../session/own-moves.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
@@ -64,6 +65,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     if (exchange.signal.reason === CLIENT_GONE && !isAnonymous(principal)) return; // its user may come back for it
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
   };
+  const moves = new OwnMoves(sessions, round.turn.header);
   waiting.add(sessionId);
   const off = tellProgress(exchange, sessions, sessionId);
   exchange.signal.addEventListener('abort', giveUp, { once: true });
@@ -71,8 +73,12 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
       if (progress) tell(exchange, progress);
-      const answer = await putTo(exchange, round);
-      round = await takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' });
+      const answer = await putTo(exchange, round, moves);
+      round = answer
+        ? await takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' }).catch((thrown) =>
+            tooLate(thrown, moves),
+          )
+        : await movedOn(moves);
     }
     return round.turn;
   } catch (thrown) {
@@ -81,6 +87,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
   } finally {
     off();
     exchange.signal.removeEventListener('abort', giveUp);
+    moves.close();
     waiting.delete(sessionId);
   }
 }
@@ -101,16 +108,30 @@ function tell(exchange: Exchange, { current, ...rest }: Step): void {
   exchange.progress({ ...rest, progress: current });
 }
 
-async function putTo(exchange: Exchange, round: Round): Promise<JsonObject> {
+/** Undefined if the session has gone on by itself: then the question is withdrawn. */
+async function putTo(exchange: Exchange, round: Round, moves: OwnMoves): Promise<JsonObject | undefined> {
   const ask = toAsk(round);
   const { questions } = round.turn;
   if (!exchange.canAsk(ask)) return withoutAsking(questions);
+  const withdrawal = new AbortController();
+  moves.from(round.turn, () => withdrawal.abort());
   try {
-    return await exchange.ask(ask);
+    return await exchange.ask(ask, withdrawal.signal);
   } catch (thrown) {
+    if (moves.moved) return undefined;
     if (!(thrown instanceof GatewayError) || thrown.code !== 'CLIENT_CANNOT_BE_ASKED') throw thrown;
     return withoutAsking(questions);
   }
+}
+
+async function movedOn({ moved }: OwnMoves): Promise<Round> {
+  return { turn: await moved!, told: 'The question before was not answered in time.' };
+}
+
+/** The answer and the end of its time have met. */
+async function tooLate(thrown: unknown, moves: OwnMoves): Promise<Round> {
+  if (!moves.moved || !(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
+  return movedOn(moves);
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {

@@ -13,6 +13,9 @@ import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toDueAt } from '../session/timing.ts';
 import type { Bearer, Travelled, TravellingSessions } from '../token/travelling.ts';
+import { hasLate } from '../session/loading.ts';
+import { settled } from '../session/turn.ts';
+import type { Turn } from '../session/turn.ts';
 import { withoutAsking } from './nobody-to-ask.ts';
 import { keyOf, toAsk } from './round.ts';
 import type { Round } from './round.ts';
@@ -60,12 +63,31 @@ async function goOn(
     const session = { principal: bearer.principal, sessionId: header.id };
     const questions = header.current as Question[];
     const answer = answers[keyOf(questions)];
+    if (hasLate(header, sessions.setup.clock.now())) {
+      round = { told: 'A question was not answered in time.' };
+      return timedOut(sessions, session, { questions, answer });
+    }
     if (!isObject(answer)) return { header, questions }; // nobody has answered: asked once more
     const { turn, ...how } = await takeReply(sessions, session, { questions, answer, via: 'mrtr' });
     round = how;
     return turn;
   });
   return { ...round, ...travelled };
+}
+
+/** Nobody was there when the time of a question was over: that takes effect now, and what was answered to the others counts. */
+async function timedOut(
+  sessions: Sessions,
+  session: { principal: string; sessionId: string },
+  { questions, answer }: { questions: Question[]; answer: unknown },
+): Promise<Turn> {
+  const turns: Turn[] = [];
+  const stop = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
+  const now = await sessions.getState(session).finally(stop); // whoever looks at it brings that about first
+  const turn = turns.length > 0 ? await settled(turns.at(-1)!) : now;
+  const rest = questions.filter(({ promptId }) => turn.questions.some((one) => one.promptId === promptId));
+  if (rest.length === 0 || !isObject(answer)) return turn;
+  return (await takeReply(sessions, session, { questions: rest, answer, via: 'mrtr' })).turn;
 }
 
 async function keep({ header, entries }: StoredSession, sessions: Sessions): Promise<void> {

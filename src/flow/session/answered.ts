@@ -4,6 +4,7 @@ import type { AnyFlow } from '../define.ts';
 import { isEnd, toIncoming } from './answering.ts';
 import type { Taken } from './answering.ts';
 import type { Waiting } from './frame.ts';
+import { hasLate } from './loading.ts';
 import { OWNER_KEY } from './owner.ts';
 import type { AnswerRequest } from './requests.ts';
 import type { Sessions } from './sessions.ts';
@@ -36,7 +37,7 @@ export async function answeredWarm(sessions: Sessions, request: AnswerRequest): 
   const frame = frames.get(request.sessionId);
   if (!frame || frame.header.principal !== toOwner(request.principal)) return undefined;
   frames.drop(request.sessionId);
-  if (frame.header.expiresAt <= clock.now()) return undefined;
+  if (frame.header.expiresAt <= clock.now() || hasLate(frame.header, clock.now())) return undefined;
   const stored: Waiting = { header: frame.header, entries: [], frame };
   const taken = await toIncoming(sessions.setup, stored, request).catch(() => undefined);
   if (!taken || taken.incoming.some((one) => isEnd(one) || one.k === OWNER_KEY)) return undefined;

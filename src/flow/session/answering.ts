@@ -48,6 +48,10 @@ export function isEnd({ no, question }: Incoming): boolean {
   );
 }
 
+export function toWhyEnded({ no }: Incoming): string {
+  return no === 'timeout' ? 'A question was not answered in time' : 'User cancelled';
+}
+
 /** The same answer to the same question as before is accepted before anything else is looked at. */
 async function toAgain(
   setup: Setup,

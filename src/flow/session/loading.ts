@@ -3,6 +3,8 @@
 import { asEnded } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { withHeld } from './held-args.ts';
 import type { SessionRequest } from './requests.ts';
@@ -21,10 +23,20 @@ export async function loadOwn(
   }
   const whole = withHeld(setup, stored);
   const header = asEnded(whole.header);
-  if (!isEnded(header) && header.expiresAt <= setup.clock.now()) {
+  if (isOverdue(header, setup.clock.now())) {
     await attend(sessionId);
     return loadOwn(setup, request, attend);
   }
   if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
   return { ...whole, header };
+}
+
+/** Its time is over, or that of a question that waits: that comes first, whoever comes next. */
+function isOverdue(header: Header, now: number): boolean {
+  if (isEnded(header)) return false;
+  return header.expiresAt <= now || (!header.parked && hasLate(header, now));
+}
+
+export function hasLate({ current }: Header, now: number): boolean {
+  return (current as Question[]).some(({ until = Infinity }) => until <= now);
 }

@@ -11,7 +11,7 @@ import { NOTHING } from '../explore/explored.ts';
 import type { Explored } from '../explore/explored.ts';
 import type { Incoming } from '../engine/fit.ts';
 import { answered, answeredWarm } from './answered.ts';
-import { isEnd, toIncoming } from './answering.ts';
+import { isEnd, toIncoming, toWhyEnded } from './answering.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live } from './drive-input.ts';
 import { ended } from './ending.ts';
@@ -108,7 +108,8 @@ export class Sessions {
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
     const taken = await toIncoming(this.setup, stored, request);
     if (taken.again) return this.#again(stored.header, taken.again);
-    if (taken.incoming.some(isEnd)) return this.end(stored, flow, { kind: 'cancel', reason: 'User cancelled' });
+    const end = taken.incoming.find(isEnd);
+    if (end) return this.end(stored, flow, { kind: 'cancel', reason: toWhyEnded(end) });
     const [first] = taken.incoming;
     if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
     return answered(this, { flow, stored, taken });

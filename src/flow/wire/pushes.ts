@@ -5,13 +5,15 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Log } from '../../shared/log.ts';
+import type { Header } from '../journal.ts';
+import { toExpired } from '../session/own-moves.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Turn } from '../session/turn.ts';
 import { isEnded } from '../store/store.ts';
 import type { SentPrompt } from '../session/requests.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
-import { toPush } from './spelling.ts';
+import { toEnded, toPush } from './spelling.ts';
 
 /** Sessions of clients that never come back are forgotten, oldest first. */
 const MAX_CLAIMS = 20_000;
@@ -89,10 +91,25 @@ export class Pushes {
       .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
   }
 
+  /** Its time is over: nobody is asked to answer that, so it is a notification. */
+  expired(header: Header): void {
+    this.#notify(header.id, 'interaction.ended', toEnded(toExpired(header)));
+    this.happened({ header, questions: [] });
+  }
+
+  /** What has happened by itself; a session that was cancelled so says nothing else of it. */
+  moved(turn: Turn): void {
+    if (turn.header.state === 'cancelled') this.#notify(turn.header.id, 'interaction.ended', toEnded(turn));
+    this.happened(turn);
+  }
+
   warn({ header: { id: sessionId, expiresAt }, remainingMs }: Extract<SessionEvent, { kind: 'warning' }>): void {
+    this.#notify(sessionId, 'interaction.timeoutWarning', { sessionId, expiresAt, remainingMs });
+  }
+
+  #notify(sessionId: string, method: string, params: JsonObject): void {
     const client = this.#claims.get(sessionId);
-    const params = { sessionId, expiresAt, remainingMs };
-    if (client) this.#watchers.get(client)?.notify?.('interaction.timeoutWarning', params);
+    if (client) this.#watchers.get(client)?.notify?.(method, params);
   }
 
   async #follow({ next }: Turn): Promise<void> {

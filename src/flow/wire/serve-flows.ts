@@ -109,7 +109,8 @@ function telling({ sessions }: Desk): { pushes: Pushes; stop: () => void } {
     sessions.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
   });
   const stop = sessions.on((event) => {
-    if (event.kind === 'turn') pushes.happened(event.turn);
+    if (event.kind === 'turn') pushes.moved(event.turn);
+    else if (event.kind === 'expired') pushes.expired(event.header);
     else if (event.kind === 'warning') pushes.warn(event);
     else if (event.kind === 'progress') pushes.progress(event);
   });

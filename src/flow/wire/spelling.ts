@@ -27,6 +27,12 @@ export function toPush(turn: Turn): { method: string; params: JsonObject } | und
     : { method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question), ...progress } };
 }
 
+/** The end of a session that nobody has asked for: its time was over, or that of a question without which it cannot go on. */
+export function toEnded({ header: { id: sessionId, tool, reason }, failure }: Turn): JsonObject {
+  const message = reason === undefined ? `${tool} was cancelled` : `${tool} was cancelled: ${reason}`;
+  return { sessionId, ...toOutcome({ failure: failure ?? { name: 'FLOW_ALREADY_CANCELLED', message } }) };
+}
+
 /** How a session ended, in `interaction.complete` and in its state. */
 function toOutcome({ failure, result, summary }: Outcome): JsonObject {
   if (failure) return { result: { success: false, error: failure }, summary: failure.message };

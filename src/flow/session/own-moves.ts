@@ -1,0 +1,88 @@
+// A session that goes on by itself while somebody is asked: a question has waited long enough, or all of it has. Whoever asks withdraws the
+// question then, and goes on with the turn that it has led to.
+import { GatewayError } from '../../shared/errors.ts';
+import { isEnded } from '../store/store.ts';
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import type { SessionEvent } from './session-event.ts';
+import type { Sessions } from './sessions.ts';
+import { toDueAt } from './timing.ts';
+import { settled } from './turn.ts';
+import type { Turn } from './turn.ts';
+
+/** How often a session is looked at whose time has come, since another process may look after it. */
+const LOOK_MS = 1000;
+
+export class OwnMoves {
+  readonly #sessions: Sessions;
+  readonly #stop: () => void;
+  #header: Header;
+  #moved: Promise<Turn> | undefined;
+  #onMove = (_: Promise<Turn>): void => {};
+  #offLook = (): void => {};
+
+  constructor(sessions: Sessions, header: Header) {
+    this.#sessions = sessions;
+    this.#header = header;
+    this.#stop = sessions.on((event) => this.#hear(event));
+  }
+
+  /** What it has come to by itself since it was last waited for; undefined where it has not moved. */
+  get moved(): Promise<Turn> | undefined {
+    return this.#moved;
+  }
+
+  /** Calls `onMove` once, when it goes on by itself from this turn. */
+  from({ header }: Turn, onMove: () => void): void {
+    this.#header = header;
+    this.#moved = undefined;
+    this.#onMove = onMove;
+    this.#lookAt(toDueAt(header));
+  }
+
+  close(): void {
+    this.#stop();
+    this.#offLook();
+  }
+
+  #hear(event: SessionEvent): void {
+    if (event.kind === 'turn' && event.turn.header.id === this.#header.id) this.#move(settled(event.turn));
+    if (event.kind === 'expired' && event.header.id === this.#header.id)
+      this.#move(Promise.resolve(toExpired(event.header)));
+  }
+
+  #move(turn: Promise<Turn>): void {
+    if (this.#moved) return;
+    this.#moved = turn;
+    this.#offLook();
+    this.#onMove(turn);
+  }
+
+  #lookAt(at: number): void {
+    const { clock, store } = this.#sessions.setup;
+    this.#offLook();
+    if (!store.durable) return; // nobody else looks after it
+    const ms = Math.max(at - clock.now(), 0) + LOOK_MS;
+    this.#offLook = clock.after(ms, () => void this.#look().catch(() => this.#lookAt(0)));
+  }
+
+  async #look(): Promise<void> {
+    const { id, rev } = this.#header;
+    const found = await this.#sessions.setup.store.load(id);
+    const header = found?.header;
+    if (!header || header.reason === 'expired') return this.#move(Promise.resolve(toExpired(header ?? this.#header)));
+    const isThere = header.rev === rev || (!isEnded(header) && hasSame(header, this.#header));
+    if (isThere || header.state === 'processing') return this.#lookAt(0);
+    this.#move(Promise.resolve({ header, questions: header.current as Question[] }));
+  }
+}
+
+function hasSame(one: Header, other: Header): boolean {
+  const idsOf = ({ current }: Header) => (current as Question[]).map(({ promptId }) => promptId).join();
+  return idsOf(one) === idsOf(other);
+}
+
+export function toExpired(header: Header): Turn {
+  const { code: name, message } = new GatewayError('FLOW_SESSION_EXPIRED', { sessionId: header.id });
+  return { header, questions: [], failure: { name, message } };
+}

@@ -11,7 +11,6 @@ import { ROOT } from '../helpers/files.ts';
 import type { Answer, Json } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { elicits, modern, rpc } from '../helpers/mcp-http.ts';
-import { until } from '../helpers/until.ts';
 
 const clock = manualClock();
 const SECOND = 1000;

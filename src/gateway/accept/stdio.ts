@@ -64,13 +64,17 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
       connection.refuse(new GatewayError('MESSAGE_TOO_LARGE', { limit: maxRequestBytes, name: 'maxRequestBytes' })),
   });
   input.on('data', (chunk: Buffer) => lines.push(chunk));
-  const onInputEnd = (): void => {
+  onceEnded(input, () => {
     lines.end();
     void connection.drain().then(() => end(0));
-  };
-  if (input.readableEnded) onInputEnd();
-  else input.once('end', onInputEnd);
+  });
   input.on('error', onError);
   output.on('drain', resume).on('error', onError);
   return { closed, close: () => end(0) };
+}
+
+/** The client may have left already. */
+function onceEnded(input: Readable, onEnd: () => void): void {
+  if (input.readableEnded) onEnd();
+  else input.once('end', onEnd);
 }

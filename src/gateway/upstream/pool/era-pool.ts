@@ -320,8 +320,9 @@ function keyOf(opening: Opening, introduction: ClientIntroduction): string {
   return `${signatureOf(opening)} ${JSON.stringify(introduction)}`;
 }
 
-function ownerOf({ principal }: ClientView, use = ''): string {
-  return `${use} ${principal}`;
+/** A question for roots may wait on the connection for the next call, which must not be one of another kind of client. */
+function ownerOf({ principal, dialect }: ClientView, use = ''): string {
+  return `${use} ${dialect} ${principal}`;
 }
 
 /** Returns what was taken. */

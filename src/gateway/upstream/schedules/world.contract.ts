@@ -40,6 +40,8 @@ export class World {
   readonly clock = new FakeClock();
   readonly servers: Servers;
   readonly people: Person[] = [];
+  /** By name, also those who have gone. */
+  readonly #everybody = new Map<string, Person>();
   readonly calls: Call[] = [];
   readonly questions = new Set<Question>();
   readonly problems: string[];
@@ -67,6 +69,7 @@ export class World {
     const isSession = !kind.endsWith('stateless');
     person.unwatch = isSession ? this.#target.watch(listener, { client: person.view, ask }) : () => {};
     this.people.push(person);
+    this.#everybody.set(name, person);
     return person;
   }
 
@@ -168,7 +171,7 @@ export class World {
     this.delivered++;
     // What comes outside of calls is the client's own if it is of one of its calls.
     const isClients = tag === '' || isDirect(person) || ask.method !== 'elicitation/create';
-    const isOwn = isClients ? ownerOf(about) === person.name : about === tag;
+    const isOwn = isClients ? this.#isOf(person, about) : about === tag;
     this.#check(isOwn, `the question of ${about} was put to ${person.name} (${tag})`);
     return new Promise((resolve, reject) => {
       const question: Question = { by: about, settle: (answer) => end(() => resolve(answer)) };
@@ -183,6 +186,17 @@ export class World {
         signal?.addEventListener('abort', giveUp, { once: true });
       }
     });
+  }
+
+  /** Requests of the stateless era that have one principal and declare the same are one client. */
+  #isOf({ name, kind, view }: Person, tag: string): boolean {
+    const owner = ownerOf(tag);
+    const isSameClient = (other: Person | undefined): boolean =>
+      other !== undefined &&
+      kind.endsWith('stateless') &&
+      other.kind === kind &&
+      other.view.principal === view.principal;
+    return owner === name || isSameClient(this.#everybody.get(owner));
   }
 
   #hear(person: Person, change: Change): void {

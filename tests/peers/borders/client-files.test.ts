@@ -19,9 +19,7 @@ const http = createServer((request, response) => {
   const server = new McpServer({ name: 'docs', version: '1' });
   server.registerTool('search', { description: 'Searches' }, () => ({ content: [{ type: 'text', text: 'found' }] }));
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
-  void server
-    .connect(transport as Parameters<typeof server.connect>[0])
-    .then(() => transport.handleRequest(request, response));
+  void server.connect(transport).then(() => transport.handleRequest(request, response));
 });
 beforeAll(() => new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve)));
 afterAll(() => {

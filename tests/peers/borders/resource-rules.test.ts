@@ -56,10 +56,10 @@ async function v2(url: string): Promise<Peer> {
   const client = new ClientV2({ name: 'v2', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   await client.connect(new TransportV2(new URL(url)));
   open.push(() => client.close());
-  return peerOf(client as unknown as Client);
+  return peerOf(client);
 }
 
-function peerOf(client: Client, subscribe?: (uri: string) => Promise<string>): Peer {
+function peerOf(client: Client | ClientV2, subscribe?: (uri: string) => Promise<string>): Peer {
   const argument = { name: 'key', value: '' };
   const uses = [
     async (uri: string) => JSON.stringify((await client.readResource({ uri })).contents),

@@ -292,6 +292,20 @@ describe('a server that learns with each call who calls', () => {
     expect(connections.prepare({ dialect: 'handshake', capabilities: asked })).toBe(own);
   });
 
+  it.each(['handshake', 'stateless'] as const)(
+    'keeps a connection that is not closed where clients of both eras came at once and that of the %s client is ready first',
+    (first) => {
+      const { connections, retired } = setUp();
+      const opened = { handshake: connections.prepare(undefined), stateless: connections.home(client('stateless')) };
+      connections.learn(opened[first], { dialect: 'stateless' });
+      connections.learn(opened[first === 'handshake' ? 'stateless' : 'handshake'], { dialect: 'stateless' });
+      expect(connections.all).toHaveLength(1);
+      const [kept] = connections.all;
+      expect(retired).toEqual(Object.values(opened).filter((one) => one !== kept));
+      expect([connections.home(client('handshake')), connections.home(client('stateless'))]).toEqual([kept, kept]);
+    },
+  );
+
   it('may have been one of the other era before', () => {
     const { connections } = setUp();
     const home = connections.home(client('stateless'));

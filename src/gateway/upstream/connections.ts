@@ -67,7 +67,8 @@ export class Connections {
       this.#pools[wanted] = pool;
     }
     connection.era = pool.era = spoken;
-    if (dialect !== 'handshake') pool.serveAllBy(connection);
+    // The pool may have had another one in its place, and closes this one.
+    if (dialect !== 'handshake' && pool.all.includes(connection)) pool.serveAllBy(connection);
   }
 
   /** Where a request goes. */

@@ -98,13 +98,9 @@ export class EraPool {
     for (const one of others) void one.supervised.retire();
   }
 
-  /** Takes over the connections of another pool. What both have is closed once its calls have ended. */
+  /** Takes over the connections of another pool. What both have, or this one does not need, is closed once its calls have ended. */
   absorb(other: EraPool): void {
-    const taken = [
-      ...takeMissing(this.#shared, other.#shared),
-      ...takeMissing(this.#own, other.#own),
-      ...takeMissing(this.#groups, other.#groups).flatMap(({ connections }) => connections),
-    ];
+    const taken = this.#oneForAll ? [] : this.#takeMissing(other);
     for (const one of other.all) {
       if (taken.includes(one)) one.era = this.era;
       else void one.supervised.retire();
@@ -189,6 +185,14 @@ export class EraPool {
     const connection = this.#own.get(client);
     this.#own.delete(client);
     return connection;
+  }
+
+  #takeMissing(other: EraPool): Connection[] {
+    return [
+      ...takeMissing(this.#shared, other.#shared),
+      ...takeMissing(this.#own, other.#own),
+      ...takeMissing(this.#groups, other.#groups).flatMap(({ connections }) => connections),
+    ];
   }
 
   #clear(): void {

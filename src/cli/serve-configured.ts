@@ -71,9 +71,7 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
       announceHere({
         ...{ url, serves: found.path },
         status: () => readStatus(gateway, started),
-        accept: (socket, part) => {
-          gateway.listen({ stdio: true, input: socket, output: socket, part }).catch(() => socket.destroy());
-        },
+        accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
       }),
     close() {
       following.close();

@@ -30,7 +30,7 @@ export class WrappedPort {
     return announceHere({
       ...{ url, serves: `wrap ${this.#servers[0]!.name}` },
       status: () => readStatus({ servers: this.#servers }, this.#started),
-      accept: (socket) => void acceptStdio(this.#front, { input: socket, output: socket }),
+      accept: async (socket) => acceptStdio(this.#front, { input: socket, output: socket }),
     });
   }
 }

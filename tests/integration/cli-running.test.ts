@@ -118,9 +118,10 @@ describe('a gateway is found', () => {
     const file = home.write('mcp.json', { mcpServers: { weather: WEATHER } });
     const onStdio = start(home, ['serve', file, '--stdio']);
     await stdioWire(onStdio.child).initialize();
+    const pid = String(onStdio.child.pid);
+    await until('the first gateway', async () => (await home.run(['status', '--pid', pid])).status === 0);
     const demo = start(home, ['demo', '--port', '0']);
     await demo.says('url = "http');
-    const pid = String(onStdio.child.pid);
     const newest = await until('both gateways', async () => {
       const { stderr } = await home.run(['ls', 'tools']);
       return stderr.includes('Another one runs') && stderr;

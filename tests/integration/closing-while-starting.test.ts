@@ -125,12 +125,13 @@ describe('a command that is asked to end while its server hangs at its start', (
     expect(server.wasAsked()).toBe(true);
   });
 
-  test.each(['its client', 'a signal'])('serve on stdio, by %s, before a word was said', async (by) => {
+  test.each(['its client', 'a signal'])('serve on stdio, by %s', async (by) => {
     using home = new Home();
     const server = hanging(`serve by ${by}`);
     const { command, args } = server;
     home.write('mcp.json', { mcpServers: { hangs: { command, args } } });
     await using parley = home.start(['serve', 'mcp.json', '--stdio']);
+    stdioWire(parley.child).write(rpc('initialize', { protocolVersion: '2025-06-18' }));
     await server.isUp();
     if (by === 'a signal') parley.child.kill();
     else parley.child.stdin!.end();
@@ -146,8 +147,8 @@ describe('a command that is asked to end while its server hangs at its start', (
       'step.mjs',
       `while (!require('fs').existsSync(${JSON.stringify(server.up)}));\nthrow Error('no')`,
     );
-    home.write('mcp.json', { mcpServers: { hangs: { command, args } }, steps: [step] });
-    const { status, stderr } = await home.run(['serve', 'mcp.json', '--stdio']);
+    home.write('mcp.json', { mcpServers: { hangs: { command, args, start: 'eager' } }, steps: [step] });
+    const { status, stderr } = await home.run(['serve', 'mcp.json', '--port', '0']);
     expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('step.mjs') });
     expect(server.wasAsked()).toBe(true);
   });

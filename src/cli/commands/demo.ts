@@ -31,9 +31,7 @@ export async function demo(command: DemoCommand, print: Printer): Promise<number
       announceHere({
         ...{ url, serves: 'the demo' },
         status: () => readStatus(gateway, started),
-        accept: (socket, part) => {
-          gateway.listen({ stdio: true, input: socket, output: socket, part }).catch(() => socket.destroy());
-        },
+        accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
       }),
   };
   const onOpen = (opened: Opened): void => {

@@ -13,8 +13,8 @@ import type { GatewayStatus } from '../status-page.ts';
 
 export interface Controlled {
   status(): Promise<GatewayStatus>;
-  /** Serves MCP on the socket; only that of one server or group, where its name is given. */
-  accept(socket: Socket, part?: string): void;
+  /** Serves MCP on the socket; only that of one server or group, where its name is given. Resolves when it listens there. */
+  accept(socket: Socket, part?: string): Promise<unknown>;
 }
 
 /** The address of a Unix socket has about a hundred bytes. */
@@ -62,10 +62,10 @@ export function openControl(folder: string, pid: number, controlled: Controlled)
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {}); // who hangs up early has seen enough
-    readFirstLine(socket, (line) => {
-      if (line === 'mcp') controlled.accept(socket);
-      else if (line.startsWith('mcp ')) controlled.accept(socket, line.slice('mcp '.length));
-      else if (line === 'status') void answerStatus(socket, controlled);
+    readFirstLine(socket, async (line) => {
+      if (line === 'mcp') await controlled.accept(socket);
+      else if (line.startsWith('mcp ')) await controlled.accept(socket, line.slice('mcp '.length));
+      else if (line === 'status') await answerStatus(socket, controlled);
       else socket.destroy();
     });
   });
@@ -100,7 +100,8 @@ function connectTo(path: string): Socket {
   return createConnection(path);
 }
 
-function readFirstLine(socket: Socket, take: (line: string) => void): void {
+/** What follows the line is left for the new owner of the socket, who may begin to listen a little later. */
+function readFirstLine(socket: Socket, take: (line: string) => Promise<void>): void {
   let text = Buffer.alloc(0);
   const onData = (chunk: Buffer): void => {
     text = Buffer.concat([text, chunk]);
@@ -110,8 +111,11 @@ function readFirstLine(socket: Socket, take: (line: string) => void): void {
     socket.pause();
     if (end === -1) return void socket.destroy();
     if (end + 1 < text.length) socket.unshift(text.subarray(end + 1));
-    take(text.toString('utf8', 0, end).trim());
-    socket.resume(); // its new owner listens now
+    const line = text.toString('utf8', 0, end).trim();
+    void take(line).then(
+      () => socket.resume(),
+      () => socket.destroy(),
+    );
   };
   socket.on('data', onData);
 }

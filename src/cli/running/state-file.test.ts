@@ -1,5 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -68,7 +70,7 @@ describe('a gateway that runs', () => {
 
 describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
   const status = { pid: process.pid, started: '', servers: [] };
-  const gateway = { serves: 'a test', status: async () => status as never, accept: () => {} };
+  const gateway = { serves: 'a test', status: async () => status as never, accept: async () => {} };
   const long = join(root, 'a-folder-with-a-long-name'.repeat(5));
 
   it.each([
@@ -92,6 +94,22 @@ describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
     announce(folder, { ...OURS, pid: NOBODY, socket: join(inside, 'gateway.sock') });
     announce(folder, OURS);
     expect(existsSync(inside)).toBe(false);
+  });
+
+  it('keeps what was written right after the first line for a gateway that listens a little later', async () => {
+    const folder = join(root, 'early');
+    const heard = new Promise<string>((resolve) => {
+      const accept = async (socket: Socket): Promise<void> => {
+        await Promise.resolve();
+        socket.on('data', (chunk) => resolve(String(chunk)));
+      };
+      announceHere({ ...gateway, accept }, folder);
+    });
+    const [{ socket: path } = { socket: '' }] = runningGateways(folder);
+    const socket = createConnection(path);
+    socket.write('mcp\n{"first":true}\n');
+    expect(await heard).toBe('{"first":true}\n');
+    socket.destroy();
   });
 
   it('is not announced where it cannot be opened', () => {

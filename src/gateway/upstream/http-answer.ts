@@ -69,7 +69,7 @@ function takeJson({ id, inbox }: HttpAnswer, body: Body): string | undefined {
 }
 
 async function readStream({ response, id, inbox, request, ...answer }: HttpAnswer): Promise<string | undefined> {
-  const { maxAttempts = 10, ...backoff } = answer.reconnect;
+  const { maxAttempts = 5, ...backoff } = answer.reconnect;
   let isAnswered = id === undefined;
   let isOversize = false;
   let linger: NodeJS.Timeout | undefined;

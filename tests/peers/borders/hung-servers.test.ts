@@ -1,9 +1,15 @@
 // A server that hangs is found out and started again; one that is only slow is left alone. Clients and servers of the official SDK v1.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { Opened, address, connectV1, gatewayTo } from './helpers/direct-and-through.ts';
+import { ROOT } from '../../helpers/files.ts';
+import { freePort } from '../../helpers/server-process.ts';
 import { until } from '../../helpers/until.ts';
+
+const EVERYTHING = join(ROOT, 'tests', 'peers', 'node_modules', '@modelcontextprotocol', 'server-everything');
 
 const call = async (client: Client, name: string, args = {}): Promise<any> => {
   const result: any = await client.callTool({ name, arguments: args }, undefined, { timeout: 120_000 });
@@ -82,3 +88,29 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+test('a call is told that its server on HTTP has died, long before its time is up', async () => {
+  await using opened = new Opened();
+  const program = join(EVERYTHING, 'dist', 'index.js');
+  const port = await freePort();
+  const server = spawn(process.execPath, [program, 'streamableHttp'], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: 'ignore',
+  });
+  opened.add(server, (one) => one.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${port}/mcp`;
+  await until('the server', () => fetch(url).then(Boolean, () => false));
+  const to = await gatewayTo(opened, { everything: { server: { url }, timeoutMs: 100_000 } }, 'http');
+  const { client } = await connectV1(opened, to(), {});
+  let called!: Promise<Error>;
+  const isRunning = new Promise<void>((resolve) => {
+    const params = { name: 'trigger-long-running-operation', arguments: { duration: 300, steps: 3000 } };
+    called = client.callTool(params, undefined, { timeout: 120_000, onprogress: () => resolve() }).then(
+      ({ content }: any) => new Error(content[0].text),
+      (error) => error,
+    );
+  });
+  await isRunning;
+  await new Promise((resolve) => server.once('exit', resolve).kill('SIGKILL'));
+  expect((await called).message).toMatch(/ECONNREFUSED|closed/);
+});

@@ -53,7 +53,8 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
   const calls = command.logCalls ? [new CallLines().step] : [];
   const steps = [...calls, ...(built.options.steps ?? [])];
   // None is started before a client on stdin has said who it is: it may be a gateway that serves the same file.
-  const kept = { stateFolder: ownStateFolder(), startsEager: portOf(command, listens) !== undefined };
+  const isOnStdio = command.stdio || found.config.listen.stdio || portOf(command, listens) === undefined;
+  const kept = { stateFolder: ownStateFolder(), startsEager: !isOnStdio };
   const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
   // Steps of a changed file come behind the line of each call, as those of the first one did.
   const updatable = {

@@ -7,6 +7,7 @@ import type { Server as HttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { MAIN } from '../helpers/built.ts';
 import { send } from '../helpers/http-wire.ts';
 import { ask, modern, openSession } from '../helpers/mcp-http.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
@@ -41,7 +42,7 @@ function gatewaysBelow(pid: number): number[] {
     }
   }
   const isBelow = (one: number): boolean => one === pid || (parents.has(one) && isBelow(parents.get(one)!));
-  return [...parents.keys()].filter((one) => one !== pid && isBelow(one) && commandLine(one).includes('cli/main.ts'));
+  return [...parents.keys()].filter((one) => one !== pid && isBelow(one) && commandLine(one).includes(MAIN));
 }
 
 function commandLine(pid: number): string {
@@ -161,6 +162,24 @@ it.each([
   expect(a.child.exitCode ?? b.child.exitCode).toBeNull();
 });
 
+it('gateways that hold each other have the same lists however often they are asked', async () => {
+  const [one, other] = [newHome(), newHome()];
+  const [a, b] = [await freePort(), await freePort()];
+  const toFile = (home: Home, port: number): string =>
+    home.write('mcp.json', { mcpServers: { weather: WEATHER, next: { url: `http://127.0.0.1:${port}/mcp` } } });
+  const urls = await Promise.all([
+    start(one, ['serve', toFile(one, b), '--port', String(a)]).url(),
+    start(other, ['serve', toFile(other, a), '--port', String(b)]).url(),
+  ]);
+  const lists = async (): Promise<string[][]> => [await tools(urls[0]), await tools(urls[1])];
+  const first = await until('the tools of both in both', async () => {
+    const found = await lists();
+    return found.every((names) => names.includes('next__weather__get_weather')) ? found : undefined;
+  });
+  for (let round = 0; round < 5; round++) expect(await lists()).toEqual(first);
+  expect(first.join()).not.toContain('next__next__');
+});
+
 it('a gateway before a gateway before a server works, by URL and by command', async () => {
   const [outer, middle, inner] = [newHome(), newHome(), newHome()];
   const c = start(inner, ['serve', inner.write('c.json', { mcpServers: { weather: WEATHER } }), '--port', '0']);
@@ -219,13 +238,14 @@ function withoutEnvironment(home: Home, args: string[]) {
 }
 
 it.each([
-  ['lazy', '--port 0'],
-  ['eager', '--port 0'],
-  ['lazy', '--stdio'],
-  ['eager', '--stdio'],
-])('a command that clears the environment starts no second round (%s, %s)', async (begin, how) => {
+  ['lazy', '--port 0', '--stdio'],
+  ['eager', '--port 0', '--stdio'],
+  ['eager', '--port 0', '--stdio --port 0'],
+  ['lazy', '--stdio', '--stdio'],
+  ['eager', '--stdio', '--stdio'],
+])('a command that clears the environment starts no second round (%s, %s, %s)', async (begin, how, inner) => {
   const home = newHome();
-  const again = { ...withoutEnvironment(home, ['serve', 'mcp.json', '--stdio']), start: begin };
+  const again = { ...withoutEnvironment(home, ['serve', 'mcp.json', ...inner.split(' ')]), start: begin };
   home.write('mcp.json', { mcpServers: { weather: WEATHER, again } });
   const gateway = start(home, ['serve', 'mcp.json', ...how.split(' ')]);
   if (how === '--stdio') {

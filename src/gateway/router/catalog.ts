@@ -15,6 +15,7 @@ import type { Opening } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { isLoop } from '../../shared/via.ts';
 import type { Log } from '../../shared/log.ts';
 import { LastLists, Shelves } from './kept-lists.ts';
 import type { Shelf } from './kept-lists.ts';
@@ -135,7 +136,7 @@ export class Catalog {
       },
       (error: unknown) => {
         this.#options.log.warn({ server: this.#member.name, area, error }, 'list.failed');
-        if (isSlow() || this.#slow.has(area)) this.#miss(area, wordsOf(error));
+        if (!isLoop(error) && (isSlow() || this.#slow.has(area))) this.#miss(area, wordsOf(error));
       },
     );
     return listed;

@@ -22,31 +22,39 @@ const LOOKUP_MS = 10_000;
 /** Shelves of the stateless era, where no one says goodbye, and kinds of clients. */
 const MAX_SHELVES = 100;
 
-/** The last lists that came. Clients that declare other capabilities may be offered other things, but some list is better than none. */
+/**
+ * The last lists that came. Clients that declare other capabilities may be offered other things, but some list is better than none.
+ * Another gateway is only shown what came for it: a list may hold its own tools, which would come back to it under ever longer names.
+ */
 export class LastLists {
   readonly #byKind = new Map<string, Listed>();
+  readonly #known = new Set<Area>();
 
   set(area: Area, client: ClientView, listed: Listed): void {
-    this.#byKind.delete(area);
-    this.#byKind.set(area, listed);
-    const key = kindOf(area, client);
-    this.#byKind.delete(key);
-    this.#byKind.set(key, listed);
-    if (this.#byKind.size > MAX_SHELVES) this.#byKind.delete(this.#byKind.keys().next().value!);
+    this.#known.add(area);
+    for (const key of [anyKind(area), kindOf(area, client)]) {
+      this.#byKind.delete(key);
+      this.#byKind.set(key, listed);
+    }
+    while (this.#byKind.size > MAX_SHELVES) this.#byKind.delete(this.#byKind.keys().next().value!);
   }
 
   /** Whether one ever came, for whatever client. */
   has(area: Area): boolean {
-    return this.#byKind.has(area);
+    return this.#known.has(area);
   }
 
   get(area: Area, client: ClientView): Listed | undefined {
-    return this.#byKind.get(kindOf(area, client)) ?? this.#byKind.get(area);
+    return this.#byKind.get(kindOf(area, client)) ?? this.#byKind.get(anyKind(area));
   }
 }
 
+function anyKind(area: Area): string {
+  return JSON.stringify([area, arrivedVia()]);
+}
+
 function kindOf(area: Area, { dialect, capabilities }: ClientView): string {
-  return JSON.stringify([area, dialect, capabilities]);
+  return JSON.stringify([area, arrivedVia(), dialect, capabilities]);
 }
 
 export class Shelves {

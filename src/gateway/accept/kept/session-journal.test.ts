@@ -87,6 +87,14 @@ describe('the journal of sessions', () => {
     expect(files()).toEqual([other]);
   });
 
+  it('leaves to a process that runs what it took over from one that is gone, and what it ended', () => {
+    for (const key of ['a', 'b', 'c']) journal().begin(key);
+    const running = join(folder, `sessions-${process.ppid}-other.jsonl`);
+    writeFileSync(running, '["+","a"]\n["+","b"]\n["-","b"]\n');
+    const later = journal();
+    expect(['a', 'b', 'c'].map((key) => later.find(key) !== undefined)).toEqual([false, false, true]);
+  });
+
   it('reads what a killed process left, half a line and all', () => {
     journal().begin('a');
     appendFileSync(files()[0]!, '["+","b"]\n{"not":"ours"}\n[1]\n["-","a');

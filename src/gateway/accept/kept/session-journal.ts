@@ -184,7 +184,11 @@ function apply(settings: Settings, change: SettingChange): boolean {
 function readEarlier({ folder, idleMs, clock, log }: JournalOptions): Map<string, Settings> {
   const live = new Map<string, Settings>();
   const ended = new Set<string>();
-  const files = filesIn(folder).filter(({ pid }) => pid === process.pid || !isAlive(pid));
+  const all = filesIn(folder);
+  const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isAlive(pid);
+  // What another process runs, or has ended, is not for this one, whatever older files say.
+  for (const { path } of all.filter(isOfAnother)) for (const [, key] of readLines(path) ?? []) ended.add(key);
+  const files = all.filter((file) => !isOfAnother(file));
   const stale = files.slice(MAX_FILES).map(({ path }) => path);
   for (const { path, touched, bytes } of files.slice(0, MAX_FILES).toReversed()) {
     if (touched + idleMs < clock.now()) {

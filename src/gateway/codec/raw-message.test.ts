@@ -157,6 +157,10 @@ describe('readRaw', () => {
     );
   });
 
+  it.each(['-2E5', '1.0', '12345678901234567890'])('leaves an id in another form, %s, to readMessage', (id) => {
+    expect(readRaw(Buffer.from(`{"jsonrpc":"2.0","result":{},"id":${id}}`), limits)).toBeUndefined();
+  });
+
   it('keeps the bytes as they came', () => {
     const result = '{"n":12345678901234567890 , "e":1e400,"x":{"a":1,"a":2},"u":"\\u00e4ä"}';
     const message = readRaw(Buffer.from(`{"jsonrpc":"2.0","result":${result},"id":7} `), limits);

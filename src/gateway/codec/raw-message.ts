@@ -57,5 +57,6 @@ function readObject(scan: JsonScan, maxDepth: number): RawBytes | undefined {
 
 function toId(text: string | undefined): RequestId | undefined {
   const id: unknown = text && JSON.parse(text);
-  return text && isId(id) ? id : undefined;
+  // A number in another form than ours is kept as it was sent, which is done elsewhere.
+  return text && isId(id) && (typeof id === 'string' || String(id) === text) ? id : undefined;
 }

@@ -3,6 +3,7 @@
 // libsql is loaded here and nowhere else, when a file is opened: whoever keeps no flows in SQLite never loads it.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Libsql from 'libsql';
 import type { Database } from 'libsql';
 import { GatewayError } from '../../shared/errors.ts';
@@ -17,6 +18,7 @@ export interface SqliteFile {
 const PLAIN = 'SQLite format 3\0';
 /** How long opening waits for another process that is doing the same. */
 const OPENING_MS = 10_000;
+const AGAIN_MS = 20;
 
 export async function openFile({ path, key }: SqliteFile): Promise<Database> {
   if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file to keep them in' });
@@ -25,7 +27,7 @@ export async function openFile({ path, key }: SqliteFile): Promise<Database> {
   try {
     createForOwner(path);
     const db = new Library(path, { timeout: OPENING_MS, ...(key === undefined ? {} : { encryptionKey: key }) });
-    prepareFile(db, path);
+    await prepareInTurn(db, path);
     return db;
   } catch (error) {
     throw told(error, { path, key });
@@ -49,9 +51,22 @@ function createForOwner(path: string): void {
   chmodSync(path, 0o600);
 }
 
+/** Two processes that switch a new file to WAL at once would wait for each other, so SQLite refuses one without any waiting. */
+async function prepareInTurn(db: Database, path: string): Promise<void> {
+  for (let tries = OPENING_MS / AGAIN_MS; ; tries--) {
+    try {
+      return prepareFile(db, path);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === 0) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
 function prepareFile(db: Database, path: string): void {
-  const [owner, version] = [numberOf(db, 'application_id'), numberOf(db, 'user_version')];
+  // In this order: another process may just be making the tables, and with them the owner.
   const empty = numberOf(db, 'schema_version') === 0;
+  const [owner, version] = [numberOf(db, 'application_id'), numberOf(db, 'user_version')];
   if (!empty && owner !== APPLICATION_ID) unusable(`${path} belongs to another program`);
   if (version > STEPS.length) unusable(`${path} was written by a newer Parley (format ${version})`);
   db.exec('PRAGMA journal_mode = WAL');

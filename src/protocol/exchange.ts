@@ -107,7 +107,7 @@ export interface Exchange {
   readonly isNotification?: boolean | undefined;
   /** The configured name of the server that answers; set by the router as soon as it knows. */
   server?: string | undefined;
-  /** Set where rules decide which resources the client may have; whoever hands the request to a server asks it first. */
+  /** Set where rules decide which resources the client may have; it is asked before the request goes to a server. */
   resourceGuard?: ResourceGuard | undefined;
   /** Aborted when the client cancels or goes away for good. */
   readonly signal: AbortSignal;

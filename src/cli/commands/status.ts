@@ -53,7 +53,7 @@ function ofGateway({ servers, groups: _, ...rest }: GatewayStatus, url?: string,
   return { head: headOf(rest, url), json, servers };
 }
 
-/** It looks and starts nothing: whoever asks how things are wants to hear that nothing runs. */
+/** Looks only, and starts nothing: if no gateway runs, the command says so. */
 function tellNone(print: Printer): void {
   const { path } = findConfig(undefined, surroundings());
   print.problem('no gateway is running here, and "status" starts nothing by itself.');

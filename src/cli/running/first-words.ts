@@ -13,7 +13,7 @@ export function onFirstWords(start: () => void): void {
   // A person at a terminal is not a gateway, and one that hands down the environment has told where it comes from.
   if (stdin.isTTY || startedVia().length > 0) return start();
   const look = (): void => {
-    if (stdin.readableLength === 0) return; // the end: whoever serves sees it
+    if (stdin.readableLength === 0) return; // stdin has ended, and the server will see that itself
     const words = stdin.read() as Buffer;
     stdin.unshift(words);
     leaveStdin();
@@ -24,7 +24,7 @@ export function onFirstWords(start: () => void): void {
   stdin.on('readable', look);
 }
 
-/** From now on stdin is read by whoever serves. */
+/** From now on the server reads stdin. */
 export function leaveStdin(): void {
   stop();
   stop = () => {};

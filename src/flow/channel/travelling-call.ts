@@ -83,7 +83,7 @@ async function timedOut(
 ): Promise<Turn> {
   const turns: Turn[] = [];
   const stop = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
-  const now = await sessions.getState(session).finally(stop); // whoever looks at it brings that about first
+  const now = await sessions.getState(session).finally(stop); // reading the state ends a session whose time is over
   const turn = turns.length > 0 ? await settled(turns.at(-1)!) : now;
   const rest = questions.filter(({ promptId }) => turn.questions.some((one) => one.promptId === promptId));
   if (rest.length === 0 || !isObject(answer)) return turn;

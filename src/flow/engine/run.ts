@@ -156,7 +156,7 @@ export class Run implements Inside {
   }
 
   ask(spec: Spec | StepSpec): Promise<unknown> {
-    // The body runs in its windows; whoever asks while a step runs and the body does not is that step.
+    // The body runs only in its windows. A question that comes while a step runs, outside of a window, comes from that step.
     if (this.#inFlight > 0 && inside() !== this) throw this.#toNested(spec);
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
@@ -343,7 +343,7 @@ export class Run implements Inside {
     return true;
   }
 
-  /** Nobody is told of them any more, but what was done is written down. */
+  /** Clients no longer hear about them, but finished work is still recorded. */
   #keepFinished(): void {
     for (const { want, entry } of this.#finished.splice(0)) {
       const step = this.steps.get(entry.k);

@@ -11,7 +11,7 @@ import type { Explored, FoundQuestion } from './explored.ts';
 const NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 export interface InputSchemaOptions {
-  /** `all`: whoever calls cannot be asked, so what is always asked must be given. */
+  /** `all`: the caller cannot be asked, so every required answer must be given. */
   needs?: 'some' | 'all';
   /** Room for the schema as JSON. What is declared is there in any case; of the questions, as many as fit. */
   maxBytes?: number;

@@ -24,7 +24,7 @@ const MAX_TRIES = 100;
 const nextDrive = createCounter('.');
 
 export class Commits {
-  /** Somebody else has ended it meanwhile, without the lease: whoever has it brings that about. */
+  /** Somebody else has ended it meanwhile, without the lease. The holder of the lease carries it out. */
   ending: Ending | undefined;
   /** All that was written here. */
   readonly added: Entry[] = [];

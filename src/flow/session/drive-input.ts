@@ -41,6 +41,6 @@ export interface Live {
   readonly done: Promise<unknown>;
   /** Ends the session before its time. */
   end(ending: Ending): Promise<void>;
-  /** Leaves it as it is, to whoever takes it over. */
+  /** Leaves it as it is, for the process that takes it over. */
   abort(): void;
 }

@@ -1,4 +1,4 @@
-// The end of a session before its time, by whoever wants it: the user cancels, or its time is over. What it has done is taken back first.
+// Ends a session early: the user cancels it, or its time is over. Its effects are undone first.
 import { asEnded, toWhy } from '../journal.ts';
 import type { Ending, Entry } from '../journal.ts';
 import { fold } from '../fold.ts';
@@ -62,7 +62,7 @@ async function endedAtOnce(
   return done.ok ? { header: { ...seen, rev: done.rev }, questions: [] } : undefined;
 }
 
-/** Another process is at work in it: it notices at its next write; if it has died, whoever takes over does. */
+/** Another process is at work in it: it notices at its next write. If it has died, the process that takes over does. */
 async function leftToEnd(
   { store, clock }: Setup,
   { stored: { header }, ending }: SessionEnd,

@@ -73,7 +73,7 @@ class World {
   async #reserve(isMortal: boolean): Promise<string> {
     this.log.push('done');
     if (this.#effect === 'failed') throw new Error('No room');
-    // One that has died never comes to its end, and is done again by whoever takes over.
+    // One that has died never comes to its end, and the process that takes over does it again.
     if (this.isInFlight) {
       await new Promise<void>((resolve) => (isMortal || this.log.length === 1 ? (this.release = resolve) : resolve()));
     }

@@ -31,7 +31,7 @@ export async function loadOwn(
   return { ...whole, header };
 }
 
-/** Its time is over, or that of a question that waits: that comes first, whoever comes next. */
+/** Handles an expired session or question before anything else. */
 function isOverdue(header: Header, now: number): boolean {
   if (isEnded(header)) return false;
   return header.expiresAt <= now || (!header.parked && hasLate(header, now));

@@ -88,7 +88,7 @@ export class Playing {
       if (told) return told;
       const seen = await this.#session.request('interaction.getState', this.#reference());
       const { state, currentPrompt: prompt, result, summary } = seen;
-      if (isObject(result)) return { kind: 'end', result, summary } as Told; // kept for whoever did not hear of it
+      if (isObject(result)) return { kind: 'end', result, summary } as Told; // kept for a client that has not received it
       if (isObject(prompt) && prompt.promptId !== answered) return { kind: 'prompt', prompt } as never;
       if (isOver) return { kind: 'end', result: { success: state === 'completed' }, summary: undefined };
       // How it ended is known to whoever is told; that may be under way.

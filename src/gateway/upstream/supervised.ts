@@ -35,7 +35,7 @@ export interface SupervisedOptions {
 
 /** How long a caller waits for another attempt with a server that failed before. */
 const RETRY_WAIT_MS = 5000;
-/** How often a caller opens it anew after it was refused to others. */
+/** How often a caller opens it again after it was refused to others. */
 const MAX_OPENINGS = 3;
 
 export class Supervised {

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('an SDK v1 client is told of progress while the step of a flow runs, each time of more', async () => {
+test('an SDK v1 client receives growing progress while a step of a flow runs', async () => {
   const client = new Client({ name: 'borders', version: '1.0.0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   const told: number[] = [];
@@ -46,7 +46,7 @@ test('an SDK v1 client is told of progress while the step of a flow runs, each t
   await client.close();
 });
 
-test('a client of MCP Flow is told of progress by interaction.continue while the step runs', async () => {
+test('a client of MCP Flow receives progress by interaction.continue while a step runs', async () => {
   const { wire, socket } = await socketWire(Number(new URL(url).port));
   await wire.initialize();
   const { result } = await wire.request('interaction.start', { toolName: 'copy' });

@@ -44,7 +44,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     const told = withoutVia(await first.call('told'));
     expect(told).toEqual(await direct.call('told'));
     expect(told).toMatchObject({ clientInfo: { name: 'first' }, capabilities: ASKABLE, ...OPENING });
-    // Also those that come later, whoever else is there.
+    // Also those that come later, with other clients there.
     const second = await open(opened, connect(), 'second');
     await second.client.listTools();
     expect(await second.call('told')).toMatchObject({ clientInfo: { name: 'second' }, ...OPENING });

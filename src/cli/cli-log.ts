@@ -1,6 +1,7 @@
 // The log of a command, on stderr: lines to read on a terminal, JSON for everything else.
 import { styleText } from 'node:util';
 import { createLog } from '../shared/log.ts';
+import { printableLine } from '../shared/printable.ts';
 import type { Log } from '../shared/log.ts';
 import type { LogLevel } from './command.ts';
 import { hasColours } from './print.ts';
@@ -35,14 +36,20 @@ export function toPretty(line: string, isColoured: boolean): string {
   const { time, level, event, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const paint = (style: Style, text: string): string =>
     isColoured ? styleText(style, text, { validateStream: false }) : text;
-  const shown = Object.entries(fields).map(([key, value]) => `${paint('dim', `${key}=`)}${toText(value)}`);
+  const shown = Object.entries(fields).map(
+    ([key, value]) => `${paint('dim', `${printableLine(key)}=`)}${toText(value)}`,
+  );
   const clock = paint('dim', String(time ?? '').slice(11, 19));
   const name = paint(COLOURS[String(level)] ?? 'bold', String(level).padEnd(5));
-  return [clock, name, String(event), ...shown].join(' ').trimStart();
+  return [clock, name, printableLine(String(event)), ...shown].join(' ').trimStart();
 }
 
 /** What stands between quotes when it has spaces; of an error, what it says. */
 function toText(value: unknown): string {
+  return printableLine(toWords(value));
+}
+
+function toWords(value: unknown): string {
   if (typeof value === 'string') return /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
   const { name, message } = (value ?? {}) as { name?: unknown; message?: unknown };
   if (typeof name === 'string' && typeof message === 'string') return JSON.stringify(message);

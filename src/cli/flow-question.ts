@@ -1,10 +1,12 @@
 // One question of a flow on the terminal, with arrow keys where there are options. What is wrong with an answer is said in place,
-// by the same rules that every channel has. On stderr: stdout has the result alone.
+// by the same rules that every channel has. On stderr: stdout has the result alone. Words of questions may come from anywhere, and are
+// made harmless for the terminal.
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import * as clack from '@clack/prompts';
 import { checkAnswer } from '../flow/question/check.ts';
 import type { Complaint, Field, Question } from '../flow/question/question.ts';
+import { printable } from '../shared/printable.ts';
 
 export const CANCELLED = Symbol('cancelled');
 
@@ -23,7 +25,7 @@ const TYPES: Record<string, string> = {
 export async function askOnTerminal(field: Asked, signal: AbortSignal): Promise<unknown> {
   if (field.kind !== 'form') return askOne(field, signal);
   const values: Record<string, unknown> = {};
-  if (field.prompt.message) clack.log.step(field.prompt.message, { output: process.stderr });
+  if (field.prompt.message) clack.log.step(printable(field.prompt.message), { output: process.stderr });
   for (const [name, one] of Object.entries(field.fields ?? {})) {
     const value = await askOne(one, signal);
     if (value === CANCELLED) return CANCELLED;
@@ -41,8 +43,11 @@ async function askOne(field: Asked, signal: AbortSignal): Promise<unknown> {
 function put(field: Asked, signal: AbortSignal): Promise<unknown> {
   const { kind, prompt, secret, help } = field;
   const output = process.stderr;
-  const message = help === undefined ? prompt.message : `${prompt.message} (${help})`;
-  const options = (prompt.choices ?? []).map(({ value, label, hint }) => ({ value, label, ...(hint && { hint }) }));
+  const message = printable(help === undefined ? prompt.message : `${prompt.message} (${help})`);
+  const options = (prompt.choices ?? []).map(({ value, label, hint }) => ({
+    ...{ value, label: printable(label) },
+    ...(hint && { hint: printable(hint) }),
+  }));
   const { defaultValue } = prompt;
   const validate = (text: string | undefined) => wordsOf(complaintOf(field, text ?? ''));
   switch (kind) {
@@ -56,8 +61,8 @@ function put(field: Asked, signal: AbortSignal): Promise<unknown> {
       if (secret) return clack.password({ message, output, signal, validate });
       return clack.text({
         ...{ message: kind === 'file' ? `${message} (path of a file)` : message, output, signal, validate },
-        ...(defaultValue !== undefined && { initialValue: toText(defaultValue) }),
-        ...(prompt.placeholder !== undefined && { placeholder: prompt.placeholder }),
+        ...(defaultValue !== undefined && { initialValue: printable(toText(defaultValue)) }),
+        ...(prompt.placeholder !== undefined && { placeholder: printable(prompt.placeholder) }),
       });
   }
 }
@@ -116,5 +121,6 @@ function toText(value: unknown): string {
 
 export function wordsOf(complaint: Complaint | undefined): string | undefined {
   if (!complaint) return undefined;
-  return complaint.suggestion === undefined ? complaint.error : `${complaint.error}. ${complaint.suggestion}`;
+  const { error, suggestion } = complaint;
+  return printable(suggestion === undefined ? error : `${error}. ${suggestion}`);
 }

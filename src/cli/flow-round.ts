@@ -4,6 +4,7 @@ import * as clack from '@clack/prompts';
 import type { Question } from '../flow/question/question.ts';
 import type { GivenAnswer } from '../flow/session/requests.ts';
 import type { Turn } from '../flow/session/turn.ts';
+import { printable } from '../shared/printable.ts';
 import { CANCELLED, askOnTerminal, wordsOf } from './flow-question.ts';
 
 export type Round = { answers: GivenAnswer[] } | 'back' | 'cancel' | 'late';
@@ -38,7 +39,7 @@ function tooLate(): 'late' {
 }
 
 function tell({ notes = [], complaint }: Question): void {
-  for (const note of notes) clack.log.info(note, { output });
+  for (const note of notes) clack.log.info(printable(note), { output });
   if (complaint) clack.log.warn(wordsOf(complaint)!, { output });
 }
 
@@ -58,7 +59,7 @@ async function whatNow(isFirst: boolean, signal: AbortSignal): Promise<'back' | 
 }
 
 function barOf({ current, total, message }: NonNullable<Turn['progress']>): string {
-  const words = message === undefined ? '' : `  ${message}`;
+  const words = message === undefined ? '' : `  ${printable(message)}`;
   if (total === undefined || total <= 0) return `${current}${words}`;
   const done = Math.min(BAR_WIDTH, Math.round((BAR_WIDTH * current) / total));
   return `${'█'.repeat(done)}${'░'.repeat(BAR_WIDTH - done)} ${current}/${total}${words}`;

@@ -1,6 +1,10 @@
-// Rows in columns, as wide as they have to be; the last one is cut where the terminal ends.
-export function toTable(rows: string[][], options: { indent?: string; width?: number | undefined } = {}): string[] {
+// Rows in columns, as wide as they have to be; the last one is cut where the terminal ends. A cell stays in its line, whatever its server
+// wrote into it.
+import { printableLine } from '../shared/printable.ts';
+
+export function toTable(cells: string[][], options: { indent?: string; width?: number | undefined } = {}): string[] {
   const { indent = '', width } = options;
+  const rows = cells.map((row) => row.map(printableLine));
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, index) =>
     Math.max(...rows.map((row) => (row[index] ?? '').length)),

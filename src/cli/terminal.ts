@@ -1,8 +1,9 @@
 // Questions and typed lines, on stderr and stdin: stdout has the result alone. Lines that are piped in wait until they are
-// asked for.
+// asked for. Servers word the questions: nothing of theirs is obeyed by the terminal.
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { printable } from '../shared/printable.ts';
 
 export interface Terminal {
   say(text: string): void;
@@ -37,10 +38,10 @@ export function createTerminal(
       signal?.addEventListener('abort', () => waiting?.(undefined), { once: true });
     });
   return {
-    say: (text) => void output.write(`${text}\n`),
+    say: (text) => void output.write(`${printable(text)}\n`),
     async ask(prompt, signal) {
       if (!reader) open(); // whoever is never asked has its stdin left alone
-      output.write(prompt);
+      output.write(printable(prompt));
       const line = lines.shift() ?? (isOver || signal?.aborted ? undefined : await next(signal));
       if (!isTyped) output.write('\n'); // where nobody types, nobody ends the line
       return line;

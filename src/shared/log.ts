@@ -1,5 +1,7 @@
 // The one logger: event name and fields, JSON lines to stderr (stdout belongs to the stdio transport). A pino logger fits
-// the interface as it is. Secrets are cut by key at the sink.
+// the interface as it is. Secrets are cut by key at the sink, and nothing is written that a terminal would obey.
+import { printable } from './printable.ts';
+
 export interface Log {
   debug(fields: object, event: string): void;
   info(fields: object, event: string): void;
@@ -20,7 +22,7 @@ export function createLog(options: { level?: Level | 'silent'; write?: (line: st
     const at = (level: Level) => (fields: object, event: string) => {
       if (LEVELS.indexOf(level) < threshold) return;
       const line = { time: new Date().toISOString(), level, event, ...bound, ...fields };
-      write(`${toText(line)}\n`);
+      write(`${printable(toText(line))}\n`);
     };
     return {
       debug: at('debug'),

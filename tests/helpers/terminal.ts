@@ -25,6 +25,11 @@ export class Terminal implements AsyncDisposable {
     return this.#all.slice(this.#from);
   }
 
+  /** Since it was started. */
+  get all(): string {
+    return this.#all;
+  }
+
   async sees(words: string): Promise<void> {
     const seen = until(`${words} on the terminal`, () => this.shown.includes(words));
     await seen.catch((cause: unknown) => {

@@ -1,4 +1,4 @@
-// `parley read`: one resource, on stdout. What is not text is written as it is.
+// `parley read`: one resource, on stdout: as it is where that goes to a file, and without harm on a terminal.
 import type { ReadCommand } from '../command.ts';
 import { withReached } from '../with-reached.ts';
 import type { Printer } from '../print.ts';
@@ -9,8 +9,8 @@ export function read(command: ReadCommand, print: Printer): Promise<number> {
     if (command.json) print.line(JSON.stringify(result, undefined, 2));
     else {
       for (const part of result.contents) {
-        if ('text' in part) print.line(part.text);
-        else print.bytes(Buffer.from(part.blob, 'base64'));
+        if ('text' in part) print.content(`${part.text}\n`);
+        else print.content(Buffer.from(part.blob, 'base64'));
       }
     }
     return 0;

@@ -1,5 +1,7 @@
 // HTML in which every value is escaped unless it is HTML itself. Questions come from servers and may hold anything: there is
 // no other way from a string to a page than through here.
+import { UNSHOWN } from '../../../shared/printable.ts';
+
 export interface Html {
   readonly html: string;
 }
@@ -7,8 +9,6 @@ export interface Html {
 type Part = Html | string | number | undefined | false | readonly Part[];
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-/** Controls, and marks that turn the direction of the text around them: both can make a text read as what it is not. */
-const UNSHOWN = /(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   return { html: strings.reduce((text, string, index) => text + toHtml(values[index - 1]) + string) };

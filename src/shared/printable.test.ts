@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { printable, printableLine } from './printable.ts';
+
+const SEQUENCES = [
+  ...[
+    '\u001B[2K\u001B[1G',
+    '\u001B]52;c;ZXZpbA==\u0007',
+    '\u001B]8;;http://evil/\u001B\\',
+    '\u009B31m',
+    '\u009D0;t\u009C',
+  ],
+  ...['\r', '\r\n', '\n', '\t', '\b', '\0', '\u007F', '\u202E', '\u2066', '\uFEFF', '\\', '"', '\\u001b', '😀', 'é'],
+];
+const hostile = fc
+  .array(fc.oneof(fc.constantFrom(...SEQUENCES), fc.string({ unit: 'binary' })), { maxLength: 12 })
+  .map((parts) => parts.join(''));
+
+/** Counted by number: another rule than the one that is tested. */
+function isHarmful(character: string): boolean {
+  const code = character.codePointAt(0)!;
+  if (code === 9 || code === 10) return false;
+  return (
+    code < 32 || (code >= 127 && code < 160) || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
+  );
+}
+
+describe('text of others', () => {
+  it('has nothing left that a terminal obeys, whatever it was', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect([...printable(text)].filter(isHarmful)).toEqual([]);
+        expect([...printableLine(text)].filter((one) => isHarmful(one) || one === '\n')).toEqual([]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is the same value where it is JSON', () => {
+    fc.assert(
+      fc.property(fc.dictionary(hostile, fc.array(hostile)), fc.constantFrom(0, 2), (value, indent) => {
+        expect(JSON.parse(printable(JSON.stringify(value, undefined, indent)))).toEqual(value);
+      }),
+    );
+  });
+
+  it('keeps lines, tabs and every script as they are', () => {
+    const text = 'Grüße\n\t世界 👩‍👩‍👧 שלום\u200F!\n';
+    expect(printable(text)).toBe(text);
+    expect(printable('one\r\ntwo\rthree')).toBe('one\ntwo\\u000dthree');
+    expect(printableLine('one\ntwo')).toBe('one\\u000atwo');
+  });
+});

@@ -155,6 +155,7 @@ describe('the public surface', () => {
     expect(typesOf('src/_entries/flow.ts')).toMatchInlineSnapshot(`
       [
         "* from ../flow/authoring/options.ts",
+        "* from ../flow/authoring/others.ts",
         "* from ../flow/interaction.ts",
         "* from ../flow/journal.ts",
         "* from ../flow/session/requests.ts",
@@ -195,6 +196,7 @@ describe('the public surface', () => {
         "Migration",
         "Opened",
         "PastTurn",
+        "PersonAsk",
         "PlayOptions",
         "Prompt",
         "PromptContext",

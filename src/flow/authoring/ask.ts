@@ -5,6 +5,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { FileRef } from '../question/check-file.ts';
 import type { AskFailure } from './ask-failure.ts';
 import type { FieldsOf, FormFields } from './fields.ts';
+import type { AwaitedEvent, EventOptions, PersonOptions } from './others.ts';
 import type {
   AnySchema,
   AskOptions,
@@ -114,6 +115,23 @@ export interface Ask {
   sleep<K extends string>(key: Key<K>, span: Span): Promise<void>;
 
   /**
+   * Waits for something that happens outside: it is delivered by `sessions.deliver`, or by a POST to `step.url(event)`. It is waited for
+   * from here on, awaited or not.
+   */
+  event<K extends string, S extends AnySchema>(
+    key: Key<K>,
+    schema: S,
+    options?: EventOptions,
+  ): AwaitedEvent<SchemaOutput<S>>;
+  event<K extends string>(key: Key<K>): AwaitedEvent<unknown>;
+
+  /**
+   * Asks somebody else, who is known by the principal that `identify` gives: `ask.person('ops-lead').confirm('ok')`. Nobody else can
+   * answer, and the caller is told whom the flow waits for.
+   */
+  person(principal: string, options?: PersonOptions): PersonAsk;
+
+  /**
    * The same `ask` with `id.` before every key, for what is asked about one of many: `ask.scope(item.id).number('count')`. In a loop
    * without it keys are counted, and an answer whose place in the loop has changed is asked for again. The id is that of the thing, and
    * not its place in the list.
@@ -143,3 +161,9 @@ export interface Ask {
   readonly session: { readonly id: string; readonly startedAt: number; readonly context: unknown };
   readonly client: { readonly name?: string | undefined; readonly version?: string | undefined };
 }
+
+/** Questions to somebody else. */
+export type PersonAsk = Pick<
+  Ask,
+  'text' | 'number' | 'confirm' | 'date' | 'choice' | 'choices' | 'file' | 'custom' | 'form'
+>;

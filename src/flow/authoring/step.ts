@@ -1,6 +1,7 @@
 // What the author of a step writes and is given.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { FileRef } from '../question/check-file.ts';
+import type { AwaitedEvent } from './others.ts';
 import type { Span } from './span.ts';
 import type { ToolAnswer } from './tool-caller.ts';
 
@@ -30,6 +31,8 @@ export interface StepContext {
    * failed. Nobody can be asked from here: whatever the tool would ask has to be in its arguments.
    */
   readonly call: <T = JsonObject>(tool: string, args?: JsonObject) => Promise<ToolAnswer<T>>;
+  /** Where the event is delivered, by one POST of JSON. Nobody else can make such a URL, and it is of use to nobody but its receiver. */
+  url(event: AwaitedEvent<unknown>): Promise<string>;
   bytes(file: FileRef): Promise<Uint8Array>;
   reveal(secret: Secret): Promise<string>;
 }

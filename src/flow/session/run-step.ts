@@ -10,6 +10,7 @@ import type { StepEntry } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { callTool } from './call-tool.ts';
 import { readFile, revealSecret } from './secrets.ts';
+import { urlOf } from './others/event-url.ts';
 import { LazyAbort, orAborted } from './or-aborted.ts';
 import { toRetryPause } from './retrying-step.ts';
 import type { Step } from '../../protocol/prompt.ts';
@@ -81,6 +82,7 @@ function toContext(run: StepRun, attempt: number, beat: () => void): StepContext
       run.onProgress?.({ current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
     },
     call: (tool, args = {}) => callTool(tool, args, { tools: setup.tools, principal, signal: signal() }),
+    url: (event) => urlOf(setup, sessionId, event),
     bytes: (file) => readFile(setup, file),
     reveal: (secret) => revealSecret(setup, sessionId, secret),
   };

@@ -53,6 +53,8 @@ export interface SessionOptions {
   leaseMs?: number | undefined;
   /** Whether this is the first who begins the effect of this key; where the journal cannot tell. */
   claimOnce?: ((idempotencyKey: string) => Promise<boolean>) | undefined;
+  /** How others reach this server by HTTP; undefined where they cannot. */
+  baseUrl?: (() => string | undefined | Promise<string | undefined>) | undefined;
 }
 
 export interface Setup {
@@ -72,6 +74,7 @@ export interface Setup {
   readonly graceMs: number;
   readonly leaseMs: number;
   readonly claimOnce: ((idempotencyKey: string) => Promise<boolean>) | undefined;
+  readonly baseUrl: SessionOptions['baseUrl'];
   /** This process, among those that share the store. */
   readonly owner: string;
   /** Of steps with a `limit`. */
@@ -105,6 +108,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     graceMs: options.graceMs ?? 20,
     leaseMs: options.leaseMs ?? 30_000,
     claimOnce: options.claimOnce,
+    baseUrl: options.baseUrl,
     owner: randomId('node_'),
     stepLimits: new StepLimits(),
     lasting: true,

@@ -56,6 +56,7 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
   graceMs: true,
   leaseMs: true,
   claimOnce: true,
+  baseUrl: true,
 };
 
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {

@@ -65,6 +65,21 @@ describe('testFlow', () => {
     await expect(testFlow(careless).crashEverywhere({ a: 'x' })).rejects.toThrow(/A crash .* leads to/);
   });
 
+  it.each([1, 2, 3])('gives no false alarm for effects that run side by side, %i of them', async (count) => {
+    const keys = (['left', 'right', 'third'] as const).slice(0, count);
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const together = flow({ name: 'together' }, async (ask) => {
+      const who = await ask.text('who');
+      const done = await Promise.all(
+        keys.map((key) => ask.step(key, async () => (await turn(), key), { effect: 'retry' })),
+      );
+      return { who, done, last: await ask.step('last', async () => (await turn(), 'last'), { effect: 'retry' }) };
+    });
+    const { crashes, result } = await testFlow(together).crashEverywhere({ who: 'Ada' });
+    expect(result).toEqual({ who: 'Ada', done: keys, last: 'last' });
+    expect(crashes).toEqual(expect.arrayContaining(keys.map((key) => `after step ${key}`)));
+  });
+
   it('replays a journal of the past', async () => {
     const { journal, result } = await testFlow(book).answer(ANSWERS);
     expect(await testFlow(book).replay(journal)).toMatchObject({ rest: 'ended', result, unasked: [] });

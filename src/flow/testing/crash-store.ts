@@ -21,8 +21,14 @@ export class Boundaries {
     return new Promise((resolve) => (this.#onDeath = resolve));
   }
 
-  /** Whoever waits here is of the process; if it dies, this never settles. */
+  /** It does nothing more. */
+  get isDead(): boolean {
+    return this.died !== undefined;
+  }
+
+  /** Never settles in a process that has died, here or elsewhere. */
   pass(where: string): Promise<void> {
+    if (this.isDead) return new Promise(() => {});
     if (this.passed++ !== this.#at) return Promise.resolve();
     this.died = where;
     this.#onDeath();
@@ -32,17 +38,12 @@ export class Boundaries {
 
 /** The store as one process sees it, until it dies. */
 export function mortalStore(inner: FlowStore, boundaries: Boundaries, journal: Entry[]): FlowStore {
-  let dead = false;
+  const alive = <T>(work: () => Promise<T>): Promise<T> => (boundaries.isDead ? new Promise(() => {}) : work());
   const write = async <T>(name: string, work: () => Promise<T>, add: Entry[] = []): Promise<T> => {
-    if (dead) return new Promise(() => {});
-    dead = true;
     await boundaries.pass(`before ${name}`);
-    dead = false;
-    const done = await work();
-    journal.push(...add);
-    dead = true;
+    const done = await alive(work);
+    if (isWritten(done)) journal.push(...add);
     await boundaries.pass(`after ${name}`);
-    dead = false;
     return done;
   };
   return {
@@ -52,13 +53,18 @@ export function mortalStore(inner: FlowStore, boundaries: Boundaries, journal: E
     lease: (id, owner, ms) => write('lease', () => inner.lease(id, owner, ms)),
     release: (id, owner) => write('release', () => inner.release(id, owner)),
     putBlob: (sha256, bytes, ttlMs) => write('putBlob', () => inner.putBlob(sha256, bytes, ttlMs)),
-    spend: (id, rev, ttlMs) => inner.spend(id, rev, ttlMs),
-    load: (id) => inner.load(id),
-    due: (now, max) => inner.due(now, max),
-    getBlob: (sha256) => inner.getBlob(sha256),
-    list: (principal) => inner.list(principal),
-    forgetOutcome: async (id) => inner.forgetOutcome?.(id),
-    drop: (id) => inner.drop(id),
+    spend: (id, rev, ttlMs) => alive(() => inner.spend(id, rev, ttlMs)),
+    load: (id) => alive(() => inner.load(id)),
+    due: (now, max) => alive(() => inner.due(now, max)),
+    getBlob: (sha256) => alive(() => inner.getBlob(sha256)),
+    list: (principal) => alive(() => inner.list(principal)),
+    forgetOutcome: (id) => alive(async () => inner.forgetOutcome?.(id)),
+    drop: (id) => alive(() => inner.drop(id)),
     close: () => inner.close(),
   };
+}
+
+/** A commit that came too late has added nothing. */
+function isWritten(done: unknown): boolean {
+  return done === 'ok' || (typeof done === 'object' && done !== null && 'ok' in done && done.ok === true);
 }

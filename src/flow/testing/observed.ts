@@ -17,20 +17,18 @@ export interface Observation {
 
 type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOptions<unknown>) => Promise<unknown>;
 
-/** `boundaries` are asked for anew each time: every process has its own. */
-export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: AnyFlow; seen: Observation } {
-  const seen: Observation = { steps: [] };
+/** As one process has it: what it does after its death is not seen. */
+export function observed(flow: AnyFlow, boundaries: Boundaries, seen: Observation): AnyFlow {
   const watched = (ask: Ask): Ask => {
     const original: Step = (key, work, options) => (ask as unknown as { step: Step }).step(key, work, options);
     const step: Step = (key, work, options = {}) =>
       original(
         key,
         async (context) => {
-          const mine = boundaries();
-          await mine.pass(`before step ${key}`);
+          await boundaries.pass(`before step ${key}`);
           seen.steps.push({ key, idempotencyKey: context.idempotencyKey, effect: options.effect });
           const result = await work(context);
-          await mine.pass(`after step ${key}`);
+          await boundaries.pass(`after step ${key}`);
           return result;
         },
         options,
@@ -41,8 +39,8 @@ export function observed(flow: AnyFlow, boundaries: () => Boundaries): { flow: A
   };
   const body = async (ask: Ask, input: unknown) => {
     const returned: unknown = await flow.body(watched(ask), input);
-    seen.returned = returned;
+    if (!boundaries.isDead) seen.returned = returned;
     return returned;
   };
-  return { flow: { ...flow, body }, seen };
+  return { ...flow, body };
 }

@@ -28,13 +28,17 @@ export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
   const memory = memoryStore({ clock });
   const journal: Entry[] = [];
   let boundaries = fatal;
-  const { flow: watched, seen } = observed(flow, () => boundaries);
+  const seen: Observation = { steps: [] };
   const begin = () => {
     // All answers come within the second that stands still.
     const limits = { respondsPerSecond: Infinity };
     const options = { clock, limits, leaseMs: 0, graceMs: 0, log: createLog({ level: 'silent' }) };
     const fixed = { newId: () => 'session_test', newSeed: () => 'c2VlZGZvcnRlc3RzISEhIQ', keys: ['tests'] };
-    return new Sessions([watched], { ...options, ...fixed, store: mortalStore(memory, boundaries, journal) });
+    return new Sessions([observed(flow, boundaries, seen)], {
+      ...options,
+      ...fixed,
+      store: mortalStore(memory, boundaries, journal),
+    });
   };
 
   /** What the next process makes of what the last one has left; undefined if there is nothing. */

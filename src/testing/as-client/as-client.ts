@@ -7,7 +7,7 @@ import type { AnyFlow } from '../../flow/define.ts';
 import { memoryStore } from '../../flow/store/memory.ts';
 import { Boundaries } from '../../flow/testing/crash-store.ts';
 import { observed } from '../../flow/testing/observed.ts';
-import type { StepSeen } from '../../flow/testing/observed.ts';
+import type { Observation, StepSeen } from '../../flow/testing/observed.ts';
 import { serveFlows } from '../../flow/wire/serve-flows.ts';
 import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
 import { createServer } from '../../server/create-server.ts';
@@ -85,7 +85,8 @@ export async function playAsClient(
 
 function serve(flow: AnyFlow, { plays, channels }: Kind, options: ServeFlowsOptions) {
   const watched = watchStore(options.store ?? memoryStore());
-  const { flow: observable, seen } = observed(flow, () => new Boundaries());
+  const seen: Observation = { steps: [] };
+  const observable = observed(flow, new Boundaries(), seen);
   // Left to itself, a flow that takes long becomes a task when it has taken so long: sooner or later.
   const served = { ...observable, options: { ...observable.options, long: plays === 'task' } };
   const { log } = collectLog();

@@ -5,6 +5,8 @@
 // 3. Another process that is writing is waited for without blocking this one.
 import type { Database } from 'libsql';
 import { GatewayError } from '../../shared/errors.ts';
+import { emptyLog } from './sqlite/emptied-log.ts';
+import type { EmptiedLog } from './sqlite/emptied-log.ts';
 
 export interface Group {
   /** Runs the work in the next transaction and gives its result once that is on the disk. */
@@ -26,8 +28,14 @@ interface Waiting {
 const MOST = 256;
 const BUSY_MS = 10_000;
 
-/** `first` runs at the beginning of every transaction. */
-export function createGroup(db: Database, first: () => void): Group {
+export interface GroupOptions {
+  /** Runs at the beginning of every transaction. */
+  first: () => void;
+  /** Undefined where what is in the log cannot be read anyway. */
+  log: EmptiedLog | undefined;
+}
+
+export function createGroup(db: Database, { first, log }: GroupOptions): Group {
   let waiting: Waiting[] = [];
   let scheduled = false;
   let closed = false;
@@ -43,6 +51,7 @@ export function createGroup(db: Database, first: () => void): Group {
     const batch = waiting.splice(0, MOST);
     if (batch.length === 0) return;
     const outcome = transact(db, first, batch);
+    log?.settle();
     if (outcome.again.length > 0) waiting = [...outcome.again, ...waiting];
     if (!outcome.busy) return schedule();
     scheduled = true;
@@ -71,6 +80,7 @@ export function createGroup(db: Database, first: () => void): Group {
       if (closed) return;
       closed = true;
       while (waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      log?.stop();
       closeFile(db);
     },
   };
@@ -78,10 +88,9 @@ export function createGroup(db: Database, first: () => void): Group {
 
 function closeFile(db: Database): void {
   try {
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    emptyLog(db); // unless another process is at work in the file, which then does it
   } catch (error) {
-    // Another process is at work in the file, which then does it.
-    if (!isBusy(error)) throw told(error);
+    throw told(error);
   } finally {
     db.close();
   }

@@ -43,7 +43,8 @@ interface Prepared {
 
 type Value = string | number | null | Uint8Array;
 
-export function prepareRows(db: Database): Rows {
+/** `onWiped` is told when something that was said is deleted. */
+export function prepareRows(db: Database, onWiped: () => void): Rows {
   const { get, all, run } = prepared(db);
   const session = get('SELECT rev, gone, fence, header FROM sessions WHERE id = ?');
   const whole = get(
@@ -69,12 +70,12 @@ export function prepareRows(db: Database): Rows {
     whole: (id) => whole(id) as WholeRow | undefined,
     insert: (row) => void insert(row.id, row.principal, row.created, row.rev, row.due, row.header),
     update: (id, rev, row) => update(row.due, row.gone, row.header, id, rev) === 1,
-    remove: (id) => void remove(id),
-    forgetOutcome: (id) => void forgetOutcome(id),
+    remove: (id) => (remove(id), onWiped()),
+    forgetOutcome: (id) => (forgetOutcome(id), onWiped()),
     openOf: (principal, atMost) => (openOf(principal, atMost) as { n: number }).n,
     openInAll: () => (openInAll() as { open: number }).open,
     addEntries: (id, rev, text) => void addEntries(id, rev, text),
-    wipeEntries: (id) => void wipeEntries(id),
+    wipeEntries: (id) => (wipeEntries(id), onWiped()),
     due: (at, max) => due(at, max).map(({ id }) => id),
     list: (principal) => list(principal).map(({ header }) => header),
   };

@@ -7,6 +7,7 @@ import { patched } from './patched.ts';
 import { openFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { createGroup } from './sqlite-group.ts';
+import { createEmptiedLog } from './sqlite/emptied-log.ts';
 import { prepareLeases } from './sqlite-leases.ts';
 import { prepareRows } from './sqlite-rows.ts';
 import type { Rows } from './sqlite-rows.ts';
@@ -25,9 +26,10 @@ export async function createSqliteStore(options: SqliteOptions): Promise<FlowSto
   const db = await openFile(options);
   const clock = options.clock ?? systemClock;
   const now = () => clock.now();
-  const rows = prepareRows(db);
+  const log = options.key === undefined ? createEmptiedLog(db) : undefined;
+  const rows = prepareRows(db, () => log?.soil());
   const leases = prepareLeases(db, now, options.maxTombstones ?? MAX_TOMBSTONES);
-  const group = createGroup(db, () => leases.forget());
+  const group = createGroup(db, { first: () => leases.forget(), log });
   return {
     durable: true,
     create(header, entries, limits) {

@@ -1,8 +1,8 @@
 // The only file that writes to stdout. Colours are for a terminal whose user did not say NO_COLOR (no-color.org); whatever
 // is piped or logged stays plain. Problems and notes go to stderr. Much of what is printed comes from servers: only the styles that
 // were asked for here reach the terminal as escape sequences.
-import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
+import { randomId } from '../shared/ids.ts';
 import { printable } from '../shared/printable.ts';
 
 export type Style = 'bold' | 'dim' | 'cyan' | 'yellow' | 'green' | 'red';
@@ -37,7 +37,7 @@ export function createPrinter(options: PrinterOptions = {}): Printer {
   const { out = process.stdout, err = process.stderr, env = process.env } = options;
   out.on?.('error', () => {}); // `parley … | head`: the reader has seen enough, and that is no failure
   const isColoured = hasColours(out, env);
-  const own = `\u001B${randomUUID()}[`; // how styles begin until they are printed: servers cannot know it
+  const own = `\u001B${randomId()}[`; // how styles begin until they are printed: servers cannot know it
   const toPrinted = (text: string): string => text.split(own).map(printable).join('\u001B[');
   return {
     line: (text = '') => void out.write(`${toPrinted(text)}\n`),

@@ -1,5 +1,5 @@
-// Requests to the client that wait for its answer. Ids are ours, never reused within a connection; a second answer, or one
-// that nobody waits for, is told to the caller and changes nothing.
+// Requests to the client that wait for its answer. Ids are ours and never reused, also where the session goes on in another process;
+// a second answer, or one that nobody waits for, is told to the caller and changes nothing.
 // 1. Nothing is asked before the client has said that it is initialized: until then questions are held back.
 // 2. A question lives no longer than the exchange that put it.
 import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
@@ -7,7 +7,7 @@ import { isError, isObject, toNotification } from '../../protocol/message.ts';
 import type { Ask } from '../../protocol/exchange.ts';
 import { CancelledByPeer } from '../../shared/cancellation.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { createCounter } from '../../shared/ids.ts';
+import { createCounter, randomId } from '../../shared/ids.ts';
 import { toError } from '../../shared/to-error.ts';
 import { readProgress } from './progress.ts';
 import type { ServedExchange } from './served-exchange.ts';
@@ -35,7 +35,7 @@ const ALWAYS_ALLOWED = 'ping';
 
 export class PendingAsks {
   #pending = new Map<RequestId, Pending>();
-  #nextId = createCounter('ask-');
+  #nextId = createCounter(`ask-${randomId().slice(0, 8)}-`);
   #open = false;
   #closed = false;
 

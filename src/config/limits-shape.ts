@@ -24,7 +24,7 @@ const ABOUT: Record<keyof Limits, string> = {
   parkedMs: 'For how long they wait',
   maxRounds: 'Rounds of questions within one call',
   maxPool:
-    'Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait',
+    'Calls of one principal that may ask, at work at once on one server, each on a connection of its own; later calls wait. A call whose question is open does not count',
   maxHops: 'Gateways that a request may pass before it reaches this one',
   maxProcesses: 'Processes of one server at once',
   ownIdleMs: 'How long a process that serves one client, or nothing but lists, stays once its client is gone',

@@ -27,7 +27,7 @@ export interface Limits {
   parkedMs: number;
   /** Rounds of questions that a stateless client takes part in within one call; official ones stop after eight to ten. */
   maxRounds: number;
-  /** Connections to one server for calls of one principal that may ask and must be alone on theirs; later calls wait. */
+  /** Calls of one principal that may ask, at work at once on one server, each on a connection of its own; later calls wait. A call whose question is open does not count. */
   maxPool: number;
   /** Gateways that a request may pass before it reaches this one. */
   maxHops: number;

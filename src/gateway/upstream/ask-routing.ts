@@ -63,6 +63,8 @@ export class AskRouting {
   isAskedInCalls = false;
   /** What waits for the next of these calls. */
   readonly held: HeldQuestions;
+  /** A question is open from now on. */
+  onAsking: (() => void) | undefined;
 
   constructor(options: AskRoutingOptions) {
     this.#options = options;
@@ -82,6 +84,11 @@ export class AskRouting {
 
   get #isOwn(): boolean {
     return this.#client !== undefined && !this.#options.isShared();
+  }
+
+  /** A user has a question of it. */
+  get isAsking(): boolean {
+    return this.#questions.size > 0;
   }
 
   /** Whether the questions of one more call could be told from those of others. */
@@ -258,6 +265,7 @@ export class AskRouting {
     const questions = this.#questions;
     const question = {};
     questions.add(question);
+    this.onAsking?.();
     try {
       return await caller.put(ask, signal);
     } finally {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { CallHabits } from './call-habits.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import type { ConnectionsOptions } from './connections.ts';
+import { OpenCall } from './open-call.ts';
 import type { Supervised } from './supervised.ts';
 
 const asked = { elicitation: {} };
@@ -40,6 +43,17 @@ function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionsOptions, 'share'
     },
   });
   return { connections, opened, retired, claimed, resting, clock };
+}
+
+/** A call on the connection asks, and its user takes some time. */
+function ask({ asks }: Connection, by: ClientView) {
+  let answer: (answer: JsonObject) => void = () => {};
+  const put = () => new Promise<JsonObject>((resolve) => (answer = resolve));
+  const caller = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
+  const call = new OpenCall(asks, caller, { method: 'tools/call', subject: 'tool', habits: new CallHabits() });
+  call.onSent();
+  const answered = asks.put({ method: 'elicitation/create', params: {} });
+  return { answered, answer: (given: JsonObject) => answer(given) };
 }
 
 describe('clients that cannot be asked', () => {
@@ -185,6 +199,28 @@ describe('stateless clients that can be asked', () => {
     connections.giveBack(taken[5]!);
     expect(await connections.take(caller())).toBe(taken[5]);
     expect(opened).toHaveLength(8);
+  });
+
+  it('wait for no call whose question is open', async () => {
+    const { connections, opened } = setUp();
+    const caller = () => client('stateless', asked);
+    const taken = await Promise.all(Array.from({ length: 8 }, async () => connections.take(caller())));
+    const waiting = connections.take(caller());
+    const { answer, answered } = ask(taken[2]!, caller());
+    expect(taken).not.toContain(await waiting);
+    expect(opened).toHaveLength(9);
+    answer({ action: 'decline' });
+    await answered;
+    expect(connections.take(caller())).toBeInstanceOf(Promise); // all nine are at work
+  });
+
+  it('that are known not to ask wait for nothing', async () => {
+    const { connections, opened } = setUp();
+    for (let count = 0; count < 8; count++) await connections.take(client('stateless', asked));
+    const shared = connections.take(client('stateless', asked), true);
+    expect(shared).toMatchObject({ isShared: true, capabilities: asked });
+    expect(connections.take(client('stateless', asked), true)).toBe(shared);
+    expect(opened).toHaveLength(9);
   });
 
   it('that were not used for long are forgotten, unless somebody is about to', async () => {

@@ -92,8 +92,8 @@ export class Connections {
     return this.#of(client.dialect).known(client);
   }
 
-  take(client: ClientView): Connection | Promise<Connection> {
-    return this.#of(client.dialect).take(client);
+  take(client: ClientView, isQuiet?: boolean): Connection | Promise<Connection> {
+    return this.#of(client.dialect).take(client, isQuiet);
   }
 
   takeAlone(client: ClientView): Connection | Promise<Connection> {

@@ -41,6 +41,12 @@ export function declaredBy({ capabilities, assisted, dialect }: Opening): Client
   };
 }
 
+/** For lists: hardly any server lists other things because of an experiment, and each client may have experiments of its own. */
+export function withoutExperiments(opening: Opening): Opening {
+  const { experimental, ...capabilities } = opening.capabilities;
+  return experimental ? { ...opening, capabilities } : opening;
+}
+
 /** Undefined where it is not known, or differs from one request to the next. */
 export function introductionOf({ dialect, info, greeting }: Opening): ClientIntroduction | undefined {
   return dialect === 'handshake' && info ? { info, greeting } : undefined;

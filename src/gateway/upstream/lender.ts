@@ -118,7 +118,7 @@ export class Lender {
       return this.#connections.takeAlone(client);
     }
     if (home.isShared) return this.#connections.calm(client, home);
-    return isNamed ? home : this.#connections.take(client);
+    return isNamed ? home : this.#connections.take(client, this.habits.isQuiet(subjectOf(exchange)));
   }
 
   readonly #giveBack = (connection: Connection): void => this.#connections.giveBack(connection);

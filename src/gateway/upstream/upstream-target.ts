@@ -76,9 +76,9 @@ export class UpstreamTarget implements Target {
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
       pin: options,
       open: (connection) => this.#supervise(connection),
-      hasRoom: () => {
-        const { hasRoom, unused } = this.#roomFor(undefined);
-        return hasRoom || unused !== undefined;
+      hasRoom: ({ isShared, mayReplace }) => {
+        const { hasRoom, unused } = this.#roomFor({ isShared });
+        return hasRoom || (mayReplace && unused !== undefined);
       },
       onClaim: (connection, client) => this.#attend(connection, client),
     });
@@ -298,11 +298,11 @@ export class UpstreamTarget implements Target {
   }
 
   /** The last process is left for a connection that clients share: calls that ask nothing must not be refused because of others that do. */
-  #roomFor(connection: Connection | undefined): { others: Connection[]; hasRoom: boolean; unused?: Connection } {
+  #roomFor(connection: Pick<Connection, 'isShared'>): { others: Connection[]; hasRoom: boolean; unused?: Connection } {
     if (!isCommand(this.#options.address)) return { others: [], hasRoom: true };
     const { maxProcesses } = { ...DEFAULT_LIMITS, ...this.#options.limits };
     const others = this.#connections.all.filter((one) => one !== connection && one.supervised.isLive);
-    const needsShared = connection && !connection.isShared && !others.some((one) => one.isShared);
+    const needsShared = !connection.isShared && !others.some((one) => one.isShared);
     if (others.length < Math.max(1, needsShared ? maxProcesses - 1 : maxProcesses)) return { others, hasRoom: true };
     const unused = others.find(
       (one) => one.isReplaceable && one.supervised.current && !one.supervised.isUsed && !this.#isKept(one),

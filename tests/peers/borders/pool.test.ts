@@ -182,6 +182,59 @@ describe('a server whose processes are all held by questions', () => {
   });
 });
 
+describe('users who take their time over a question', () => {
+  const STATELESS = 'SDK v2, 2026-07-28';
+  const undecided = () => {
+    let decide = () => {};
+    const thinking = new Promise<void>((resolve) => (decide = resolve));
+    return { thinking, decide };
+  };
+
+  test('hold up no call and no question of other stateless clients, however many they are', async () => {
+    await using gateway = await start({ asks: node(ASKS) });
+    const { thinking, decide } = undecided();
+    const slow = await Promise.all(
+      Array.from({ length: 10 }, () => connectAskable(STATELESS, gateway.url, { thinking })),
+    );
+    const waiting = slow.map((client) => client.call('elicit'));
+    await until('the questions', () => slow.every(({ asked }) => asked.length === 1));
+    await using other = await connectAskable(STATELESS, gateway.url);
+    expect(await other.call('pid')).toMatch(/^\d+$/);
+    expect(await other.call('elicit')).toBe('Oslo');
+    decide();
+    expect(await Promise.all(waiting)).toEqual(slow.map(() => 'Oslo'));
+    await Promise.all(slow.map(({ client }) => client.close()));
+  });
+
+  test('leave a process for the calls of others, also where no more are allowed', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 3, maxPool: 1 } });
+    const { thinking, decide } = undecided();
+    await using first = await connectAskable(STATELESS, gateway.url, { thinking });
+    await using second = await connectAskable(STATELESS, gateway.url, { thinking });
+    const waiting = [first.call('elicit'), second.call('elicit')];
+    await until('the questions', () => [first, second].every(({ asked }) => asked.length === 1));
+    await using third = await connectAskable(STATELESS, gateway.url);
+    await using fourth = await connectAskable(STATELESS, gateway.url);
+    expect(await third.call('pid')).toBe(await fourth.call('pid'));
+    expect(await third.call('elicit')).toBe('Oslo'); // alone on the process that is left
+    expect(children()).toHaveLength(3);
+    decide();
+    expect(await Promise.all(waiting)).toEqual(['Oslo', 'Oslo']);
+  });
+});
+
+describe('clients that declare something different each', () => {
+  test.each(['SDK v1', 'SDK v2, 2026-07-28'] as const)('%s: have their lists when no process is left', async (kind) => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 3, ownIdleMs: NEVER } });
+    for (let number = 0; number < 6; number++) {
+      const experimental = { [`trial-${number}`]: {} };
+      const client = await connectAskable(kind, gateway.url, { experimental });
+      expect(await client.list()).toContain('elicit');
+    }
+    expect(children().length).toBeLessThanOrEqual(3);
+  });
+});
+
 describe('a server that does not list', () => {
   /** The real time, but what takes as long as `startMs` is over when the test says so. */
   function handClock() {

@@ -10,7 +10,8 @@
 //    clients of another name then list by another one. All other connections are opened in the name of the gateway.
 // 4. In the stateless era one principal may be many clients: the own connections belong to the principal and its set of
 //    capabilities. Where the wire cannot say which call asked, each call that may ask has a connection to itself. There
-//    are a few of these; later calls wait for one.
+//    are a few of these for calls at work; later calls wait for one. A call whose question is open does not count: its user
+//    may take minutes. Calls that are known not to ask, or for which no process is left, use a shared connection meanwhile.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { Opening } from '../../../protocol/target.ts';
@@ -19,7 +20,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
 import { Connection } from '../connection.ts';
 import type { ConnectionOptions } from '../connection.ts';
-import { declaredBy, hasOurRoots, introductionOf, signatureOf } from '../declared.ts';
+import { declaredBy, hasOurRoots, introductionOf, signatureOf, withoutExperiments } from '../declared.ts';
 import type { ClientIntroduction } from '../declared.ts';
 import type { Supervised } from '../supervised.ts';
 
@@ -32,12 +33,12 @@ export interface EraPoolOptions {
   clock: Clock;
   /** How long a call waits for a connection of its own. */
   waitMs: number;
-  /** Connections for calls of one principal that must be alone on theirs. */
+  /** Connections for calls of one principal that must be alone on theirs, without those whose question is open. */
   maxPool: number;
   /** Whether no other client has come so far: then it may take over what it has shared with nobody. */
   isOnly(client: Opening): boolean;
-  /** Whether one more connection may be opened. */
-  hasRoom?(): boolean;
+  /** Whether one more connection may be opened; `mayReplace`: at the cost of one that nobody uses. */
+  hasRoom?(wanted: { isShared: boolean; mayReplace: boolean }): boolean;
   /** A client has a connection of its own now. */
   onClaim?(connection: Connection, client: ClientView): void;
 }
@@ -45,7 +46,7 @@ export interface EraPoolOptions {
 /** Before any client has come. */
 const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
 
-/** What clients declare is up to them, and shared connections stay: beyond this number, a client counts as one that declares nothing. */
+/** What clients declare is up to them: beyond this number, a client counts as one that declares nothing. */
 const MAX_SHARED = 32;
 
 type ConnectionPurpose = Partial<Pick<ConnectionOptions, 'principal' | 'introduction' | 'isExpecting'>>;
@@ -54,7 +55,8 @@ interface Group {
   /** Whose it is, and for which calls. */
   owner: string;
   connections: Connection[];
-  waiting: ((connection: Connection) => void)[];
+  /** Without a connection: look again. */
+  waiting: ((connection?: Connection) => void)[];
 }
 
 export class EraPool {
@@ -110,7 +112,10 @@ export class EraPool {
 
   /** For lists and the like: the client's own connection if it is open, else the shared one. */
   listing(client: ClientView): Connection {
-    return this.known(client) ?? (this.#options.share === 'session' ? this.home(client) : this.#share(client));
+    const known = this.known(client);
+    if (known) return known;
+    if (this.#options.share === 'session') return this.home(client);
+    return this.#share(this.#options.isOnly(client) ? client : withoutExperiments(client));
   }
 
   /** For everything else: the client's own connection, or the one it shares. */
@@ -129,12 +134,12 @@ export class EraPool {
     return this.#sharedBy(client)?.[1] ?? own;
   }
 
-  /** A connection for a call that may ask and must be alone on it; to be given back. */
-  take(client: ClientView): Connection | Promise<Connection> {
+  /** A connection for a call that may ask and must be alone on it; to be given back. `isQuiet`: it is not known to ask. */
+  take(client: ClientView, isQuiet = false): Connection | Promise<Connection> {
     const connection = this.home(client);
     const group = client.dialect === 'stateless' ? this.#groups.get(this.#keyOf(client)) : undefined;
     if (!group?.connections.includes(connection)) return connection;
-    return this.#takeFrom(group, client);
+    return this.#takeFrom(group, client, isQuiet);
   }
 
   /** The same for a client that shares its home with others, and for a call that is known to ask. */
@@ -142,7 +147,7 @@ export class EraPool {
     const key = this.#keyOf(client, 'alone');
     let group = this.#groups.get(key);
     if (!group) this.#groups.set(key, (group = { owner: ownerOf(client, 'alone'), connections: [], waiting: [] }));
-    return this.#takeFrom(group, client);
+    return this.#takeFrom(group, client, false);
   }
 
   /**
@@ -154,7 +159,7 @@ export class EraPool {
     for (let spare = 1; spare <= this.#options.maxPool; spare++) {
       const connection = this.#share(client, ` ${spare}`);
       if (!connection.asks.takesCalls) continue;
-      return connection.supervised.isLive || (this.#options.hasRoom?.() ?? true) ? connection : home;
+      return connection.supervised.isLive || this.#hasRoom({ isShared: true, mayReplace: true }) ? connection : home;
     }
     return home;
   }
@@ -199,11 +204,29 @@ export class EraPool {
     for (const kind of [this.#shared, this.#own, this.#groups]) kind.clear();
   }
 
-  #takeFrom(group: Group, client: ClientView): Connection | Promise<Connection> {
+  #hasRoom(wanted: { isShared: boolean; mayReplace: boolean }): boolean {
+    return this.#options.hasRoom?.(wanted) ?? true;
+  }
+
+  #takeFrom(group: Group, client: ClientView, isQuiet: boolean): Connection | Promise<Connection> {
     const free = group.connections.find((one) => !one.isTaken) ?? this.#grow(group, client);
-    if (!free) return this.#wait(group);
-    free.isTaken = true;
-    return free;
+    if (free) {
+      free.isTaken = true;
+      return free;
+    }
+    if (isQuiet || this.#countAtWork(group) < this.#options.maxPool) return this.#takeShared(client);
+    return this.#wait(group, client);
+  }
+
+  /** Beside other calls: if it asks and they might, its question is refused at once. */
+  #takeShared(client: ClientView): Connection {
+    const shared = this.#share(client);
+    shared.hasServedCalls = true;
+    return this.calm(client, shared);
+  }
+
+  #countAtWork({ connections }: Group): number {
+    return connections.filter(({ asks }) => !asks.isAsking).length;
   }
 
   #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {
@@ -234,11 +257,17 @@ export class EraPool {
     const named = introduction && keyOf(opening, introduction);
     const isNamed = named !== undefined && (this.#shared.has(named) || isExpecting || this.#options.isOnly(client));
     const key = (isNamed ? named : signatureOf(opening)) + spare;
-    const known = this.#shared.get(key);
-    const connection =
-      known ?? this.#create(opening, { isExpecting, introduction: isNamed ? introduction : undefined });
+    const known = this.#shared.get(key) ?? (spare ? undefined : this.#anyWithoutRoom());
+    if (known) return known;
+    const connection = this.#create(opening, { isExpecting, introduction: isNamed ? introduction : undefined });
     this.#shared.set(key, connection);
     return connection;
+  }
+
+  /** Where no process is left, a list of what others are offered is better than an error. */
+  #anyWithoutRoom(): Connection | undefined {
+    if (this.#hasRoom({ isShared: true, mayReplace: false })) return undefined;
+    return [...this.#shared.values()].find(({ supervised }) => supervised.isLive);
   }
 
   /** The connection that a client shares for its lists, if there is one. */
@@ -248,7 +277,10 @@ export class EraPool {
     const named = introduction && keyOf(opening, introduction);
     const key = named !== undefined && this.#shared.has(named) ? named : signatureOf(opening);
     const connection = this.#shared.get(key);
-    return connection && [key, connection];
+    if (connection) return [key, connection];
+    const plain = signatureOf(withoutExperiments(opening));
+    const shared = this.#shared.get(plain);
+    return shared && [plain, shared];
   }
 
   /** The name to open a connection in that the client will have to itself. */
@@ -265,9 +297,11 @@ export class EraPool {
     const connection = this.#unshare(client) ?? this.#create(client, { introduction: this.#introductionOf(client) });
     connection.principal = client.principal;
     connection.asks.isAskedInCalls = client.dialect === 'stateless';
-    const group = { owner: ownerOf(client), connections: [connection], waiting: [] };
-    if (client.dialect === 'stateless') this.#groups.set(this.#keyOf(client), group);
-    else this.#own.set(client, connection);
+    if (client.dialect === 'stateless') {
+      const group: Group = { owner: ownerOf(client), connections: [connection], waiting: [] };
+      this.#groups.set(this.#keyOf(client), group);
+      letGoOnAsking(group, connection);
+    } else this.#own.set(client, connection);
     this.#options.onClaim?.(connection, client);
     return connection;
   }
@@ -289,24 +323,30 @@ export class EraPool {
     return known.length < this.#options.maxPool ? key : known[0]![0];
   }
 
-  #grow({ connections }: Group, client: ClientView): Connection | undefined {
-    if (connections.length >= this.#options.maxPool) return undefined;
+  #grow(group: Group, client: ClientView): Connection | undefined {
+    const { maxPool } = this.#options;
+    const { connections } = group;
+    if (this.#countAtWork(group) >= maxPool) return undefined;
+    const isExtra = connections.length >= maxPool;
+    if (isExtra && !this.#hasRoom({ isShared: false, mayReplace: true })) return undefined;
     const connection = this.#create(client, { principal: client.principal });
     connection.asks.isAskedInCalls = client.dialect === 'stateless';
     connections.push(connection);
+    letGoOnAsking(group, connection);
     return connection;
   }
 
-  #wait(group: Group): Promise<Connection> {
+  /** Until a call is at its end, or asks. */
+  #wait(group: Group, client: ClientView): Promise<Connection> {
     const { clock, waitMs } = this.#options;
     return new Promise((resolve, reject) => {
       const stop = clock.after(waitMs, () => {
         group.waiting.splice(group.waiting.indexOf(next), 1);
         reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxPool' }));
       });
-      const next = (connection: Connection): void => {
+      const next = (connection?: Connection): void => {
         stop();
-        resolve(connection);
+        resolve(connection ?? this.#takeFrom(group, client, false));
       };
       group.waiting.push(next);
     });
@@ -317,6 +357,11 @@ export class EraPool {
     const options = { ...declared, era: this.era, principal, introduction, isExpecting, clock: this.#options.clock };
     return new Connection(options, (connection) => this.#options.open(connection));
   }
+}
+
+/** A call that asks does not count any more, so one that waits may have another connection. */
+function letGoOnAsking({ waiting }: Group, { asks }: Connection): void {
+  asks.onAsking = () => waiting.shift()?.();
 }
 
 /** For a connection in the name of one client: shared, if at all, with others of the same name. */

@@ -14,11 +14,25 @@ const TIMEOUT = { timeout: 120_000 };
 
 export const ASKABLE = ['SDK v1', 'SDK v2, handshake'] as const;
 
+interface AskableOptions {
+  experimental?: Record<string, object>;
+  /** Its user answers a form when this is over. */
+  thinking?: Promise<void>;
+}
+
 /** `heard` holds the notifications that belong to no call. */
-export async function connectAskable(kind: (typeof ASKABLE)[number] | 'SDK v2, 2026-07-28', url: string) {
+export async function connectAskable(
+  kind: (typeof ASKABLE)[number] | 'SDK v2, 2026-07-28',
+  url: string,
+  { experimental, thinking }: AskableOptions = {},
+) {
   const heard: string[] = [];
   const asked: string[] = [];
-  const elicited = () => ({ action: 'accept' as const, content: { city: 'Oslo' } });
+  const capabilities = { ...CAPABILITIES, ...(experimental && { experimental }) };
+  const elicited = async () => {
+    await thinking;
+    return { action: 'accept' as const, content: { city: 'Oslo' } };
+  };
   const sampled = () => ({
     ...{ model: 'm', role: 'assistant' as const, stopReason: 'endTurn' },
     content: { type: 'text' as const, text: 'said' },
@@ -26,7 +40,7 @@ export async function connectAskable(kind: (typeof ASKABLE)[number] | 'SDK v2, 2
   const rooted = () => ({ roots: [{ uri: 'file:///here' }] });
   const noted = (method: string) => void asked.push(method);
   if (kind === 'SDK v1') {
-    const client = new ClientV1(WHO, { capabilities: CAPABILITIES });
+    const client = new ClientV1(WHO, { capabilities });
     client.setRequestHandler(types.ElicitRequestSchema, () => (noted('elicitation'), elicited()));
     client.setRequestHandler(types.CreateMessageRequestSchema, () => (noted('sampling'), sampled()));
     client.setRequestHandler(types.ListRootsRequestSchema, () => (noted('roots'), rooted()));
@@ -41,7 +55,7 @@ export async function connectAskable(kind: (typeof ASKABLE)[number] | 'SDK v2, 2
     };
   }
   const mode = kind === 'SDK v2, handshake' ? 'legacy' : { pin: '2026-07-28' };
-  const client = new ClientV2(WHO, { capabilities: CAPABILITIES, versionNegotiation: { mode } });
+  const client = new ClientV2(WHO, { capabilities, versionNegotiation: { mode } });
   client.setRequestHandler('elicitation/create', () => (noted('elicitation'), elicited()));
   client.setRequestHandler('sampling/createMessage', () => (noted('sampling'), sampled()));
   client.setRequestHandler('roots/list', () => (noted('roots'), rooted()));

@@ -54,10 +54,19 @@ export interface Header {
   unasked?: string[] | undefined;
   /** It cannot go on with the version that is served, and waits for one that knows it. */
   parked?: { reason: string; at: number } | undefined;
+  /** What somebody who looks after the store has left for the process that serves the session. */
+  handed?: HandedOver | undefined;
   /** Effects that could not be taken back when it ended, however often it was tried. */
   notUndone?: string[] | undefined;
   /** Answers within the second that began at `from`. */
   burst?: { from: number; count: number } | undefined;
+}
+
+export interface HandedOver {
+  /** Answers to questions that wait; none: it is to be tried again. */
+  answers: { promptId: string; value?: unknown }[];
+  /** Who has left it. */
+  by: string;
 }
 
 /** A session that ends before its time: the body is told, and what it has done is taken back. */

@@ -234,6 +234,10 @@ export const ERRORS = {
     '{tool} has changed under an open session: {change}',
     'The session is kept: serve a version that knows it, or say what has changed with `migrate` or `ask.version`.',
   ]),
+  FLOW_NOT_POSSIBLE: row(-32603, 409, 'client', [
+    'Session {sessionId} cannot be {what}: {reason}',
+    'Look at it with `parley flows show`.',
+  ]),
   FLOW_TOO_LARGE: row(-32603, 500, 'config', [
     '{what} is larger than {limit} bytes',
     'Keep large things elsewhere, and only their names in the flow.',

@@ -57,18 +57,18 @@ async function endedAtOnce(
   const left = [...fold(stored.entries).intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
   const notUndone = left.length > 0 ? left : undefined;
   if (notUndone) log.error({ tool: header.tool, sessionId: header.id, steps: left }, 'flow.not-undone');
-  const patch = { state, reason, current, lastActivityAt, pending: undefined, notUndone };
+  const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone };
   const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: limits.tombstoneMs });
   return done.ok ? { header: { ...seen, rev: done.rev }, questions: [] } : undefined;
 }
 
 /** Another process is at work in it: it notices at its next write. If it has died, the process that takes over does. */
-async function leftToEnd(
-  { store, clock }: Setup,
-  { stored: { header }, ending }: SessionEnd,
+export async function leftToEnd(
+  { store, clock }: Pick<Setup, 'store' | 'clock'>,
+  { stored: { header }, ending }: Pick<SessionEnd, 'stored' | 'ending'>,
 ): Promise<Turn | undefined> {
   const now = clock.now();
-  const patch = { state: 'processing' as const, current: [], pending: ending };
+  const patch = { state: 'processing' as const, current: [], pending: ending, handed: undefined };
   const done = await store.commit(header.id, header.rev, {
     patch,
     add: [{ t: 'end', why: toWhy(ending), ts: now }],

@@ -12,15 +12,13 @@ interface Parking {
   header: Header;
 }
 
-/** The time that it was parked is no time of its user's. With what has to be written once it has gone on. */
+/** The time that it was parked is no time of its user's. With what has to be written once it has gone on: what was handed over is used up. */
 export function unparked({ setup, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
-  const { parked, version } = header;
-  if (!parked) return { header, patch: version === flow.version ? undefined : { version: flow.version } };
-  const deadline = header.deadline + setup.clock.now() - parked.at;
-  return {
-    header: { ...header, deadline, parked: undefined },
-    patch: { version: flow.version, deadline, parked: undefined },
-  };
+  const { parked, version, handed } = header;
+  if (!parked && !handed) return { header, patch: version === flow.version ? undefined : { version: flow.version } };
+  const deadline = header.deadline + (parked ? setup.clock.now() - parked.at : 0);
+  const patch = { deadline, parked: undefined, handed: undefined };
+  return { header: { ...header, ...patch }, patch: { version: flow.version, ...patch } };
 }
 
 /** `header` is as it is in the store. */
@@ -33,5 +31,5 @@ export function toParked(
   const at = parked?.at ?? now;
   const expiresAt = at + setup.limits.parkedMs;
   const dueAt = state === 'waiting_user' ? expiresAt : Math.min(now + AGAIN_MS, expiresAt);
-  return { patch: { parked: { reason, at }, expiresAt }, dueAt };
+  return { patch: { parked: { reason, at }, expiresAt, handed: undefined }, dueAt };
 }

@@ -197,6 +197,11 @@ export class Sessions {
     return this.#sweeper.sweep();
   }
 
+  /** Does for one session what is due, as `sweep` does for all. */
+  attend(sessionId: string): Promise<void> {
+    return this.#sweeper.attend(sessionId);
+  }
+
   async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = this.explored(input.flow);
     const watching = { onLive: this.#follow, onNotUndone: this.#report, onProgress: this.#tellProgress };

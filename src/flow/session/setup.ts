@@ -44,6 +44,11 @@ export interface SessionOptions {
   warm?: number | undefined;
   /** False: bodies see the time and randomness that everybody sees, and nothing global is replaced. */
   virtual?: boolean | undefined;
+  /**
+   * False: nothing happens by itself. Sessions neither expire nor are gone on with after their process has died, unless another process
+   * of the same store does it.
+   */
+  sweep?: boolean | undefined;
   /** Ids of sessions and seeds of their randomness; for tests. Default: random. */
   newId?: (() => string) | undefined;
   newSeed?: (() => string) | undefined;
@@ -69,6 +74,7 @@ export interface Setup {
   readonly checks: Checks;
   readonly frames: Frames;
   readonly virtual: boolean;
+  readonly sweeps: boolean;
   readonly newId: () => string;
   readonly newSeed: () => string;
   readonly graceMs: number;
@@ -103,6 +109,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     checks: options.checks ?? (isProduction ? 'warn' : 'throw'),
     frames: new Frames(options.warm ?? (isProduction ? WARM_BODIES : 0)),
     virtual: options.virtual ?? true,
+    sweeps: options.sweep ?? true,
     newId: options.newId ?? (() => randomId('session_')),
     newSeed: options.newSeed ?? randomId,
     graceMs: options.graceMs ?? 20,

@@ -2,11 +2,12 @@
 // died has left. One timer for all of them, set to the moment that comes first.
 import { isMismatch } from '../engine/mismatch.ts';
 import { endingOf } from '../journal.ts';
-import type { Header } from '../journal.ts';
+import type { HandedOver, Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { withHeld } from './held-args.ts';
+import { hasLate } from './loading.ts';
 import { migrated } from './migrating.ts';
 import { undone } from './rewinding.ts';
 import type { Sessions } from './sessions.ts';
@@ -28,7 +29,8 @@ export class Sweeper {
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
-    if (sessions.setup.store.durable) this.#set(sessions.setup.clock.now() + POLL_MS);
+    if (!sessions.setup.sweeps) this.#stopped = true;
+    else if (sessions.setup.store.durable) this.#set(sessions.setup.clock.now() + POLL_MS);
   }
 
   /** A session was written; it may be the next that is due. */
@@ -59,6 +61,7 @@ export class Sweeper {
     const now = clock.now();
     if (endingOf(header)) return this.#takeOver(stored);
     if (header.expiresAt <= now) return this.#expire(stored);
+    if (header.handed && !hasLate(header, now)) return this.#takeHanded(stored, header.handed);
     if (header.state === 'waiting_user') return header.parked ? undefined : this.#remind(stored, now);
     await this.#takeOver(stored);
   }
@@ -106,6 +109,27 @@ export class Sweeper {
     const request = { sessionId, principal, answers, src: 'default' as const };
     const turn = await this.#sessions.answerTo(stored, this.#sessions.flowOf(stored.header), request);
     if (turn) this.#sessions.emit({ kind: 'turn', turn });
+  }
+
+  /** Somebody who looks after the store has answered, or wants it to be tried again. */
+  async #takeHanded(stored: StoredSession, { answers: given, by }: HandedOver): Promise<void> {
+    const { header } = stored;
+    const flow = this.#sessions.flowOf(header);
+    const answers = given.map((answer) => ({ ...answer, meta: { operator: by } }));
+    const request = { sessionId: header.id, principal: header.principal, answers, via: 'terminal' as const };
+    try {
+      const turn =
+        answers.length === 0
+          ? await this.#sessions.drive({ flow, ...stored, stored: true })
+          : await this.#sessions.answerTo(stored, flow, request);
+      if (turn) this.#sessions.emit({ kind: 'turn', turn });
+    } catch (error) {
+      if (isMismatch(error)) throw error;
+      // It would be refused again and again.
+      const dueAt = toDueAt(header);
+      await this.#sessions.setup.store.commit(header.id, header.rev, { patch: { handed: undefined }, dueAt });
+      throw error;
+    }
   }
 
   /** Its process has died, or it was put off until now. */

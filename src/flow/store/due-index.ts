@@ -22,6 +22,11 @@ export class DueIndex {
     return this.#moments.size === 0 ? undefined : this.#heap[0]?.placed;
   }
 
+  /** When this one is due. */
+  at(id: string): number | undefined {
+    return this.#moments.get(id)?.at;
+  }
+
   set(id: string, at: number): void {
     const known = this.#moments.get(id);
     if (known && at >= known.placed) {

@@ -8,7 +8,7 @@ import { DueIndex } from './due-index.ts';
 import { SessionPacking } from './packed-session.ts';
 import type { Packed } from './packed-session.ts';
 import { TOMBSTONE_MS, isEnded } from './store.ts';
-import type { Change, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
+import type { Change, Committed, FlowStore, Listed, SessionLimits, StoredSession } from './store.ts';
 
 interface Lease {
   owner: string | undefined;
@@ -22,6 +22,7 @@ interface Ending {
 }
 
 const MAX_TOMBSTONES = 10_000;
+const PAGE = 200;
 /** Characters of outcomes in all. */
 const MAX_OUTCOMES = 64 * 1024 * 1024;
 
@@ -141,6 +142,12 @@ class MemoryStore implements FlowStore {
     return mine.sort((a, b) => a.createdAt - b.createdAt);
   }
 
+  async *browse(id?: string): AsyncGenerator<Listed[]> {
+    this.#tidy();
+    const ids = id === undefined ? [...this.#sessions.keys()] : [id];
+    for (let at = 0; at < ids.length; at += PAGE) yield ids.slice(at, at + PAGE).flatMap((one) => this.#listed(one));
+  }
+
   async forgetOutcome(id: string): Promise<void> {
     const kept = this.#sessions.get(id);
     if (!kept || !this.#outcomes.has(id)) return;
@@ -160,6 +167,14 @@ class MemoryStore implements FlowStore {
     for (const map of [...maps, this.#due, this.#tombstones, this.#oldBlobs]) map.clear();
     this.#openCount = 0;
     this.#outcomeSize = 0;
+  }
+
+  #listed(id: string): Listed[] {
+    const kept = this.#sessions.get(id);
+    if (!kept) return [];
+    const [dueAt, heldUntil] = [this.#due.at(id), this.#leases.get(id)?.until];
+    const header = this.#packing.headerOf(id, kept);
+    return [{ header, ...(dueAt !== undefined && { dueAt }), ...(heldUntil && { heldUntil }) }];
   }
 
   #end(id: string, kept: Packed, { tombstoneMs = TOMBSTONE_MS, outcome }: Ending): void {

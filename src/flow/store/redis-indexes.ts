@@ -7,6 +7,7 @@ import { headerFrom } from './redis-fields.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { HEADER } from './redis-scripts.ts';
 import { isEnded } from './store.ts';
+import type { Listed } from './store.ts';
 
 const PAGE = 200;
 /** Digits of the time of creation, between principal and id. */
@@ -26,6 +27,60 @@ export async function dueIn(client: Redis | Cluster, keys: RedisKeys, { now, max
     if (page.length < PAGE || due.length >= max) return due.slice(0, max);
   }
 }
+
+/** First the open ones, by principal, then those that have ended. One that ends meanwhile may be seen twice. */
+export async function* browsedIn(connection: Connection, keys: RedisKeys, id?: string): AsyncGenerator<Listed[]> {
+  if (id !== undefined) return yield lookedAt(connection, keys, [id]);
+  for (let after = '-'; ;) {
+    const from = after;
+    const members = await connection.read((client) => client.zrangebylex(keys.open, from, '+', 'LIMIT', 0, PAGE));
+    yield lookedAt(connection, keys, members.map(idIn));
+    if (members.length < PAGE) break;
+    after = `(${members.at(-1)!}`;
+  }
+  for (let cursor = '0'; ;) {
+    const from = cursor;
+    const [next, found] = await connection.read((client) => client.zscan(keys.ended, from, 'COUNT', PAGE));
+    yield lookedAt(
+      connection,
+      keys,
+      found.filter((_, index) => index % 2 === 0),
+    ); // every other one is a score
+    if (next === '0') return;
+    cursor = next;
+  }
+}
+
+async function lookedAt(connection: Connection, keys: RedisKeys, ids: string[]): Promise<Listed[]> {
+  const listed = await Promise.all(
+    ids.map(async (id) => {
+      const [session, , current, due] = keys.session(id);
+      const [found, dueAt] = await Promise.all([
+        connection.run(HEADER, [session!, current!]),
+        connection.read((client) => client.zscore(due!, id)),
+      ]);
+      return found ? [toListed(...(found as [string[], string | null]), dueAt)] : [];
+    }),
+  );
+  return listed.flat();
+}
+
+function toListed(fields: string[], current: string | null, dueAt: string | null): Listed {
+  const until = fields.findIndex((field, index) => index % 2 === 0 && field === ':u');
+  return {
+    header: headerFrom(fields, current),
+    ...(dueAt !== null && { dueAt: Number(dueAt) }),
+    ...(until >= 0 && { heldUntil: Number(fields[until + 1]) }),
+  };
+}
+
+/** Of a member of the index of open sessions: principal in JSON, time of creation, id. */
+function idIn(member: string): string {
+  const end = JSON_STRING.exec(member)?.[0].length ?? 0;
+  return member.slice(end + TIME_DIGITS);
+}
+
+const JSON_STRING = /^"(?:[^"\\]|\\.)*"/s;
 
 export async function listedIn(connection: Connection, keys: RedisKeys, principal: string): Promise<Header[]> {
   const mine = JSON.stringify(principal);

@@ -5,6 +5,7 @@ export interface RedisKeys {
   session(id: string): string[];
   readonly due: string;
   readonly open: string;
+  readonly ended: string;
   turn(id: string, rev: number): string;
   blob(sha256: string): string;
 }
@@ -16,6 +17,7 @@ export function keysUnder(prefix: string): RedisKeys {
     session: (id) => [`${tag}:s:${id}`, `${tag}:e:${id}`, `${tag}:c:${id}`, due, open, ended],
     due,
     open,
+    ended,
     turn: (id, rev) => `${prefix}:turn:${rev}:${id}`,
     blob: (sha256) => `${prefix}:blob:${sha256}`,
   };

@@ -7,7 +7,7 @@ import type { Entry, Header } from '../journal.ts';
 import { connectRedis } from './redis-connection.ts';
 import type { Argument, RedisPlace } from './redis-connection.ts';
 import { headerFrom, toFields } from './redis-fields.ts';
-import { dueIn, listedIn } from './redis-indexes.ts';
+import { browsedIn, dueIn, listedIn } from './redis-indexes.ts';
 import { keysUnder } from './redis-keys.ts';
 import { COMMIT, CREATE, DROP, FORGET_OUTCOME, LEASE, LOAD, PUT_BLOB, RELEASE, SPEND } from './redis-scripts.ts';
 import { isEnded, TOMBSTONE_MS } from './store.ts';
@@ -64,6 +64,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
       void (await connection.change(PUT_BLOB, [keys.blob(sha256)], [bytes, ttlMs])),
     getBlob: async (sha256) => (await connection.read((client) => client.getBuffer(keys.blob(sha256)))) ?? undefined,
     list: (principal) => listedIn(connection, keys, principal),
+    browse: (id) => browsedIn(connection, keys, id),
     forgetOutcome: async (id) => void (await connection.change(FORGET_OUTCOME, keys.session(id).slice(0, 1), [])),
     drop: async (id) => void (await connection.change(DROP, keys.session(id), [id])),
     close: () => connection.close(),

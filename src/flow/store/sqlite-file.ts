@@ -13,6 +13,8 @@ export interface SqliteFile {
   path: string;
   /** Encrypts the file. Any string; 32 random bytes in base64 carry the most. */
   key?: string | undefined;
+  /** Opens a file that is there, to look at it: nothing can be written. */
+  readOnly?: boolean | undefined;
 }
 
 const PLAIN = 'SQLite format 3\0';
@@ -20,14 +22,15 @@ const PLAIN = 'SQLite format 3\0';
 const OPENING_MS = 10_000;
 const AGAIN_MS = 20;
 
-export async function openFile({ path, key }: SqliteFile): Promise<Database> {
+export async function openFile({ path, key, readOnly = false }: SqliteFile): Promise<Database> {
   if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file to keep them in' });
   if (key === '') throw new GatewayError('BAD_OPTION', { option: 'key', reason: 'is empty' });
+  if (readOnly && !existsSync(path)) unusable(`${path} is not there`);
   const Library = await loadLibsql();
   try {
-    createForOwner(path);
+    if (!readOnly) createForOwner(path);
     const db = new Library(path, { timeout: OPENING_MS, ...(key === undefined ? {} : { encryptionKey: key }) });
-    await prepareInTurn(db, path);
+    await prepareInTurn(db, { path, readOnly });
     return db;
   } catch (error) {
     throw told(error, { path, key });
@@ -52,10 +55,10 @@ function createForOwner(path: string): void {
 }
 
 /** Two processes that switch a new file to WAL at once would wait for each other, so SQLite refuses one without any waiting. */
-async function prepareInTurn(db: Database, path: string): Promise<void> {
+async function prepareInTurn(db: Database, file: Preparing): Promise<void> {
   for (let tries = OPENING_MS / AGAIN_MS; ; tries--) {
     try {
-      return prepareFile(db, path);
+      return prepareFile(db, file);
     } catch (error) {
       if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === 0) throw error;
       await sleep(AGAIN_MS);
@@ -63,12 +66,23 @@ async function prepareInTurn(db: Database, path: string): Promise<void> {
   }
 }
 
-function prepareFile(db: Database, path: string): void {
+interface Preparing {
+  path: string;
+  readOnly: boolean;
+}
+
+function prepareFile(db: Database, { path, readOnly }: Preparing): void {
   // In this order: another process may just be making the tables, and with them the owner.
   const empty = numberOf(db, 'schema_version') === 0;
   const [owner, version] = [numberOf(db, 'application_id'), numberOf(db, 'user_version')];
   if (!empty && owner !== APPLICATION_ID) unusable(`${path} belongs to another program`);
   if (version > STEPS.length) unusable(`${path} was written by a newer Parley (format ${version})`);
+  if (readOnly) {
+    if (version < STEPS.length) unusable(`${path} ${empty ? 'holds no sessions' : 'was written by an older Parley'}`);
+    db.exec('PRAGMA query_only = ON');
+    db.exec('PRAGMA busy_timeout = 0');
+    return;
+  }
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
   // What a session said is overwritten when it ends, not only unlinked.

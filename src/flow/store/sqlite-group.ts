@@ -88,7 +88,9 @@ export function createGroup(db: Database, { first, log }: GroupOptions): Group {
 
 function closeFile(db: Database): void {
   try {
-    emptyLog(db); // unless another process is at work in the file, which then does it
+    // Who only looks leaves that to those who write.
+    const [{ query_only: isLooking }] = db.pragma('query_only') as [{ query_only: number }];
+    if (isLooking === 0) emptyLog(db); // unless another process is at work in the file, which then does it
   } catch (error) {
     throw told(error);
   } finally {

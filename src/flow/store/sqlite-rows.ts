@@ -18,6 +18,14 @@ export interface WholeRow {
   lists: string | null;
 }
 
+export interface ListedRow {
+  id: string;
+  header: string;
+  due: number | null;
+  until: number;
+  gone: number | null;
+}
+
 export interface Rows {
   session(id: string): SessionRow | undefined;
   whole(id: string): WholeRow | undefined;
@@ -33,6 +41,9 @@ export interface Rows {
   wipeEntries(id: string): void;
   due(at: number, max: number): string[];
   list(principal: string): string[];
+  /** In the order of their ids, from the one after this on. */
+  page(after: string, max: number): ListedRow[];
+  one(id: string): ListedRow | undefined;
 }
 
 interface Prepared {
@@ -42,6 +53,8 @@ interface Prepared {
 }
 
 type Value = string | number | null | Uint8Array;
+
+const LISTED = 'id, header, due, until, gone';
 
 /** `onWiped` is told when something that was said is deleted. */
 export function prepareRows(db: Database, onWiped: () => void): Rows {
@@ -65,6 +78,8 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
   const list = all<{ header: string }>(
     'SELECT header FROM sessions WHERE principal = ? AND gone IS NULL ORDER BY created',
   );
+  const page = all<ListedRow>(`SELECT ${LISTED} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`);
+  const one = get(`SELECT ${LISTED} FROM sessions WHERE id = ?`);
   return {
     session: (id) => session(id) as SessionRow | undefined,
     whole: (id) => whole(id) as WholeRow | undefined,
@@ -78,6 +93,8 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
     wipeEntries: (id) => (wipeEntries(id), onWiped()),
     due: (at, max) => due(at, max).map(({ id }) => id),
     list: (principal) => list(principal).map(({ header }) => header),
+    page: (after, max) => page(after, max),
+    one: (id) => one(id) as ListedRow | undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -107,6 +107,22 @@ describe('the file of the SQLite store', () => {
     await refused({ path }, /newer Parley \(format 99\)/);
   });
 
+  it('can be opened to look at it, and nothing is written then', async () => {
+    const store = await filled();
+    await expect(createSqliteStore({ path: `${path}.typo`, readOnly: true })).rejects.toThrow('typo is not there');
+    expect(existsSync(`${path}.typo`)).toBe(false);
+    const looking = await createSqliteStore({ path, readOnly: true });
+    const made = header();
+    const [id] = await idsIn(looking);
+    expect((await looking.load(id!))!.entries).toHaveLength(2);
+    await expect(looking.create(made, [start], MANY)).rejects.toThrow('The store of flows failed');
+    await expect(looking.commit(id!, 2, { patch: { prompts: 9 } })).rejects.toThrow('The store of flows failed');
+    await store.create(made, [start], MANY);
+    expect(new Set(await idsIn(looking))).toEqual(new Set([id, made.id]));
+    await looking.close();
+    await store.close();
+  });
+
   it('says so when it was damaged', async () => {
     await (await filled()).close();
     const bytes = readFileSync(path);
@@ -137,6 +153,12 @@ describe('the file of the SQLite store', () => {
     await store.close();
   });
 });
+
+async function idsIn(store: FlowStore): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const page of store.browse!()) ids.push(...page.map(({ header: { id } }) => id));
+  return ids;
+}
 
 describe('group commit', () => {
   it('tells the one that fails, and does the others', async () => {

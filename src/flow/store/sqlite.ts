@@ -7,12 +7,13 @@ import { patched } from './patched.ts';
 import { openFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import { createGroup } from './sqlite-group.ts';
+import type { Group } from './sqlite-group.ts';
 import { createEmptiedLog } from './sqlite/emptied-log.ts';
 import { prepareLeases } from './sqlite-leases.ts';
 import { prepareRows } from './sqlite-rows.ts';
-import type { Rows } from './sqlite-rows.ts';
+import type { ListedRow, Rows } from './sqlite-rows.ts';
 import { isEnded, TOMBSTONE_MS } from './store.ts';
-import type { Change, Committed, FlowStore, SessionLimits, StoredSession } from './store.ts';
+import type { Change, Committed, FlowStore, Listed, SessionLimits, StoredSession } from './store.ts';
 
 export interface SqliteOptions extends SqliteFile {
   /** Ended sessions that are remembered at most; the oldest are forgotten first. */
@@ -26,7 +27,7 @@ export async function createSqliteStore(options: SqliteOptions): Promise<FlowSto
   const db = await openFile(options);
   const clock = options.clock ?? systemClock;
   const now = () => clock.now();
-  const log = options.key === undefined ? createEmptiedLog(db) : undefined;
+  const log = options.key === undefined && !options.readOnly ? createEmptiedLog(db) : undefined;
   const rows = prepareRows(db, () => log?.soil());
   const leases = prepareLeases(db, now, options.maxTombstones ?? MAX_TOMBSTONES);
   const group = createGroup(db, { first: () => leases.forget(), log });
@@ -48,6 +49,7 @@ export async function createSqliteStore(options: SqliteOptions): Promise<FlowSto
     putBlob: (sha256, bytes, ttlMs) => group.write(() => leases.putBlob(sha256, bytes, ttlMs)),
     getBlob: (sha256) => group.read(() => leases.getBlob(sha256)),
     list: (principal) => group.read(() => rows.list(principal).map((text) => JSON.parse(text) as Header)),
+    browse: (id) => browse({ rows, group, now }, id),
     forgetOutcome: (id) => group.write(() => rows.forgetOutcome(id)),
     drop: (id) => group.write(() => rows.remove(id)),
     close: () => group.close(),
@@ -83,6 +85,35 @@ function load(rows: Rows, id: string, now: number): StoredSession | undefined {
   if (!row || isForgotten(row, now)) return undefined;
   const lists = JSON.parse(`[${row.lists ?? ''}]`) as Entry[][];
   return { header: JSON.parse(row.header) as Header, entries: lists.flat() };
+}
+
+const PAGE = 200;
+
+/** Each page is read at once, and others write in between: a session that is there all the while is seen once. */
+async function* browse(
+  { rows, group, now }: { rows: Rows; group: Group; now: () => number },
+  id?: string,
+): AsyncGenerator<Listed[]> {
+  const seen = (page: ListedRow[]) => page.filter((row) => !isForgotten(row, now())).map(toListed);
+  if (id !== undefined) {
+    const row = await group.read(() => rows.one(id));
+    return yield seen(row ? [row] : []);
+  }
+  for (let after = ''; ;) {
+    const from = after;
+    const page = await group.read(() => rows.page(from, PAGE));
+    yield seen(page);
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.id;
+  }
+}
+
+function toListed({ header, due, until }: ListedRow): Listed {
+  return {
+    header: JSON.parse(header) as Header,
+    ...(due !== null && { dueAt: due }),
+    ...(until > 0 && { heldUntil: until }),
+  };
 }
 
 interface Asked extends Change {

@@ -2,6 +2,7 @@
 // moves its clock: where time has to pass, spans are short and the test waits for what must follow.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { header, MANY, start } from './store-samples.contract.ts';
+import { canBeBrowsed } from './store-browsing.contract.ts';
 import { keepsSessions } from './store-sessions.contract.ts';
 import { keepsOrder } from './store-upkeep.contract.ts';
 import { keepsValues } from './store-values.contract.ts';
@@ -45,6 +46,7 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
     keepsSessions(under);
     keepsOrder(under);
     keepsValues(under);
+    canBeBrowsed(under);
 
     it('may be closed twice', async () => {
       await store.close();

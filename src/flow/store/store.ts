@@ -13,6 +13,15 @@ export interface StoredSession {
   entries: Entry[];
 }
 
+/** A session as somebody sees it who looks after a store. */
+export interface Listed {
+  header: Header;
+  /** When it wants to be looked at next; undefined once it has ended. */
+  dueAt?: number | undefined;
+  /** Until when a process holds it, if nothing keeps that process from letting it go earlier; may be past. */
+  heldUntil?: number | undefined;
+}
+
 export type Committed = { ok: true; rev: number } | { ok: false; header: Header | undefined };
 
 export interface SessionLimits {
@@ -52,6 +61,11 @@ export interface FlowStore {
   getBlob(sha256: string): Promise<Uint8Array | undefined>;
   /** Sessions of one principal that have not ended, oldest first; each as it was when it was read, which need not be at once. */
   list(principal: string): Promise<Header[]>;
+  /**
+   * All sessions, also those that have ended and are remembered, some at a time and in any order; with `id`, that one alone. Changes
+   * nothing. Absent: only who knows the id of a session can find it.
+   */
+  browse?(id?: string): AsyncIterable<Listed[]>;
   /** Takes `outcome` out of the header of a session that has ended. Absent: it stays as long as the header. */
   forgetOutcome?(id: string): Promise<void>;
   drop(id: string): Promise<void>;

@@ -51,6 +51,7 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
   checks: true,
   warm: true,
   virtual: true,
+  sweep: true,
   newId: true,
   newSeed: true,
   graceMs: true,

@@ -9,6 +9,7 @@ import { membersOf, writeExactly } from '../../protocol/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { randomId } from '../../shared/ids.ts';
+import { visible } from '../../shared/visible.ts';
 import { Redactor } from './redactor.ts';
 import { SECRET_KEYS, SECRET_PATTERNS } from './well-known-secrets.ts';
 
@@ -69,13 +70,8 @@ function toValue(value: unknown): string {
   return toLine(JSON.stringify(value) ?? 'nothing', MAX_VALUE);
 }
 
-/** On one line, without characters that cannot be seen or that turn others around. */
 function toLine(text: string, max: number): string {
-  const visible = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, toEscape);
-  if (visible.length <= max) return visible;
-  return `${visible.slice(0, max)}… (${visible.length} characters in all)`;
-}
-
-function toEscape(character: string): string {
-  return `\\u{${character.codePointAt(0)!.toString(16)}}`;
+  const line = visible(text);
+  if (line.length <= max) return line;
+  return `${line.slice(0, max)}… (${line.length} characters in all)`;
 }

@@ -4,21 +4,20 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { enabledServers } from './config.ts';
 import type { ParleyConfig } from './config.ts';
-import type { Path } from './places.ts';
 import { checkOnDisk } from './check-on-disk.ts';
 import { readEnvFiles } from './env-file.ts';
 import { findConfig, userFolder } from './find.ts';
 import type { Surroundings } from './find.ts';
 import { interpolate } from './interpolate.ts';
-import { DEFAULT_HOST, DEFAULT_PORT, normalize } from './normalize.ts';
+import { leaveOutBroken, leaveOutOwn } from './leave-out.ts';
+import { normalize } from './normalize.ts';
 import { toKnownForm } from './other-forms.ts';
-import { ownEntry } from './own-entry.ts';
 import type { OwnAddress } from './own-entry.ts';
 import { parseConfig } from './parse.ts';
 import { Problems } from './problems.ts';
 import type { Problem } from './problems.ts';
-import type { BLOCKS, ConfigInput, ListenInput } from './schema.ts';
-import { serversOf, validate } from './validate.ts';
+import type { ConfigInput } from './schema.ts';
+import { validate } from './validate.ts';
 
 export interface LoadOptions extends Surroundings {
   /** For tests. */
@@ -38,6 +37,8 @@ export interface LoadedConfig {
   used: ReadonlyMap<string, string>;
   /** Every file that it was made from; steps look after their own. */
   files: string[];
+  /** How many servers of the file are not served although they are not switched off there. */
+  leftOut: number;
 }
 
 const EXAMPLE = 'Name one, or write parley.config.jsonc: { "mcpServers": { … } }.';
@@ -62,7 +63,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const { env, cwd, home, read = readText } = options;
   const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
   if (written === undefined)
-    return { path, config: undefined, problems: problems.sorted(), used: new Map(), files: [path] };
+    return { path, config: undefined, problems: problems.sorted(), used: new Map(), files: [path], leftOut: 0 };
   const value = toKnownForm(written, { cwd, env, places, problems });
   const folder = dirname(path);
   const workspace = workspaceOf(path, options);
@@ -70,8 +71,9 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
   const input = validate(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
+  const leftOut = isOwnFile(path) ? [] : leaveOutBroken(filledIn, input, problems);
   if (!problems.hasErrors) {
-    leaveOutOwn(input, { path, problems, options });
+    leftOut.push(...leaveOutOwn(input, { path, problems, around: options, own: options.own }));
     if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled });
   }
   const config = problems.hasErrors
@@ -80,40 +82,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   if (config && enabledServers(config).length === 0) {
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
   }
-  return { path, config, problems: problems.sorted(), used, files: [path, ...envFiles] };
-}
-
-/** A gateway is not one of its own servers. */
-function leaveOutOwn(input: ConfigInput, { path, problems, options }: LeaveOut): void {
-  const listen: ListenInput = typeof input.listen === 'number' ? { port: input.listen } : (input.listen ?? {});
-  const { host = DEFAULT_HOST, port = listen.stdio ? undefined : DEFAULT_PORT } = listen;
-  const address = options.own ? { ...options.own({ host, port }), publicUrl: input.publicUrl } : {};
-  let left: Path | undefined;
-  for (const { server, path: at } of serversOf(input)) {
-    const [block, name] = at as [(typeof BLOCKS)[number], string];
-    const what = server.disabled ? undefined : ownEntry(server, { ...options, path, address });
-    if (what === undefined) continue;
-    problems.ofKey(at, {
-      message: what,
-      hint: 'It is left out: it belongs into the files of clients.',
-      level: 'warning',
-    });
-    input[block]![name] = { ...server, disabled: true };
-    left = at;
-  }
-  if (left && serversOf(input).every(({ server }) => server.disabled)) {
-    problems.error([left[0]!], 'nothing is left to serve but the gateway itself', KEEP_APART);
-  }
-}
-
-/** For a person who has put the gateway into the file of a client, in place of the servers that it was to serve from there. */
-const KEEP_APART =
-  'Keep the servers in a file of Parley: write them to parley.config.jsonc, { "mcpServers": { … } }, serve that one, and let the entry here lead to it.';
-
-interface LeaveOut {
-  path: string;
-  problems: Problems;
-  options: LoadOptions;
+  return { path, config, problems: problems.sorted(), used, files: [path, ...envFiles], leftOut: leftOut.length };
 }
 
 /** In files of other programs, keys we do not know are theirs. */
@@ -132,7 +101,7 @@ function failed(path: string | undefined, message: string, searched: string[]): 
   const problems = new Problems();
   const hint = path === undefined ? `${EXAMPLE} Looked for: ${searched.join(', ')}.` : 'Check the path.';
   problems.error([], message, hint);
-  return { path, config: undefined, problems: problems.list, used: new Map(), files: [] };
+  return { path, config: undefined, problems: problems.list, used: new Map(), files: [], leftOut: 0 };
 }
 
 function readText(path: string): string {

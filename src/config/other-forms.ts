@@ -88,6 +88,11 @@ function fromCodex(entry: JsonObject, path: Path, { env, places, problems }: Aro
     if (passed.length > 0) known['env'] = { ...Object.fromEntries(passed), ...(isObject(rest.env) ? rest.env : {}) };
   } else if (env_vars !== undefined) known['env_vars'] = env_vars;
   if (rest['enabled'] === false) known['disabled'] ??= true;
+  const { tool_timeout_sec: seconds } = rest;
+  if (typeof seconds === 'number' && seconds > 0 && !Number.isInteger(seconds)) {
+    known['timeoutMs'] ??= Math.ceil(seconds * 1000); // Codex takes fractions of seconds
+    delete known['tool_timeout_sec'];
+  }
   return withoutApprovals(known, path, problems);
 }
 

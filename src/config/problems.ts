@@ -17,6 +17,7 @@ export interface Problem {
 
 export class Problems {
   readonly list: Problem[] = [];
+  readonly #paths = new Map<Problem, Path>();
   readonly #places: Places | undefined;
 
   constructor(places?: Places) {
@@ -49,9 +50,30 @@ export class Problems {
     this.#add('error', [], { message, hint, place });
   }
 
+  /** Whether an error is at the path or within it. */
+  hasErrorsAt(path: Path): boolean {
+    return this.#errorsAt(path).length > 0;
+  }
+
+  /** What stands at the path is not used: its errors keep nothing else from being used, and say what that means. */
+  forgiveAt(path: Path, consequence: string): void {
+    for (const problem of this.#errorsAt(path)) {
+      problem.level = 'warning';
+      problem.hint += ` ${consequence}`;
+    }
+  }
+
   /** In the order of the file. */
   sorted(): Problem[] {
     return this.list.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  }
+
+  #errorsAt(path: Path): Problem[] {
+    const isWithin = (problem: Problem): boolean => {
+      const at = this.#paths.get(problem)!;
+      return path.every((part, index) => at[index] === part);
+    };
+    return this.list.filter((problem) => problem.level === 'error' && isWithin(problem));
   }
 
   #add(
@@ -59,7 +81,9 @@ export class Problems {
     path: Path,
     { message, hint, place }: { message: string; hint: string; place: Place | undefined },
   ): void {
-    this.list.push({ level, path: toText(path), line: place?.line, column: place?.column, message, hint });
+    const problem = { level, path: toText(path), line: place?.line, column: place?.column, message, hint };
+    this.list.push(problem);
+    this.#paths.set(problem, path);
   }
 }
 

@@ -54,6 +54,28 @@ describe('parley check', () => {
     }
   });
 
+  it('says which entry of a file of a client is left out, and why; the others are served', async () => {
+    using own = new Home();
+    const good = { command: EXTERNAL[0], args: [EXTERNAL[1]] };
+    const bad = { command: EXTERNAL[0], env: { TOKEN: '${MY_TOKEN}' } };
+    own.write('mcp.json', { mcpServers: { good, bad, half: { ...good, timeout: 1500.5 }, off: { disabled: true } } });
+    const checked = await own.run(['check', 'mcp.json']);
+    expect(checked).toMatchObject({ status: 0, stderr: '' });
+    for (const words of [
+      'warning: mcpServers.bad.env.TOKEN: the environment variable MY_TOKEN is not set. Set it where Parley is started',
+      'The server "bad" is left out until this is corrected.',
+      'warning: mcpServers.half.timeout: must be a whole number',
+      'ok: mcp.json has 4 servers, 2 left out, 1 switched off; 2 warnings',
+    ]) {
+      expect(checked.stdout).toContain(words);
+    }
+    const listed = await own.run(['ls', 'tools', '--config', 'mcp.json']);
+    expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining('get_weather') });
+    expect(listed.stderr).toContain('The server "bad" is left out until this is corrected.');
+    const { stdout } = await own.run(['check', 'mcp.json'], '', { MY_TOKEN: 'x' });
+    expect(stdout).not.toContain('mcpServers.bad');
+  });
+
   it('reads the file of Codex, says which servers of projects are served, and where a step is wrong', async () => {
     using own = new Home();
     own.write('config.toml', 'model = "x"\n[mcp_servers.files]\ncommand = "node"\nenabled_tools = ["read"]\n');

@@ -36,7 +36,7 @@ export async function check(command: CheckCommand, print: Printer): Promise<numb
     else print.line(line);
   }
   if (config && command.print) print.line(printConfig(withLimits(config), used));
-  else print.line(verdict({ path, config, problems, isGood }, print));
+  else print.line(verdict({ path, config, problems, isGood, leftOut: loaded.leftOut }, print));
   return isGood ? 0 : 1;
 }
 
@@ -52,6 +52,7 @@ interface Checked {
   config: ParleyConfig | undefined;
   problems: Problem[];
   isGood: boolean;
+  leftOut: number;
 }
 
 /** Their defaults are those of the gateway, which a configuration does not repeat. */
@@ -85,7 +86,7 @@ function lineOf(name: string, path: string): number | undefined {
   return at === -1 ? undefined : at + 1;
 }
 
-function verdict({ path, config, problems, isGood }: Checked, print: Printer): string {
+function verdict({ path, config, problems, isGood, leftOut }: Checked, print: Printer): string {
   const errors = problems.filter(({ level }) => level === 'error').length;
   const warnings = problems.filter(({ level }) => level === 'warning').length;
   const counts = [
@@ -94,9 +95,10 @@ function verdict({ path, config, problems, isGood }: Checked, print: Printer): s
   ];
   if (!isGood || !config) return print.style('red', counts.join(', '));
   const all = Object.keys(config.servers).length;
-  const running = enabledServers(config).length;
-  const off = all === running ? '' : `, ${all - running} of them switched off`;
-  return [`${print.style('green', 'ok')}: ${shown(path)} has ${count(all, 'server')}${off}`, ...counts].join('; ');
+  const off = all - enabledServers(config).length - leftOut;
+  const less = [...(leftOut > 0 ? [`${leftOut} left out`] : []), ...(off > 0 ? [`${off} switched off`] : [])];
+  const has = `${shown(path)} has ${[count(all, 'server'), ...less].join(', ')}`;
+  return [`${print.style('green', 'ok')}: ${has}`, ...counts].join('; ');
 }
 
 function count(number: number, noun: string): string {

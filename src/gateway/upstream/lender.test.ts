@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { systemClock } from '../../shared/clock.ts';
+import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { Lender } from './lender.ts';
 import { Users } from './pool/users.ts';
 import { TaskOwners } from './task-owners.ts';
 
 /** One connection, and what is told of it. */
-function setUp(relay: () => Promise<ResultObject>) {
+function setUp(relay: (call: { params: JsonObject }) => Promise<ResultObject>) {
   const told: string[] = [];
   const current = { transport: 'streamable-http', server: { dialect: 'handshake' }, relay };
   const connection = {
@@ -19,9 +21,16 @@ function setUp(relay: () => Promise<ResultObject>) {
     isShared: false,
   };
   const connections = { homeOf: () => connection, giveBack: () => {} } as unknown as Connections;
-  const client = { dialect: 'handshake', capabilities: {}, principal: 'p' } as unknown as ClientView;
-  const lender = new Lender(connections, { clock: systemClock, timeoutMs: undefined, taskOwners: new TaskOwners() });
-  return { told, send: () => lender.send(new QuietExchange('tools/call', { name: 'a' }, client)) };
+  const clientOf = (principal: string) =>
+    ({ dialect: 'handshake', capabilities: {}, principal }) as unknown as ClientView;
+  const taskOwners = new TaskOwners();
+  const lender = new Lender(connections, { clock: systemClock, timeoutMs: undefined, taskOwners });
+  return {
+    told,
+    send: (method = 'tools/call', params: JsonObject = { name: 'a' }, principal = 'p') =>
+      lender.send(new QuietExchange(method, params, clientOf(principal))),
+    restart: () => taskOwners.forget(connection as unknown as Connection),
+  };
 }
 
 test('a connection is given back when the call has its answer', async () => {
@@ -42,4 +51,14 @@ test.each([
   const { told, send } = setUp(relay);
   await expect(send()).rejects.toThrow('no name');
   expect(told).toEqual(['released']);
+});
+
+test('a task of another user has the name of an old one, since the server was restarted: the old one is gone', async () => {
+  const { send, restart } = setUp(async () => ({ task: { taskId: 'task-1' } }));
+  await send('tools/call', { name: 'a' }, 'alice');
+  expect(await send('tasks/get', { taskId: 'task-1' }, 'alice')).toBeDefined();
+  restart();
+  await send('tools/call', { name: 'a' }, 'bob');
+  await expect(send('tasks/get', { taskId: 'task-1' }, 'alice')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
+  expect(await send('tasks/get', { taskId: 'task-1' }, 'bob')).toBeDefined();
 });

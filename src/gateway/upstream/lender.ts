@@ -4,6 +4,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
 import type { Put } from './ask-routing.ts';
 import { CallHabits, subjectOf } from './call-habits.ts';
 import { coalesce } from './coalesce.ts';
@@ -78,7 +79,7 @@ export class Lender {
     };
     // On HTTP a question comes on the stream of its call, unless the server does not care.
     const isNamed = transport === 'streamable-http' && !this.habits.asksUnnamed;
-    const connection = this.#placeOfTask(exchange) ?? (mayAsk ? this.#place(exchange, home, isNamed) : home);
+    const connection = this.#placeOfTask(exchange, home) ?? (mayAsk ? this.#place(exchange, home, isNamed) : home);
     return connection instanceof Promise
       ? connection.then((one) => this.#enter(one, terms))
       : this.#enter(connection, terms);
@@ -105,8 +106,13 @@ export class Lender {
     }
   }
 
-  #placeOfTask({ method, params, client }: Exchange): Connection | undefined {
-    return OF_TASKS.has(method) ? this.#options.taskOwners.connectionOf(params.taskId, client) : undefined;
+  #placeOfTask({ method, params: { taskId }, client }: Exchange, home: Connection): Connection | undefined {
+    if (!OF_TASKS.has(method)) return undefined;
+    const { taskOwners } = this.#options;
+    const connection = taskOwners.connectionOf(taskId, client);
+    const isForeign = taskOwners.isForeign(taskId, client, connection ?? home);
+    if (isForeign) throw new GatewayError('TASK_NOT_FOUND', { taskId });
+    return connection;
   }
 
   /** Calls of clients that share a connection run side by side there, until one of them is known to ask. */

@@ -36,6 +36,12 @@ export class TaskOwners {
     this.#principals.delete(connection);
   }
 
+  /** The server has given this name to a task of somebody else, since it was started. */
+  isForeign(taskId: unknown, { principal }: ClientView, connection: Connection): boolean {
+    const owner = this.#principals.get(connection)?.get(String(taskId));
+    return owner !== undefined && owner !== principal;
+  }
+
   /** Where a task of this client runs; undefined when that is not known. */
   connectionOf(taskId: unknown, { principal }: ClientView): Connection | undefined {
     return typeof taskId === 'string' ? this.#connections.get(keyOf(taskId, principal)) : undefined;

@@ -1,7 +1,7 @@
 // The log of a command, on stderr: lines to read on a terminal, JSON for everything else.
 import { styleText } from 'node:util';
 import { createLog } from '../shared/log.ts';
-import { printableLine } from '../shared/printable.ts';
+import { printableLine } from '../shared/visible.ts';
 import type { Log } from '../shared/log.ts';
 import type { LogLevel } from './command.ts';
 import { hasColours } from './print.ts';

@@ -6,7 +6,7 @@ import { basename, extname } from 'node:path';
 import * as clack from '@clack/prompts';
 import { checkAnswer } from '../flow/question/check.ts';
 import type { Complaint, Field, Question } from '../flow/question/question.ts';
-import { printable } from '../shared/printable.ts';
+import { printable } from '../shared/visible.ts';
 
 export const CANCELLED = Symbol('cancelled');
 

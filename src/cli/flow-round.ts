@@ -4,7 +4,7 @@ import * as clack from '@clack/prompts';
 import type { Question } from '../flow/question/question.ts';
 import type { GivenAnswer } from '../flow/session/requests.ts';
 import type { Turn } from '../flow/session/turn.ts';
-import { printable } from '../shared/printable.ts';
+import { printable } from '../shared/visible.ts';
 import { CANCELLED, askOnTerminal, wordsOf } from './flow-question.ts';
 
 export type Round = { answers: GivenAnswer[] } | 'back' | 'cancel' | 'late';

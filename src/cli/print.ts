@@ -3,7 +3,7 @@
 // were asked for here reach the terminal as escape sequences.
 import { styleText } from 'node:util';
 import { randomId } from '../shared/ids.ts';
-import { printable } from '../shared/printable.ts';
+import { printable } from '../shared/visible.ts';
 
 export type Style = 'bold' | 'dim' | 'cyan' | 'yellow' | 'green' | 'red';
 

@@ -1,6 +1,6 @@
 // Rows in columns, as wide as they have to be; the last one is cut where the terminal ends. A cell stays in its line, whatever its server
 // wrote into it.
-import { printableLine } from '../shared/printable.ts';
+import { printableLine } from '../shared/visible.ts';
 
 export function toTable(cells: string[][], options: { indent?: string; width?: number | undefined } = {}): string[] {
   const { indent = '', width } = options;

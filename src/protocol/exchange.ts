@@ -69,6 +69,8 @@ export interface Ask {
   onAnswered?: ((way: AnswerWay) => void) | undefined;
   /** Instead of an answer an earlier one may be changed: `{ edit: { name: value } }`, or gone back to: `{ back: true }`. */
   revisable?: boolean | undefined;
+  /** How long an answer will count, where whoever asks knows it: the user is told. */
+  waitsMs?: number | undefined;
   /** Answered on a page of ours or not at all: what is secret, and files, go through no form of a client and no model. */
   page?: boolean | undefined;
   /** Called with the progress that the client reports on its answer; absent where nobody wants it. */

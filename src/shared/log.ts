@@ -1,6 +1,6 @@
 // The one logger: event name and fields, JSON lines to stderr (stdout belongs to the stdio transport). A pino logger fits
 // the interface as it is. Secrets are cut by key at the sink, and nothing is written that a terminal would obey.
-import { printable } from './printable.ts';
+import { printable } from './visible.ts';
 
 export interface Log {
   debug(fields: object, event: string): void;

@@ -124,7 +124,11 @@ const CHANNELS: Record<string, (name: Outcome) => Promise<string[]>> = {
     await wire.initialize();
     const handleOf = (answer: Answer) => /"handle":"([^"]+)"/.exec(textOf(answer))?.[1] ?? '';
     const answer = (handle: string, given: Json) => wire.call('parley_answer', { handle, answer: given });
+    const before = Date.now();
     const asked = await wire.call(name);
+    const [, until = ''] = /It waits until (\S+Z)\./.exec(textOf(asked)) ?? [];
+    expect(Date.parse(until) - 2 * SECOND).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(until) - 2 * SECOND).toBeLessThanOrEqual(Date.now());
     clock.move(3 * SECOND);
     const late = await answer(handleOf(asked), { channel: 'too late' });
     const end = textOf(late).includes('Who?') ? await answer(handleOf(late), { name: 'Ada' }) : undefined;

@@ -73,7 +73,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
       if (progress) tell(exchange, progress);
-      const answer = await putTo(exchange, round, moves);
+      const answer = await putTo(exchange, round, moves, sessions.setup.clock.now());
       round = answer
         ? await takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' }).catch((thrown) =>
             tooLate(thrown, moves),
@@ -109,9 +109,10 @@ function tell(exchange: Exchange, { current, ...rest }: Step): void {
 }
 
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */
-async function putTo(exchange: Exchange, round: Round, moves: OwnMoves): Promise<JsonObject | undefined> {
-  const ask = toAsk(round);
-  const { questions } = round.turn;
+async function putTo(exchange: Exchange, round: Round, moves: OwnMoves, now: number): Promise<JsonObject | undefined> {
+  const { questions, header } = round.turn;
+  const until = Math.min(header.expiresAt, ...questions.map((question) => question.until ?? Infinity));
+  const ask = { ...toAsk(round), waitsMs: Math.max(0, until - now) };
   if (!exchange.canAsk(ask)) return withoutAsking(questions);
   const withdrawal = new AbortController();
   moves.from(round.turn, () => withdrawal.abort());

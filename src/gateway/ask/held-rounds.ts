@@ -54,7 +54,9 @@ export class HeldRounds {
     const { principal } = call.client;
     const count = this.#perPrincipal.get(principal) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany();
-    const expiresAt = this.#clock.now() + this.#limits.parkedMs;
+    // The question itself may stop waiting sooner; then whoever asked moves on, and the handle leads to what follows.
+    const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
+    const expiresAt = this.#clock.now() + waitsMs;
     const round = new HeldRound(call, questions, expiresAt);
     round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#expire(round));
     this.#open.set(round.handle, round);

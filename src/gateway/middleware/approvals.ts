@@ -84,10 +84,10 @@ export class Approvals {
     exchange: StepExchange,
     onAnswered: NonNullable<Ask['onAnswered']>,
   ): Promise<string | undefined> {
-    const { message } = this.#options;
+    const { message, timeoutMs: waitsMs } = this.#options;
     const { owner: server, signal } = exchange;
     const calling = { tool, server, arguments: exchange.params.arguments };
-    const question = { ...toQuestion(calling, message, this.#note), onAnswered };
+    const question = { ...toQuestion(calling, message, this.#note), onAnswered, waitsMs };
     const deadline = new Deadline(this.#limit, signal);
     try {
       const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });

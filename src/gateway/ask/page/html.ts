@@ -1,6 +1,6 @@
 // HTML in which every value is escaped unless it is HTML itself. Questions come from servers and may hold anything: there is
 // no other way from a string to a page than through here.
-import { UNSHOWN } from '../../../shared/printable.ts';
+import { UNSHOWN } from '../../../shared/visible.ts';
 
 export interface Html {
   readonly html: string;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable, printableLine } from './printable.ts';
+import { printable, printableLine } from './visible.ts';
 
 const SEQUENCES = [
   ...[

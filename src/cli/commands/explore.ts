@@ -4,6 +4,7 @@ import { exploreFile } from '../../flow/explore/explore-file.ts';
 import type { ExploredFlow } from '../../flow/explore/explored-file.ts';
 import type { ExploreCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
+import { program } from '../first/program.ts';
 import type { Printer } from '../print.ts';
 
 export async function explore({ file, out, check }: ExploreCommand, print: Printer): Promise<number> {
@@ -26,7 +27,7 @@ function checked({ file, path, text }: { file: string; path: string; text: strin
   const isThere = existsSync(path);
   if (isThere && readFileSync(path, 'utf8') === text) return 0;
   print.problem(
-    `${path} ${isThere ? `is not what ${file} asks now` : 'is missing'}. Write it with: parley explore ${file}`,
+    `${path} ${isThere ? `is not what ${file} asks now` : 'is missing'}. Write it with: ${program()} explore ${file}`,
   );
   return 1;
 }

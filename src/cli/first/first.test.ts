@@ -32,11 +32,23 @@ describe('the name of the program', () => {
     expect(program(started)).toBe(name);
   });
 
-  it('in a client is npx for a package, and the file for a checkout', () => {
-    expect(programOf(['demo'], '/x/node_modules/mcp-parley/dist/cli/main.js')).toEqual({
-      ...{ command: 'npx', args: ['-y', 'mcp-parley', 'demo'] },
-    });
-    expect(programOf(['demo'], '/opt/parley/dist/cli/main.js')).toMatchObject({ command: 'node' });
+  it('in a client is the file that runs, wherever it is installed: npx would fetch another version elsewhere', () => {
+    for (const main of [
+      '/opt/parley/dist/cli/main.js',
+      '/srv/app/node_modules/mcp-parley/dist/cli/main.js',
+      '/usr/local/lib/node_modules/mcp-parley/dist/cli/main.js',
+    ]) {
+      expect(programOf(['demo'], main)).toEqual({ command: 'node', args: [main, 'demo'] });
+    }
+  });
+
+  it('in a client is npx with the same package where npx runs it, whose folder does not stay', () => {
+    const started = '/srv/.npm/_npx/0123/node_modules/.bin/mcp-parley';
+    expect(programOf(['demo'], started)).toEqual({ command: 'npx', args: ['-y', 'mcp-parley', 'demo'] });
+    write('npm/_npx/4567/package.json', { _npx: { packages: ['mcp-parley@0.1.0'] } });
+    const pinned = join(home, 'npm/_npx/4567/node_modules/.bin/parley');
+    expect(programOf(['demo'], pinned)).toEqual({ command: 'npx', args: ['-y', 'mcp-parley@0.1.0', 'demo'] });
+    expect(program(pinned)).toBe('npx mcp-parley@0.1.0');
   });
 });
 

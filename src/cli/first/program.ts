@@ -1,20 +1,39 @@
-// How this program was started, so that messages can say what to type next. Installed by npx there is no command `parley`, and
-// `npx parley` would fetch another package.
-import { realpathSync } from 'node:fs';
+// How this program was started, so that messages and the lines to paste into a client start the same one again. Installed by npx there
+// is no command `parley`, and `npx parley` would fetch another package.
+import { readFileSync, realpathSync } from 'node:fs';
 
 /** `parley`, `mcp-parley`, `npx parley` (in a project that has it) or `npx mcp-parley`: as a person would type it again. */
 export function program(started = process.argv[1] ?? ''): string {
   const path = started.replaceAll('\\', '/');
-  if (/\/_npx\/|\/dlx-|\/bunx-/.test(path)) return 'npx mcp-parley';
+  if (isFetched(path)) return `npx ${fetchedAs(path)}`;
   const name = /(?:^|\/)(mcp-parley|parley)(?:\.\w+)?$/.exec(path)?.[1] ?? 'parley';
   return path.includes('/node_modules/') ? `npx ${name}` : name;
 }
 
-/** How a client starts it: an installed package is found by npx, a checkout only by its path. */
+/** How a client starts it, which runs in another folder: by the file itself, unless that is one of npx, which removes it some day. */
 export function programOf(words: string[], started = process.argv[1] ?? ''): { command: string; args: string[] } {
+  const path = started.replaceAll('\\', '/');
   const main = real(started);
-  if (/[\\/]node_modules[\\/]/.test(main)) return { command: 'npx', args: ['-y', 'mcp-parley', ...words] };
+  const isLinked = !/[\\/]node_modules[\\/]/.test(main); // npx of a folder runs what is there
+  if (isFetched(path) && !isLinked) return { command: 'npx', args: ['-y', fetchedAs(path), ...words] };
   return { command: 'node', args: [main, ...words] };
+}
+
+/** By npx, or by what pnpm and Bun have in its place. */
+function isFetched(path: string): boolean {
+  return /\/_npx\/|\/dlx-|\/bunx-/.test(path);
+}
+
+/** With the version that was asked for; npx notes it beside what it has fetched. */
+function fetchedAs(path: string): string {
+  const [folder] = /^.*\/_npx\/[^/]+/.exec(path) ?? [];
+  try {
+    const noted = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as { _npx?: { packages?: unknown[] } };
+    const [asked, ...others] = noted._npx?.packages ?? [];
+    return typeof asked === 'string' && others.length === 0 && /^mcp-parley(@|$)/.test(asked) ? asked : 'mcp-parley';
+  } catch {
+    return 'mcp-parley'; // another version of npx, or not npx at all
+  }
 }
 
 function real(path: string): string {

@@ -26,6 +26,7 @@ interface Ruled {
   hasOtherPrompts: boolean;
 }
 
+const ADVICE = 'Correct or remove it; "parley ls tools" shows the names';
 const OTHERS = ['prompts', 'resources', 'resourceTemplates'] as const;
 
 export class RuleCheck {
@@ -70,10 +71,8 @@ export class RuleCheck {
     reported.add(key);
     const what = isForAll ? 'no tool, prompt or resource' : 'no tool';
     const whose = server === undefined ? 'of any server' : 'of this server';
-    log.warn(
-      { step, ...(server !== undefined && { server }), rule: pattern, reason: `it matches ${what} ${whose}` },
-      'rule.unmatched',
-    );
+    const place = server === undefined ? { step } : { server, in: `"tools" of the server ${server}` };
+    log.warn({ ...place, rule: pattern, reason: `it matches ${what} ${whose}`, advice: ADVICE }, 'rule.unmatched');
   }
 }
 

@@ -52,7 +52,7 @@ function readRules(server: string, rules: ToolRules): ToolRules {
 
 function filterBy(allowed: ReadonlyMap<string, NameRule>, toolRules: readonly ToolRule[]): Step {
   return mapNames({
-    name: 'tools',
+    name: 'tools of servers',
     toolRules,
     strict: true,
     tools: (tool, origin) => {

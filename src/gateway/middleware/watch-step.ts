@@ -113,7 +113,11 @@ class Versions {
       onAsk: (ask, next, client) => current().step.onAsk?.(ask, next, client) ?? next(ask),
       reword: (...told) => current().step.reword?.(...told),
       toolBehind: (shown, scope) => current().step.toolBehind?.(shown, scope),
-      promptBehind: (shown, scope) => current().step.promptBehind?.(shown, scope),
+      // Only where it has one: a step that has it is taken for one that changes names of prompts.
+      get promptBehind() {
+        const behind: Step['promptBehind'] = (shown, scope) => current().step.promptBehind?.(shown, scope);
+        return current().step.promptBehind && behind;
+      },
       onChange: (change, originOf) => {
         const { onChange } = current().step;
         return onChange ? onChange(change, originOf) : change;

@@ -321,8 +321,11 @@ describe('rules that stand with a server', () => {
     const client = await v1(await serve({ servers: { one, two }, steps, log }));
     await client.names();
     const expected = [
+      '- one erase: it matches no tool of this server',
+      '- one remove: it matches no tool of this server',
+      '- one wipe_*: it matches no tool of this server',
+      '- two drop_all: it matches no tool of this server',
       'approve - delete_*: it matches no tool of any server',
-      'approve one erase: it matches no tool of this server',
       'filter - delte_*: it matches no tool, prompt or resource of any server',
       'filter - one__eco: it matches no tool of any server',
       'fixed - echoo: it matches no tool of any server',
@@ -330,9 +333,6 @@ describe('rules that stand with a server', () => {
       'prefix - prompts_*: it matches no tool, prompt or resource of any server',
       'rename - remov: it matches no tool of any server',
       'timeout - slow_*: it matches no tool, prompt or resource of any server',
-      'tools one remove: it matches no tool of this server',
-      'tools one wipe_*: it matches no tool of this server',
-      'tools two drop_all: it matches no tool of this server',
     ];
     await until('the report', () => unmatched().length >= expected.length);
     await client.names();
@@ -385,6 +385,6 @@ function recording() {
     lines
       .map((line) => JSON.parse(line) as Record<string, string | undefined>)
       .filter(({ event }) => event === 'rule.unmatched')
-      .map(({ step, server = '-', rule, reason }) => `${step} ${server} ${rule}: ${reason}`);
+      .map(({ step = '-', server = '-', rule, reason }) => `${step} ${server} ${rule}: ${reason}`);
   return { log, unmatched };
 }

@@ -7,6 +7,7 @@ import * as clack from '@clack/prompts';
 import { checkAnswer } from '../flow/question/check.ts';
 import type { Complaint, Field, Question } from '../flow/question/question.ts';
 import { printable } from '../shared/visible.ts';
+import { confirm } from './terminal-confirm.ts';
 
 export const CANCELLED = Symbol('cancelled');
 
@@ -52,7 +53,7 @@ function put(field: Asked, signal: AbortSignal): Promise<unknown> {
   const validate = (text: string | undefined) => wordsOf(complaintOf(field, text ?? ''));
   switch (kind) {
     case 'confirm':
-      return clack.confirm({ message, output, signal, initialValue: defaultValue === true });
+      return confirm({ message, output, signal, initialValue: defaultValue === true });
     case 'choice':
       return clack.select({ message, output, signal, options, initialValue: defaultValue, maxItems: MAX_SHOWN });
     case 'choices':

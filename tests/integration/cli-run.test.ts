@@ -128,6 +128,25 @@ test('by hand: cancelled', async () => {
   expect(await terminal.status()).toBe(1);
 });
 
+test('by hand: Esc at a question of yes or no shows that it was not answered', async () => {
+  const sure = home.write(
+    'sure.mjs',
+    `import { flow } from 'mcp-parley/flow';
+export const sure = flow({ name: 'sure' }, async (ask) => {
+  return (await ask.confirm('ok', { message: 'Delete it?', default: true })) ? 'deleted' : 'kept';
+});
+`,
+  );
+  await using terminal = terminalOf(['run', sure]);
+  await terminal.sees('Delete it?');
+  await terminal.types(ESC, 'What now?');
+  expect(terminal.shown).toContain('Not answered');
+  expect(terminal.shown).not.toMatch(/Yes|No\b/);
+  await terminal.types(ENTER, 'Delete it?'); // go on
+  await terminal.types('n', 'kept');
+  expect(await terminal.status()).toBe(0);
+});
+
 /** The command on a terminal of its own. */
 function terminalOf(words: string[]): Terminal {
   const { command, args = [], env = {} } = home.address(words);

@@ -42,7 +42,7 @@ export interface Header {
   reason?: string | undefined;
   /** How it ended, as session/outcome.ts writes it, until its client has acknowledged that. */
   outcome?: string | undefined;
-  /** Fingerprint of tool and arguments, where the client gave an id of its own for starting it. */
+  /** Fingerprint of tool and arguments, where its client may come back for it: with an id of its own, or by calling the tool again. */
   started?: string | undefined;
   /** Warnings before expiry that were sent for this span of waiting. */
   warned?: number | undefined;

@@ -16,6 +16,7 @@ import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
+import { noted } from './left-behind.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
 import { offerResume } from './offer-resume.ts';
 import { toAsk } from './round.ts';
@@ -34,6 +35,9 @@ export interface Called {
   waiting: Set<string>;
 }
 
+/** For the answer to a call to leave this process. */
+const HEARD_MS = 200;
+
 export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called): Promise<ResultObject> {
   const { principal, info } = exchange.client;
   const args = readOptionalObject(exchange.params, 'arguments') ?? {};
@@ -41,7 +45,10 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
   const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit' };
   try {
     const { suspended, ...round } = await begun(exchange, start, called);
-    return suspended ?? (await toResult(await played(round, exchange, called), flow));
+    if (suspended) return suspended;
+    const turn = await played(round, exchange, called);
+    heard(exchange, called, turn);
+    return await toResult(turn, flow);
   } catch (thrown) {
     return toRefused(thrown);
   }
@@ -51,9 +58,31 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
   if (exchange.maySuspend || exchange.resumed?.state !== undefined) return travel(exchange, start, called);
   const left = await offerResume(exchange, start, called);
   if (left) return { turn: left };
-  const turn = await called.sessions.start(start);
-  const off = tellProgress(exchange, called.sessions, turn.header.id);
-  return { turn: await settled(turn).finally(off) };
+  const { sessions, waiting } = called;
+  const sessionId = isAnonymous(start.principal) ? undefined : await noted(sessions, start);
+  if (sessionId !== undefined) waiting.add(sessionId);
+  try {
+    const turn = await sessions.start({ ...start, sessionId });
+    const off = tellProgress(exchange, sessions, turn.header.id);
+    return { turn: await settled(turn).finally(off) };
+  } catch (thrown) {
+    if (sessionId !== undefined) waiting.delete(sessionId);
+    throw thrown;
+  }
+}
+
+/** How it ended is kept until the answer to the call has left. One whose client has gone may come back for it. */
+function heard({ signal }: Exchange, { sessions, waiting }: Called, { header }: Turn): void {
+  const { clock, log } = sessions.setup;
+  const { id, started } = header;
+  waiting.delete(id);
+  if (started === undefined || signal.aborted) return;
+  waiting.add(id); // it is offered to nobody meanwhile
+  const acknowledge = async (): Promise<void> => {
+    await sessions.acknowledge(id).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+    waiting.delete(id);
+  };
+  clock.after(HEARD_MS, () => void acknowledge());
 }
 
 async function played(first: Round, exchange: Exchange, { sessions, waiting }: Called): Promise<Turn> {

@@ -5,10 +5,14 @@ import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
+import type { ManualClock } from '../testing/manual-clock.ts';
+import { until } from '../../../tests/helpers/until.ts';
+import { noted } from './left-behind.ts';
 import { offerResume } from './offer-resume.ts';
 
 const start = { principal: 'me', tool: 'x', via: 'elicit' as const };
-const asked = { canAsk: () => true, ask: async () => ({ action: 'accept', content: { resume: true } }) };
+const { signal } = new AbortController();
+const asked = { signal, canAsk: () => true, ask: async () => ({ action: 'accept', content: { resume: true } }) };
 const exchange = asked as unknown as Exchange;
 
 /** In a process that has ended since. */
@@ -36,4 +40,66 @@ it('is not there once its time is over, though nobody has looked after it since'
   const offering = await left();
   offering.clock.move(3_600_000);
   expect(await offerResume(exchange, start, offering)).toBeUndefined();
+});
+
+/** Its process died while a step was running, and this is another one over the same store. */
+async function atWork() {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const runs: string[] = [];
+  const make = (name: string, clock: ManualClock) => {
+    const body = flow({ name: 'x' }, async (ask) => {
+      await ask.text('first', { alone: true });
+      const work = async () => {
+        runs.push(name);
+        return name === 'dead' ? new Promise<string>(() => {}) : 'worked';
+      };
+      return ask.step('work', work, { effect: 'retry' });
+    });
+    return new Sessions([body], { clock, store, leaseMs: 1000, keys: ['the same'] });
+  };
+  const dead = make('dead', manualClock()); // its time stands still: it does nothing more
+  const sessionId = await noted(dead, start);
+  await dead.start({ ...start, sessionId });
+  await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
+  return { clock, sessions: make('next', clock), waiting: new Set<string>(), runs, sessionId };
+}
+
+it('is followed while it is at work, until it has its result', async () => {
+  const { clock, runs, ...offering } = await atWork();
+  const asked: string[] = [];
+  const ask = async ({ params }: { params: { message: string } }) => {
+    asked.push(params.message);
+    return { action: 'accept', content: { resume: true } };
+  };
+  const following = offerResume({ ...exchange, ask } as unknown as Exchange, start, offering);
+  await until('the work to be done', async () => {
+    clock.move(2000);
+    await offering.sessions.sweep();
+    return (await offering.sessions.list('me')).length === 0;
+  });
+  clock.move(1000); // for whoever looks now and then
+  expect(await following).toMatchObject({ questions: [], result: 'worked' });
+  expect(asked).toEqual(['You began this before and answered one question. It is still at work.']);
+  expect(runs).toEqual(['dead', 'next']);
+});
+
+it('is offered as its result where it has ended since, until it is acknowledged', async () => {
+  const { clock, ...offering } = await atWork();
+  clock.move(2000);
+  await offering.sessions.sweep();
+  await until('the work to be done', async () => (await offering.sessions.list('me')).length === 0);
+  expect(await offerResume(exchange, start, offering)).toMatchObject({ questions: [], result: 'worked' });
+  const others = [
+    { ...start, principal: 'you' },
+    { ...start, args: { first: '2' } },
+  ];
+  for (const other of others) expect(await offerResume(exchange, other, offering)).toBeUndefined();
+  await offering.sessions.acknowledge(offering.sessionId);
+  expect(await offerResume(exchange, start, offering)).toBeUndefined();
+});
+
+it('is not offered while its own call waits in this process', async () => {
+  const offering = await atWork();
+  expect(await offerResume(exchange, start, { ...offering, waiting: new Set([offering.sessionId]) })).toBeUndefined();
 });

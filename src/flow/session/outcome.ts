@@ -41,11 +41,12 @@ export function toLastAnswers(entries: Entry[]): AnswerEntry[] | undefined {
 /** For the header of a session that has just ended; undefined where it is too large to be kept. */
 export function toKeptOutcome(
   setup: Setup,
-  { id, via }: Header,
+  { id, via, started }: Header,
   turn: Outcome,
   answers: AnswerEntry[],
 ): string | undefined {
-  if (via !== 'flow') return undefined; // a call is answered with its result, and has no name by which it could be asked for
+  // A call is answered with its result. Only a caller that may come back has a way to ask for it later.
+  if (via !== 'flow' && started === undefined) return undefined;
   const { result, summary, failure } = turn;
   if (!failure && !('result' in turn)) return undefined; // its state says all
   const outcome: Sealed = {

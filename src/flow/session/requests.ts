@@ -12,6 +12,8 @@ export interface StartRequest {
   timeoutMs?: number | undefined;
   /** The client's own id: started again with the same, it is the same session. */
   startId?: string | undefined;
+  /** Chosen by a channel whose caller may come back for it: how it ends is kept for them. */
+  sessionId?: string | undefined;
   via?: Via | undefined;
   locale?: string | undefined;
   client?: { name?: string | undefined; version?: string | undefined } | undefined;

@@ -22,10 +22,10 @@ export async function startOf(
   { request, questions }: { request: StartRequest; questions: readonly FoundQuestion[] },
 ): Promise<{ header: Header; entries: Entry[] }> {
   const now = setup.clock.now();
-  const { startId, principal, tool, args } = request;
-  const id = startId === undefined ? setup.newId() : toStartedId(principal, startId);
+  const { startId, sessionId = setup.newId(), principal, tool, args } = request;
+  const id = startId === undefined ? sessionId : toStartedId(principal, startId);
   const header = toHeader(setup, flow, { id, now, request });
-  if (startId !== undefined) header.started = toStarted(tool, args);
+  if (startId !== undefined || request.sessionId !== undefined) header.started = toStarted(tool, args);
   const { context, client } = request;
   const given = await toGiven(setup, flow, { header, request, questions });
   refuseMalice(context, header.id, setup.limits);

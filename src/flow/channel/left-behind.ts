@@ -1,0 +1,70 @@
+// Sessions of calls whose client went away before it was answered: the connection broke, or the process died. One that is open is found in
+// the list of its owner. One that has ended since is found by a note that names the last session of each owner and tool.
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { Header } from '../journal.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { StartRequest } from '../session/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { toOwner } from '../session/setup.ts';
+import { toStarted } from '../session/start-id.ts';
+import type { StateView } from '../session/view.ts';
+import { isEnded } from '../store/store.ts';
+
+export interface Offering {
+  sessions: Sessions;
+  /** Sessions whose calls wait in this process. */
+  waiting: ReadonlySet<string>;
+}
+
+/** The newest one that what is given now would not change. */
+export async function findLeft(start: StartRequest, offering: Offering): Promise<StateView | undefined> {
+  const { principal, tool, args = {} } = start;
+  const { sessions, waiting } = offering;
+  const open = (await sessions.list(principal)).filter((header) => header.tool === tool && !waiting.has(header.id));
+  const newest = open.filter(isWorthwhile).toSorted((one, other) => other.lastActivityAt - one.lastActivityAt)[0];
+  if (!newest) return findEnded(start, offering);
+  const view = await sessions.getState({ principal, sessionId: newest.id }).catch(endedMeanwhile);
+  if (!view) return undefined;
+  const isSame = Object.entries(args).every(([name, value]) => isDeepStrictEqual(view.data[name], value));
+  return isSame && (isAtWork(view.header) || view.questions.length > 0) ? view : undefined;
+}
+
+/** No answer is lost with one that has got none. */
+function isWorthwhile({ state, via, rounds, parked, ...header }: Header): boolean {
+  if ((via !== 'elicit' && via !== 'mrtr') || parked) return false;
+  return state === 'waiting_user' ? rounds > 1 : isAtWork({ state, ...header });
+}
+
+export function isAtWork({ state, pending }: Pick<Header, 'state' | 'pending'>): boolean {
+  return state === 'processing' && pending === undefined;
+}
+
+async function findEnded(
+  { principal, tool, args }: StartRequest,
+  { sessions, waiting }: Offering,
+): Promise<StateView | undefined> {
+  const bytes = await sessions.setup.store.getBlob(toNote(principal, tool));
+  const sessionId = bytes && Buffer.from(bytes).toString();
+  if (sessionId === undefined || waiting.has(sessionId)) return undefined;
+  const view = await sessions.getState({ principal, sessionId }).catch(endedMeanwhile);
+  const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStarted(tool, args);
+  return isSame && view.outcome ? view : undefined;
+}
+
+/** The id of a session that is about to begin, which its caller will be able to come back for. */
+export async function noted(sessions: Sessions, { principal, tool }: StartRequest): Promise<string> {
+  const { store, limits, newId } = sessions.setup;
+  const id = newId();
+  await store.putBlob(toNote(principal, tool), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
+  return id;
+}
+
+function toNote(principal: string, tool: string): string {
+  return hash('sha256', `mcp-parley/last-call\0${toOwner(principal)}\0${tool}`, 'base64url');
+}
+
+/** It is listed until somebody has seen that its time is over. */
+function endedMeanwhile(thrown: unknown): undefined {
+  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
+}

@@ -55,6 +55,8 @@ export class AskRouting {
   /** There were more abandoned calls than are remembered. */
   #hasForgotten = false;
   #questions = new Set<object>();
+  /** Questions of every kind: those that name their call and those that have waited for one, too. */
+  #asking = 0;
   readonly #waiting = new Set<() => void>();
   /** The client whose own connection this is, asked outside of calls. */
   #client: Put | undefined;
@@ -86,9 +88,9 @@ export class AskRouting {
     return this.#client !== undefined && !this.#options.isShared();
   }
 
-  /** A user has a question of it. */
+  /** A user has a question of the call that this connection was taken for. */
   get isAsking(): boolean {
-    return this.#questions.size > 0;
+    return this.#asking > 0;
   }
 
   /** Whether the questions of one more call could be told from those of others. */
@@ -180,6 +182,19 @@ export class AskRouting {
     this.#decide();
   }
 
+  /** For a call that has the connection to itself: whatever it asks, the connection is not at work meanwhile. */
+  counted(put: Put): Put {
+    return async (ask, signal) => {
+      this.#asking++;
+      this.onAsking?.();
+      try {
+        return await put(ask, signal);
+      } finally {
+        this.#asking--;
+      }
+    };
+  }
+
   async put(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const suspects = this.#suspectsOf(ask);
     if (suspects.length === 0 && !this.#hasForgotten) return this.#putToClient(ask, signal);
@@ -265,7 +280,6 @@ export class AskRouting {
     const questions = this.#questions;
     const question = {};
     questions.add(question);
-    this.onAsking?.();
     try {
       return await caller.put(ask, signal);
     } finally {

@@ -48,7 +48,7 @@ function setUp({ share = 'auto', pin }: Partial<Pick<ConnectionsOptions, 'share'
 /** A call on the connection asks, and its user takes some time. */
 function ask({ asks }: Connection, by: ClientView) {
   let answer: (answer: JsonObject) => void = () => {};
-  const put = () => new Promise<JsonObject>((resolve) => (answer = resolve));
+  const put = asks.counted(() => new Promise<JsonObject>((resolve) => (answer = resolve)));
   const caller = { client: by, put, isGone: false, mayAsk: true, tell: () => {} };
   const call = new OpenCall(asks, caller, { method: 'tools/call', subject: 'tool', habits: new CallHabits() });
   call.onSent();

@@ -86,6 +86,7 @@ export class Lender {
   }
 
   #enter(connection: Connection, terms: LoanTerms): Loan | Promise<Loan> {
+    if (connection.isTaken) terms.put = connection.asks.counted(terms.put);
     const loan = new Loan(connection, terms);
     const { logLevel } = terms.exchange;
     loan.upstream = connection.supervised.current;

@@ -73,6 +73,11 @@ export class Supervised {
     return this.#current !== undefined || this.#opening !== undefined;
   }
 
+  /** A worn-out server of it may still finish what it was doing. */
+  get isLingering(): boolean {
+    return this.#worn !== undefined;
+  }
+
   /** Somebody works with it. */
   get isUsed(): boolean {
     return this.#users > 0;
@@ -174,7 +179,7 @@ export class Supervised {
     this.#closing.abort(closingError());
     this.#stopIdle();
     await this.#opening?.catch(() => {}); // told to whoever opened it
-    await Promise.all([this.#closeWorn(), this.#current?.close()]);
+    await Promise.all([this.closeWorn(), this.#current?.close()]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
@@ -242,14 +247,18 @@ export class Supervised {
     this.#isWorn = false;
     this.#stopIdle();
     this.#options.onReplaced?.();
-    void this.#closeWorn();
+    void this.closeWorn();
     upstream.mute();
     const { clock, lingerMs = 60_000 } = this.#options;
-    const stop = clock.after(lingerMs, () => void this.#closeWorn());
+    const stop = clock.after(lingerMs, () => {
+      void this.closeWorn();
+      if (this.state === 'idle' && this.#isUnused) this.#options.onIdle?.();
+    });
     this.#worn = { upstream, stop };
   }
 
-  async #closeWorn(): Promise<void> {
+  /** Ends the server that was worn out, whatever it is doing. */
+  async closeWorn(): Promise<void> {
     const worn = this.#worn;
     this.#worn = undefined;
     worn?.stop();
@@ -261,7 +270,7 @@ export class Supervised {
     const upstream = this.#current;
     this.#current = undefined;
     this.#stopIdle();
-    await Promise.all([this.#closeWorn(), upstream?.close()]);
+    await Promise.all([this.closeWorn(), upstream?.close()]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
@@ -288,6 +297,7 @@ export class Supervised {
     this.#current = undefined;
     this.#stopIdle();
     this.#options.onIdle?.();
+    void this.closeWorn();
     void upstream?.close();
   }
 }

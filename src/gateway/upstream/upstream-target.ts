@@ -292,9 +292,18 @@ export class UpstreamTarget implements Target {
   /** Where there are too many processes already, one that nobody needs now makes room. */
   #admit(connection: Connection): void {
     const { others, hasRoom, unused } = this.#roomFor(connection);
-    if (hasRoom) return;
+    if (hasRoom) return this.#endWorn(others.length + 1);
     if (!unused) throw new GatewayError('TOO_MANY_PROCESSES', { server: this.name, count: others.length });
     unused.supervised.rest();
+  }
+
+  /** Worn-out processes count as well, and are the first to go. `live`: how many others there will be. */
+  #endWorn(live: number): void {
+    if (!isCommand(this.#options.address)) return;
+    const { maxProcesses } = { ...DEFAULT_LIMITS, ...this.#options.limits };
+    const lingering = this.#connections.all.filter(({ supervised }) => supervised.isLingering);
+    const excess = Math.max(0, live + lingering.length - maxProcesses);
+    for (const { supervised } of lingering.slice(0, excess)) void supervised.closeWorn();
   }
 
   /** The last process is left for a connection that clients share: calls that ask nothing must not be refused because of others that do. */

@@ -206,6 +206,23 @@ describe('users who take their time over a question', () => {
     await Promise.all(slow.map(({ client }) => client.close()));
   });
 
+  test('hold up no other call where the server asked for roots before it got theirs', async () => {
+    await using gateway = await start({ early: node(ASKS, '--asks-at-start') }, { limits: { maxPool: 2 } });
+    const { thinking, decide } = undecided();
+    const slow = await Promise.all(
+      Array.from({ length: 3 }, () => connectAskable(STATELESS, gateway.url, { thinking })),
+    );
+    // The server is told of the level first, and asks meanwhile.
+    const meta = { 'io.modelcontextprotocol/logLevel': 'error' };
+    const waiting = slow.map((client) => client.call('pid', { meta }));
+    await until('the questions', () => slow.every(({ asked }) => asked.length === 1));
+    await using other = await connectAskable(STATELESS, gateway.url);
+    expect(await other.call('pid')).toMatch(/^\d+$/);
+    decide();
+    await Promise.all(waiting);
+    await Promise.all(slow.map(({ client }) => client.close()));
+  });
+
   test('leave a process for the calls of others, also where no more are allowed', async () => {
     await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 3, maxPool: 1 } });
     const { thinking, decide } = undecided();

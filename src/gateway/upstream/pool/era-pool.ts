@@ -170,7 +170,9 @@ export class EraPool {
     const next = group?.waiting.shift();
     if (next) return next(connection);
     connection.isTaken = false;
-    if (connection.supervised.state === 'idle') this.forget(connection); // it was worn out
+    const { supervised } = connection;
+    // What was worn out lingers for a while. Until then the connection is known, so that there is never more than one of it.
+    if (supervised.state === 'idle' && !supervised.isLingering) this.forget(connection);
   }
 
   /** It was closed because it was not used: nothing is kept of a principal that does not come back. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { until } from '../../../helpers/until.ts';
 import { startAsking } from '../asking-gateway.ts';
 import type { AskingGateway, Person } from '../asking-gateway.ts';
+import { connectAskable } from '../helpers/askable-clients.ts';
 import { askingProcesses } from './processes.ts';
 
 /** Cancels a call as soon as its tool is at work. Returns the process that the tool runs in. */
@@ -121,4 +122,21 @@ test('two hundred quick cancels leave as many processes as before', async () => 
   const late = await until('room', () => bob.call('report', { args: { who: 'bob-late' } }).catch(() => undefined));
   expect(late.text).toBe('the report of bob-late');
   await until('the processes to end', () => askingProcesses().length <= before);
+});
+
+test('cancels of a stateless client leave no more processes than are allowed', async () => {
+  const maxProcesses = 3;
+  await using asking = await startAsking('stdio', { limits: { maxProcesses, ownIdleMs: 3_600_000 } });
+  const { director } = asking;
+  await using person = await connectAskable('SDK v2, 2026-07-28', asking.url);
+  for (let round = 0; round < 3 * maxProcesses; round++) {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const failed = expect(person.call('pay', { args: { who: `${round}` }, signal })).rejects.toThrow(/abort/i);
+    await director.reached(`pay ${round}`);
+    controller.abort();
+    await failed;
+  }
+  // One that has been told to end may still be about to.
+  await until('the processes to end', () => askingProcesses().length <= maxProcesses);
 });

@@ -16,8 +16,14 @@ export const ASKABLE = ['SDK v1', 'SDK v2, handshake'] as const;
 
 interface AskableOptions {
   experimental?: Record<string, object>;
-  /** Its user answers a form when this is over. */
+  /** It answers forms, and says its roots, when this is over. */
   thinking?: Promise<void>;
+}
+
+interface CallOptions {
+  args?: Record<string, unknown>;
+  meta?: Record<string, unknown>;
+  signal?: AbortSignal;
 }
 
 /** `heard` holds the notifications that belong to no call. */
@@ -37,7 +43,10 @@ export async function connectAskable(
     ...{ model: 'm', role: 'assistant' as const, stopReason: 'endTurn' },
     content: { type: 'text' as const, text: 'said' },
   });
-  const rooted = () => ({ roots: [{ uri: 'file:///here' }] });
+  const rooted = async () => {
+    await thinking;
+    return { roots: [{ uri: 'file:///here' }] };
+  };
   const noted = (method: string) => void asked.push(method);
   if (kind === 'SDK v1') {
     const client = new ClientV1(WHO, { capabilities });
@@ -49,7 +58,8 @@ export async function connectAskable(
     await client.connect(transport);
     return {
       ...{ client, heard, asked },
-      call: async (name: string) => textOf(await client.callTool({ name, arguments: {} }, undefined, TIMEOUT)),
+      call: async (name: string, { signal, ...params }: CallOptions = {}) =>
+        textOf(await client.callTool({ name, ...toParams(params) }, undefined, { ...TIMEOUT, signal })),
       list: async () => (await client.listTools(undefined, TIMEOUT)).tools.map(({ name }) => name),
       [Symbol.asyncDispose]: () => client.close(),
     };
@@ -63,13 +73,18 @@ export async function connectAskable(
   await client.connect(new TransportV2(new URL(url)));
   return {
     ...{ client, heard, asked },
-    call: async (name: string) => textOf(await client.callTool({ name, arguments: {} }, TIMEOUT)),
+    call: async (name: string, { signal, ...params }: CallOptions = {}) =>
+      textOf(await client.callTool({ name, ...toParams(params) }, { ...TIMEOUT, signal })),
     list: async () => (await client.listTools(undefined, TIMEOUT)).tools.map(({ name }) => name),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
 
 export type AskableClient = Awaited<ReturnType<typeof connectAskable>>;
+
+function toParams({ args = {}, meta }: CallOptions) {
+  return { arguments: args, ...(meta && { _meta: meta }) };
+}
 
 function textOf({ content }: { content?: unknown }): string {
   const [block] = content as { text: string }[];

@@ -11,7 +11,7 @@ const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 
 const mcp = new McpServer(
   { name: 'asks', version: '1.0.0' },
-  { capabilities: { tools: { listChanged: true }, resources: { subscribe: true } } },
+  { capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} } },
 );
 const { server } = mcp;
 const tools = [{ name: 'pid' }, { name: 'elicit' }, { name: 'roots' }, { name: 'roots_at_start' }, { name: 'grow' }];

@@ -1,6 +1,7 @@
 // AES-256-GCM, the one cipher of everything that travels through a client. Nobody can read, forge or alter what was encrypted, nor
 // open it with other associated data. How the parts are laid out, and from where the key comes, is the caller's.
 import type { KeyObject } from 'node:crypto';
+import { drawnBytes } from './ids.ts';
 import { lateCrypto } from './late-crypto.ts';
 
 export const NONCE_BYTES = 12;
@@ -13,10 +14,11 @@ export interface Encrypted {
 }
 
 export function encrypt(key: Buffer | KeyObject, associated: Buffer, plain: Uint8Array): Encrypted {
-  const { createCipheriv, randomBytes } = lateCrypto();
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
-  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  const nonce = drawnBytes(NONCE_BYTES);
+  const cipher = lateCrypto().createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
+  // In this mode all comes from `update`; `final` only makes or checks the tag.
+  const body = cipher.update(plain);
+  cipher.final();
   return { nonce, body, tag: cipher.getAuthTag() };
 }
 
@@ -29,7 +31,9 @@ export function decrypt(
   const decipher = lateCrypto().createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(associated).setAuthTag(tag);
   try {
-    return Buffer.concat([decipher.update(body), decipher.final()]);
+    const plain = decipher.update(body);
+    decipher.final();
+    return plain;
   } catch {
     return undefined; // the tag did not fit
   }

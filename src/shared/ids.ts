@@ -1,22 +1,27 @@
-// Ids. `randomId` cannot be guessed (128 random bits); `createCounter` is for ids that only have to be unique here.
+// Ids. `randomId` cannot be guessed (128 random bits); `createCounter` is for ids that only have to be unique here. Random bytes are drawn
+// for many at once: asking the system for each takes longer than all the rest of it.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { lateCrypto } from './late-crypto.ts';
 
 const BYTES = 16;
-/** Drawn for many ids at once: asking the system for each takes longer than all the rest of it. */
 const pool = Buffer.alloc(BYTES * 128);
 let used = pool.length;
 
 export function randomId(prefix = ''): string {
-  if (used === pool.length) {
+  return prefix + drawnBytes(BYTES).toString('base64url');
+}
+
+/** So many random bytes, up to the size of the pool. */
+export function drawnBytes(count: number): Buffer {
+  if (used + count > pool.length) {
     draw(pool);
     used = 0;
   }
-  used += BYTES;
-  const id = pool.toString('base64url', used - BYTES, used);
+  const bytes = Buffer.from(pool.subarray(used, used + count));
   // What was given away is not kept.
-  pool.fill(0, used - BYTES, used);
-  return prefix + id;
+  pool.fill(0, used, used + count);
+  used += count;
+  return bytes;
 }
 
 export function createCounter(prefix: string): () => string {

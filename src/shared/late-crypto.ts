@@ -2,6 +2,8 @@
 // than most of our own files together. Here it is loaded by the first who has something to seal, to hash or to draw.
 import type * as Crypto from 'node:crypto';
 
+let loaded: typeof Crypto | undefined;
+
 export function lateCrypto(): typeof Crypto {
-  return process.getBuiltinModule('node:crypto');
+  return (loaded ??= process.getBuiltinModule('node:crypto'));
 }

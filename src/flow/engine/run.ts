@@ -102,11 +102,11 @@ export class Run implements Inside {
     this.#unwatch = watch(this.input);
   }
 
-  /** Goes on until there is something to do that the run cannot do itself. */
-  next(): Promise<Rest> {
+  /** Goes on until there is something to do that the run cannot do itself. `more`: it is soon told so many things besides. */
+  next(more = 0): Promise<Rest> {
     return new Promise((resolve) => {
       this.#rest = resolve;
-      this.#ticks.plan(this.telling.left + 3);
+      this.#ticks.plan(this.telling.left + 3 + more);
     });
   }
 

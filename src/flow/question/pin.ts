@@ -4,10 +4,24 @@ import { hash } from 'node:crypto';
 import type { Field, Question } from './question.ts';
 
 const LENGTH = 8;
+/** Most questions are put to many users in the same words. */
+const pins = new Map<string, string>();
+const MAX_PINS = 1000;
+const MAX_KNOWN_LENGTH = 500;
 
 export function toPin({ fields, ...field }: Field & Pick<Question, 'fields'>, loops: string | undefined): string {
   const shown = [...wordsOf(field), fields && Object.entries(fields).map(([name, one]) => [name, ...wordsOf(one)])];
-  return hash('sha256', JSON.stringify([shown, loops]), 'base64url').slice(0, LENGTH);
+  return pinOf(JSON.stringify([shown, loops]));
+}
+
+function pinOf(shown: string): string {
+  const known = pins.get(shown);
+  if (known !== undefined) return known;
+  const pin = hash('sha256', shown, 'base64url').slice(0, LENGTH);
+  if (shown.length > MAX_KNOWN_LENGTH) return pin;
+  if (pins.size >= MAX_PINS) pins.clear();
+  pins.set(shown, pin);
+  return pin;
 }
 
 function wordsOf({ kind, prompt: { message, choices }, label, help }: Field): unknown[] {

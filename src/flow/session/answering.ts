@@ -30,13 +30,15 @@ export async function toIncoming(setup: Setup, stored: StoredSession, request: A
     refuseMalice(value, header.id, setup.limits);
     refuseMalice(meta, header.id, setup.limits);
   }
-  const again = await toAgain(setup, stored, request.answers);
+  const again = mayBeAgain(stored, request.answers) ? await toAgain(setup, stored, request.answers) : undefined;
   if (again) return { incoming: [], header, again };
   react(header, 'respond');
   const counted = { ...header, burst: toBurst(setup, header) };
   const incoming: Incoming[] = [];
   for (const answer of request.answers) {
-    incoming.push(await take(setup, { header, question: find(header, answer), answer, request }));
+    const taking = { header, question: find(header, answer), answer, request };
+    const one = toTaken(taking);
+    incoming.push(isApart(taking) ? await takeApart(setup, taking, one) : one);
   }
   return { incoming, header: counted };
 }
@@ -52,13 +54,17 @@ export function toWhyEnded({ no }: Incoming): string {
   return no === 'timeout' ? 'A question was not answered in time' : 'User cancelled';
 }
 
+/** Of an answer that is new nothing has been written. */
+function mayBeAgain({ header, entries }: StoredSession, answers: GivenAnswer[]): boolean {
+  return answers.length > 0 && (isEnded(header) || entries.some(({ t }) => t === 'ans'));
+}
+
 /** The same answer to the same question as before is accepted before anything else is looked at. */
 async function toAgain(
   setup: Setup,
   { header, entries }: StoredSession,
   answers: GivenAnswer[],
 ): Promise<Record<string, Verdict> | undefined> {
-  if (answers.length === 0) return undefined;
   if (isEnded(header)) {
     const ids = await lastAnswered(setup, header, answers);
     return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
@@ -118,16 +124,23 @@ interface Taking {
   request: AnswerRequest;
 }
 
-async function take(setup: Setup, { header, question, answer, request }: Taking): Promise<Incoming> {
+function toTaken({ header, question, answer, request }: Taking): Incoming {
   const { key: k, attempt: a } = question;
   const { no, value: v, at, meta } = answer;
   const via = request.via ?? header.via;
-  const incoming: Incoming = { t: 'in', k, a, v, no, src: request.src ?? 'human', via, at, meta, question };
-  const { secret: isSecret = false, kind } = question;
-  // Everything else is checked where its question arises.
-  if (no !== undefined || (!isSecret && kind !== 'file')) return incoming;
-  const checked = checkAnswer(v, question);
-  const apart = 'complaint' in checked ? undefined : await keepApart(setup, header, { isSecret, value: checked.value });
+  return { t: 'in', k, a, v, no, src: request.src ?? 'human', via, at, meta, question };
+}
+
+/** Everything else is checked where its question arises. */
+function isApart({ question, answer }: Taking): boolean {
+  return answer.no === undefined && (question.secret === true || question.kind === 'file');
+}
+
+async function takeApart(setup: Setup, { header, question }: Taking, incoming: Incoming): Promise<Incoming> {
+  const checked = checkAnswer(incoming.v, question);
+  if ('complaint' in checked) return incoming;
+  const isSecret = question.secret === true;
+  const apart = await keepApart(setup, header, { isSecret, value: checked.value });
   return apart ? { ...incoming, v: apart.ref, stored: true } : incoming;
 }
 

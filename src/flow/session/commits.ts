@@ -68,7 +68,8 @@ export class Commits {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { id, rev } = this.#header;
       const dueAt = terms.dueAt ?? (this.#fence === undefined ? undefined : this.#leaseEnd());
-      const done = await this.#setup.store.commit(id, rev, { ...terms, dueAt, patch, add, fence: this.#fence });
+      const change = { patch, add, dueAt, tombstoneMs: terms.tombstoneMs, fence: this.#fence };
+      const done = await this.#setup.store.commit(id, rev, change);
       if (done.ok) return this.#written(patched(this.#header, patch), add);
       // Without the lease, or if it is lost or all is over, somebody else has the say.
       if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;

@@ -32,6 +32,9 @@ export interface DriveInput {
   onNotUndone?: ((header: Header, steps: string[]) => void) | undefined;
 }
 
+/** Nothing is left out, though it may be undefined. */
+export type WholeDriveInput = { [name in keyof Required<DriveInput>]: DriveInput[name] };
+
 /** A session in which steps run in this process. */
 export interface Live {
   readonly id: string;

@@ -18,7 +18,7 @@ import { isMismatch, toBroken } from '../engine/mismatch.ts';
 import { isEnded } from '../store/store.ts';
 import type { Change } from '../store/store.ts';
 import { Commits, isLimit } from './commits.ts';
-import { LazyAbort, orAborted } from './or-aborted.ts';
+import { LazyAbort, orAborted, orLate } from './or-aborted.ts';
 import type { DriveInput } from './drive-input.ts';
 import { Frame } from './frame.ts';
 import { toKeptOutcome, toLastAnswers } from './outcome.ts';
@@ -62,7 +62,7 @@ export class Drive {
 
   constructor(given: DriveInput) {
     const { header, patch } = unparked(given);
-    const input = { ...given, header };
+    const input = header === given.header ? given : { ...given, header };
     this.input = input;
     this.#refresh = patch;
     this.commits = new Commits(input.setup, input.header, input.stored);
@@ -119,7 +119,7 @@ export class Drive {
     if (!isReading || this.#folded.intents.size > 0 || this.#ending) return this.#toBackground(rest);
     this.#start(rest);
     const next = this.run.next();
-    const quick = await Promise.race([next, this.#after(this.input.setup.graceMs)]);
+    const quick = await orLate(next, this.input.setup.clock, this.input.setup.graceMs);
     return quick ? this.#settle(quick) : this.#toBackground(undefined, next);
   }
 
@@ -248,7 +248,7 @@ export class Drive {
     const next = Promise.race([told, done]);
     this.input.onLive?.({ id, next, done, end: (ending) => this.#endNow(ending), abort: () => this.#leave() });
     if (!this.#ending || !isAsked) return { header: asEnded(header), ...draft.turn, next };
-    const quick = await Promise.race([next, this.#after(ENDING_GRACE_MS)]);
+    const quick = await orLate(next, this.input.setup.clock, ENDING_GRACE_MS);
     // A failure is told when it is over; who cancels need not wait.
     return quick ?? { header: this.#ending.kind === 'cancel' ? asEnded(header) : header, ...draft.turn, next };
   }
@@ -384,10 +384,6 @@ export class Drive {
     const { prefix = [] } = this.input;
     this.input.prefix = undefined;
     return prefix;
-  }
-
-  #after(ms: number): Promise<undefined> {
-    return new Promise((resolve) => void this.input.setup.clock.after(ms, () => resolve(undefined)));
   }
 
   /** The body waits for something of its own. It may come; if it does not, the session must not hang for ever. */

@@ -28,7 +28,7 @@ export async function loadOwn(
     return loadOwn(setup, request, attend);
   }
   if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
-  return { ...whole, header };
+  return header === whole.header ? whole : { ...whole, header };
 }
 
 /** Handles an expired session or question before anything else. */

@@ -1,10 +1,24 @@
-// What comes, or undefined if it is called off first.
+// What comes, or undefined if it is called off or its time is over first.
+import type { Clock } from '../../shared/clock.ts';
+
 export function orAborted<T>(coming: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve(undefined);
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
     coming.then(resolve, reject);
   });
+}
+
+export async function orLate<T>(coming: Promise<T>, clock: Clock, ms: number): Promise<T | undefined> {
+  let off = (): void => {};
+  const late = new Promise<undefined>((resolve) => {
+    off = clock.after(ms, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([coming, late]);
+  } finally {
+    off();
+  }
 }
 
 /** Most are never aborted, and most signals never asked for. */

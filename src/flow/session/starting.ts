@@ -71,7 +71,7 @@ function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number;
   const timeoutMs = Math.min(Math.max(wanted, MIN_TIMEOUT_MS), limits.maxTimeoutMs);
   const own = flow.options.limits?.duration;
   const deadline = now + (own === undefined ? limits.durationMs : toMs(own, 'limits.duration'));
-  const header: Header = {
+  return {
     id,
     tool: flow.name,
     version: flow.version,
@@ -87,9 +87,14 @@ function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number;
     prompts: 0,
     attempts: 0,
     via: request.via ?? 'flow',
+    locale: request.locale,
     current: [],
     size: 0,
+    // What every turn writes has its place from the start: an object that gets new members again and again is slow.
+    reason: undefined,
+    pending: undefined,
+    unasked: undefined,
+    warned: undefined,
+    burst: undefined,
   };
-  if (request.locale !== undefined) header.locale = request.locale;
-  return header;
 }

@@ -164,7 +164,7 @@ class MemoryStore implements FlowStore {
 
   async close(): Promise<void> {
     const maps = [this.#sessions, this.#leases, this.#open, this.#blobs, this.#spent, this.#outcomes];
-    for (const map of [...maps, this.#due, this.#tombstones, this.#oldBlobs]) map.clear();
+    for (const map of [...maps, this.#due, this.#tombstones, this.#oldBlobs, this.#packing]) map.clear();
     this.#openCount = 0;
     this.#outcomeSize = 0;
   }
@@ -202,7 +202,6 @@ class MemoryStore implements FlowStore {
 
   #close(id: string, kept: Packed): void {
     const { principal } = kept;
-    this.#packing.release(kept);
     this.#due.delete(id);
     this.#leases.delete(id);
     const mine = this.#open.get(principal);
@@ -224,6 +223,8 @@ class MemoryStore implements FlowStore {
   #bury(ids: readonly string[]): void {
     for (const id of ids) {
       this.#tombstones.delete(id);
+      const kept = this.#sessions.get(id);
+      if (kept) this.#packing.forget(kept);
       this.#sessions.delete(id);
       this.#forgotten(id);
     }

@@ -1,8 +1,9 @@
 // A session as it lies in memory: a few short texts. What waits in it is one text for all sessions that wait with the same, and goes
-// with the last of them.
+// with the last of them. Those that were written last are loose: a header that is written again at once need not be packed in between.
+// Nothing that is kept is shared with whoever wrote it or reads it.
 import type { Entry, Header } from '../journal.ts';
 import { Packing } from './packing.ts';
-import { patched } from './patched.ts';
+import { patchInPlace } from './patched.ts';
 import { isEnded } from './store.ts';
 
 export interface Packed {
@@ -11,6 +12,8 @@ export interface Packed {
   /** All else but what waits. */
   header: string;
   current: Shared | undefined;
+  /** Holds instead of both while it is there. */
+  loose: Loose | undefined;
   /** With commas between them; undefined once it has ended. */
   entries: string | undefined;
 }
@@ -20,6 +23,16 @@ interface Shared {
   uses: number;
 }
 
+interface Loose {
+  /** Without what waits. */
+  header: Header;
+  current: string | undefined;
+}
+
+/** Of about a KB each. */
+const MAX_LOOSE = 500;
+const NOTHING: unknown[] = [];
+
 export class SessionPacking {
   readonly #headers = new Packing({
     common: ['tool', 'version', 'state', 'via'],
@@ -27,16 +40,19 @@ export class SessionPacking {
   });
   readonly #entries = new Packing({ common: ['t', 'ty', 'src', 'via', 'no'] });
   readonly #shared = new Map<string, Shared>();
+  /** Oldest first. */
+  readonly #loose = new Set<Packed>();
 
   pack(header: Header, entries: Entry[]): Packed {
     const { rev, principal, current } = header;
-    const packed: Packed = { rev, principal, header: '', current: this.#share(current), entries: '' };
-    packed.header = this.#headers.pack(header);
+    const packed: Packed = { rev, principal, header: '', current: undefined, loose: undefined, entries: '' };
+    this.#loosen(packed, { header: withOwnObjects({ ...header }, header), current: toText(current) });
     this.add(packed, entries);
     return packed;
   }
 
   headerOf(id: string, packed: Packed): Header {
+    this.#tie(packed);
     const header = this.#withoutCurrent(id, packed);
     header.current = packed.current === undefined ? [] : (JSON.parse(packed.current.text) as unknown[]);
     return header;
@@ -46,19 +62,20 @@ export class SessionPacking {
     return this.#entries.unpackAll(entries) as unknown as Entry[];
   }
 
-  /** What the header is now. */
-  patch(id: string, packed: Packed, patch: Partial<Header>): Header {
-    const header = patched(this.#withoutCurrent(id, packed), patch);
+  /** What the header is now, but for what waits. */
+  patch(id: string, packed: Packed, patch: Partial<Header>): Readonly<Header> {
+    const loose = packed.loose ?? { header: this.#withoutCurrent(id, packed), current: packed.current?.text };
+    const header = withOwnObjects(patchInPlace(loose.header, patch), patch);
     packed.rev = header.rev;
-    packed.header = this.#headers.pack(header);
-    if (!isEnded(header) && patch.current === undefined) return header;
-    this.release(packed);
-    packed.current = this.#share(header.current);
+    if (isEnded(header)) loose.current = undefined;
+    else if (patch.current) loose.current = toText(patch.current);
+    this.#loosen(packed, loose);
     return header;
   }
 
   /** Without this member of its header. */
   remove(packed: Packed, name: keyof Header): void {
+    this.#tie(packed);
     const { [name]: _, ...rest } = this.#headers.unpack(packed.header);
     packed.header = this.#headers.pack(rest);
   }
@@ -69,8 +86,38 @@ export class SessionPacking {
     packed.entries = (packed.entries ? [packed.entries, ...texts] : texts).join(',');
   }
 
-  /** Nothing of it waits any more. */
-  release(packed: Packed): void {
+  /** Nothing of it is read any more. */
+  forget(packed: Packed): void {
+    this.#loose.delete(packed);
+    this.#release(packed);
+  }
+
+  clear(): void {
+    this.#loose.clear();
+    this.#shared.clear();
+  }
+
+  #loosen(packed: Packed, loose: Loose): void {
+    loose.header.current = NOTHING;
+    if (packed.loose) return;
+    packed.loose = loose;
+    this.#release(packed);
+    this.#loose.add(packed);
+    if (this.#loose.size <= MAX_LOOSE) return;
+    const [oldest] = this.#loose;
+    this.#tie(oldest!);
+  }
+
+  #tie(packed: Packed): void {
+    const { loose } = packed;
+    if (!loose) return;
+    packed.loose = undefined;
+    this.#loose.delete(packed);
+    packed.header = this.#headers.pack(loose.header);
+    packed.current = this.#share(loose.current);
+  }
+
+  #release(packed: Packed): void {
     const { current } = packed;
     packed.current = undefined;
     if (current && --current.uses === 0) this.#shared.delete(current.text);
@@ -84,12 +131,32 @@ export class SessionPacking {
     return rest;
   }
 
-  #share(current: unknown[]): Shared | undefined {
-    if (current.length === 0) return undefined;
-    const text = JSON.stringify(current);
+  #share(text: string | undefined): Shared | undefined {
+    if (text === undefined) return undefined;
     let shared = this.#shared.get(text);
     if (!shared) this.#shared.set(text, (shared = { text, uses: 0 }));
     shared.uses++;
     return shared;
   }
+}
+
+function toText(current: unknown[]): string | undefined {
+  return current.length === 0 ? undefined : JSON.stringify(current);
+}
+
+/** The header with copies of the objects that were written to it. */
+function withOwnObjects(header: Header, written: Partial<Header>): Header {
+  const members = header as unknown as Record<string, unknown>;
+  for (const name in written) {
+    const value: unknown = written[name as keyof Header];
+    const isShared = typeof value === 'object' && value !== null && value === members[name];
+    if (isShared && name !== 'current') members[name] = copyOf(value);
+  }
+  return header;
+}
+
+/** Most have only numbers and texts in them. */
+function copyOf(value: object): unknown {
+  if (!Array.isArray(value) && Object.values(value).every((inner) => typeof inner !== 'object')) return { ...value };
+  return JSON.parse(JSON.stringify(value)) as unknown;
 }

@@ -1,6 +1,6 @@
 // What a token holds for, and nothing else: a token shown by somebody else, to another server, for another tool or with other
 // arguments does not open. The binding is authenticated with the token and takes no room in it.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from '../../shared/canonical.ts';
 
 export interface Binding {
@@ -15,5 +15,5 @@ export interface Binding {
 
 export function digestOf(audience: string, { principal, method, tool, args }: Binding): Buffer {
   const salient = [audience, principal, method, tool, args ?? null];
-  return createHash('sha256').update(canonicalJson(salient)).digest();
+  return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
 }

@@ -4,13 +4,16 @@ import { decode, encode, Token, Type } from 'cborg';
 
 const UTF16_TAG = 70_016;
 
+/** The order of keys is part of a value: a body may go through them. */
+const ENCODING = { mapSorter: asTheyStand, typeEncoders: { string: asUnits } };
+const DECODING = { tags: { [UTF16_TAG]: fromUnits } };
+
 export function toCbor(value: unknown): Uint8Array {
-  // The order of keys is part of a value: a body may go through them.
-  return encode(value, { mapSorter: asTheyStand, typeEncoders: { string: asUnits } });
+  return encode(value, ENCODING);
 }
 
 export function fromCbor(bytes: Uint8Array): unknown {
-  return decode(bytes, { tags: { [UTF16_TAG]: fromUnits } });
+  return decode(bytes, DECODING);
 }
 
 function asTheyStand(): number {

@@ -2,7 +2,7 @@
 // negative number; times are told from the entry before; what is as usual and stands last is left out.
 // Nothing may get lost: an entry with anything that its list has no place for travels whole. Only two things are left behind: why an
 // answer was refused, which nobody reads, and the words of questions, which the body has.
-import type { AnswerEntry, Entry, Header } from '../journal.ts';
+import type { AnswerEntry, Entry, Header, StepEntry } from '../journal.ts';
 
 export type Row = unknown[];
 
@@ -73,13 +73,10 @@ function answerRow(entry: AnswerEntry, elapsed: number, via: Header['via']): Row
   if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f, p, q, at, meta))) return undefined;
   const refusal = no === undefined ? undefined : NOS.indexOf(no);
   if (refusal === -1) return undefined;
-  const usually = [a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f];
-  const unusual = [...usually, at === undefined ? undefined : at - entry.ts, meta];
-  return p === undefined ? [kind, k, v, elapsed, ...unusual] : [kind, k, v, elapsed, toPinBytes(p), ...unusual];
-}
-
-function toPinBytes(pin: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(pin, 'base64url'));
+  const row: Row = p === undefined ? [kind, k, v, elapsed] : [kind, k, v, elapsed, Buffer.from(p, 'base64url')];
+  row.push(a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f);
+  row.push(at === undefined ? undefined : at - entry.ts, meta);
+  return row;
 }
 
 function fromRow(row: Row, last: number, via: Header['via']): Entry {
@@ -101,7 +98,10 @@ function fromRow(row: Row, last: number, via: Header['via']): Entry {
         number?,
         { name: string; message: string }?,
       ];
-      return { t: 'step', k, ...given({ v, e }), att, ts: last + elapsed };
+      const step: StepEntry = { t: 'step', k, att, ts: last + elapsed };
+      if (v !== undefined) step.v = v;
+      if (e !== undefined) step.e = e;
+      return step;
     }
     case CUT:
       return { t: 'cut', k, ts: last + (row[2] as number) };
@@ -128,22 +128,29 @@ function fromAnswerRow(row: Row, last: number, via: Header['via']): AnswerEntry 
   const plain = pin === undefined ? row : row.toSpliced(4, 1);
   const [kind, k, v, elapsed, a = 1, source = 0, byVia, refusal, f, since, meta] = plain as AnswerRow;
   const ts = last + elapsed;
-  const no = refusal === undefined ? undefined : (NOS[refusal] as AnswerEntry['no']);
-  return {
-    ...{ t: 'ans', k, a, ty: KINDS[kind]!, ...given({ v, no }), src: SOURCES[source] as AnswerEntry['src'] },
-    ...{ via: byVia === undefined ? via : (VIAS[byVia] as AnswerEntry['via']), ...given({ f, p: pin }) },
-    ...given({ at: since === undefined ? undefined : ts + since, meta: meta as AnswerEntry['meta'] }),
-    ts,
-  };
+  const src = SOURCES[source] as AnswerEntry['src'];
+  const by = byVia === undefined ? via : (VIAS[byVia] as AnswerEntry['via']);
+  const entry: AnswerEntry = { t: 'ans', k, a, ty: KINDS[kind]!, src, via: by, ts };
+  if (v !== undefined) entry.v = v;
+  if (refusal !== undefined) entry.no = NOS[refusal] as AnswerEntry['no'];
+  if (f !== undefined) entry.f = f;
+  if (pin !== undefined) entry.p = pin;
+  if (since !== undefined) entry.at = ts + since;
+  if (meta !== undefined) entry.meta = meta as AnswerEntry['meta'];
+  return entry;
 }
 
 /** It has as many keys as its list has places for. */
 function fits(entry: Entry, keys: number): boolean {
-  return Object.values(entry).filter((value) => value !== undefined).length === keys;
+  let count = 0;
+  for (const name in entry) if (entry[name as keyof Entry] !== undefined) count++;
+  return count === keys;
 }
 
 function present(...values: unknown[]): number {
-  return values.filter((value) => value !== undefined).length;
+  let count = 0;
+  for (const value of values) if (value !== undefined) count++;
+  return count;
 }
 
 /** The first of the list is the usual one and needs no mention. */
@@ -151,19 +158,17 @@ function usual(list: string[], value: string): number | undefined {
   return list.indexOf(value) || undefined;
 }
 
-function given<T extends object>(values: T): Partial<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
-}
-
 /** Without what is absent at the end. */
 export function trimmed(row: Row): Row {
-  return row.slice(0, row.findLastIndex((value) => value !== undefined) + 1);
+  let length = row.length;
+  while (length > 0 && row[length - 1] === undefined) length--;
+  return row.slice(0, length);
 }
 
 /** Text that is bytes in base64url goes as the bytes. */
 export function toBytes(text: string): Uint8Array | string {
   const bytes = Buffer.from(text, 'base64url');
-  return bytes.toString('base64url') === text ? Uint8Array.from(bytes) : text;
+  return bytes.toString('base64url') === text ? bytes : text;
 }
 
 export function fromBytes(value: unknown): string {

@@ -27,8 +27,9 @@ const LEFT_OUT = [
   'burst',
   'warned',
 ];
-const IN_START = ['t', 'input', 'context', 'client', 'seed', 'ts'];
+const IN_START = new Set(['t', 'input', 'context', 'client', 'seed', 'ts']);
 const IN_PLACE = ['version', 'state', 'rev', 'timeoutMs', 'deadline', 'rounds', 'prompts', 'attempts', 'via', 'locale'];
+const OF_HEADER = new Set([...LEFT_OUT, ...IN_PLACE]);
 
 export interface Compact {
   /** Everything but the entries after the start. */
@@ -56,7 +57,7 @@ export function toCompact({ header, entries }: StoredSession, at: number): Compa
     header.locale,
     start.context,
     start.client,
-    others(header, [...LEFT_OUT, ...IN_PLACE]),
+    others(header, OF_HEADER),
     others(start, IN_START),
   ];
   return { head: trimmed(head), rows: toRows(rest, { via, since: start.ts }) };
@@ -96,26 +97,36 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
     prompts: prompts!,
     attempts: attempts!,
     via,
+    locale: locale as string | undefined,
     current: [],
     size: sizeOf(entries),
+    // As in a new session: see session/starting.ts.
+    reason: undefined,
+    pending: undefined,
+    unasked: undefined,
+    warned: undefined,
+    burst: undefined,
   };
-  if (locale !== undefined) header.locale = locale as string;
   if (more !== undefined) Object.assign(header, more);
   header.expiresAt = Math.min(at + header.timeoutMs, header.deadline);
   return { header, entries, at };
 }
 
 /** What there is beside what is known here, so that a new field is not lost. */
-function others(from: object, known: string[]): object | undefined {
-  const rest = Object.entries(from).filter(([name, value]) => value !== undefined && !known.includes(name));
-  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
+function others(from: object, known: ReadonlySet<string>): object | undefined {
+  let rest: Record<string, unknown> | undefined;
+  for (const name in from) {
+    const value = (from as Record<string, unknown>)[name];
+    if (value !== undefined && !known.has(name)) (rest ??= {})[name] = value;
+  }
+  return rest;
 }
 
 /** CBOR would take nine bytes for a number of this size. */
 function timeOf(ms: number): Uint8Array {
   const bytes = Buffer.alloc(TIME_BYTES);
   bytes.writeUIntBE(ms, 0, TIME_BYTES);
-  return Uint8Array.from(bytes);
+  return bytes;
 }
 
 function usually(value: number, usual: number): number | undefined {

@@ -1,6 +1,6 @@
 // The keys of tokens. The first seals, all of them open: a key is changed by putting the new one last everywhere, then first,
 // then dropping the old one, each time after the last token of the step before has expired.
-import { createHash, createSecretKey, hkdfSync } from 'node:crypto';
+import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
 import { toKey } from '../../shared/aead.ts';
@@ -17,6 +17,8 @@ export interface KeyRing {
 /** Keys of sessions that were derived: a token is opened and the next one sealed with the same. */
 const MAX_KNOWN = 500;
 const INFO = 'mcp-parley/flow-token/f1';
+/** The number of the first block of HKDF, and the only one that is needed. */
+const FIRST_BLOCK = Buffer.of(1);
 
 export function createKeyRing(keys: readonly string[]): KeyRing {
   if (keys.length === 0 || keys.some((key) => typeof key !== 'string' || key === '')) {
@@ -34,7 +36,7 @@ export function createKeyRing(keys: readonly string[]): KeyRing {
   const derive = (name: string, kid: Buffer, sid: Buffer): KeyObject | undefined => {
     const found = ring.find((one) => one.kid.equals(kid));
     if (!found) return undefined;
-    const key = createSecretKey(Buffer.from(hkdfSync('sha256', found.key, sid, INFO, 32)));
+    const key = createSecretKey(toSessionKey(found.key, sid));
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(name, key);
     return key;
@@ -46,4 +48,10 @@ export function createKeyRing(keys: readonly string[]): KeyRing {
       return known.get(name) ?? derive(name, kid, sid);
     },
   };
+}
+
+/** HKDF with SHA-256 for 32 bytes (RFC 5869). Node's own takes twice as long, for every session. */
+export function toSessionKey(key: Buffer, sid: Buffer): Buffer {
+  const extracted = createHmac('sha256', sid).update(key).digest();
+  return createHmac('sha256', extracted).update(INFO).update(FIRST_BLOCK).digest();
 }

@@ -8,6 +8,7 @@ import { KID_BYTES } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
 
 export const SEALED_PREFIX = 'f1.';
+const PREFIX_BYTES = Buffer.from(SEALED_PREFIX);
 const SID_BYTES = 16;
 const HEAD_BYTES = KID_BYTES + SID_BYTES + NONCE_BYTES;
 
@@ -52,5 +53,5 @@ export function toSessionId(sid: Buffer): string {
 }
 
 function associated(kid: Buffer, sid: Buffer, binding: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(SEALED_PREFIX), kid, sid, binding]);
+  return Buffer.concat([PREFIX_BYTES, kid, sid, binding]);
 }

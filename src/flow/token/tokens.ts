@@ -52,8 +52,18 @@ export function createTokens(options: TokenOptions): Tokens {
   const clock = options.clock ?? systemClock;
   const ring = createKeyRing(options.keys);
 
+  /** A request that brings a token and takes the next one away has one binding for both. */
+  const digests = new WeakMap<Binding, Buffer>();
+  const digestFor = (binding: Binding): Buffer => {
+    const known = digests.get(binding);
+    if (known) return known;
+    const digest = digestOf(audience, binding);
+    digests.set(binding, digest);
+    return digest;
+  };
+
   const sealPlain = (header: Header, plain: unknown, binding: Binding): string =>
-    sealToken(ring, { sid: toSid(header.id), plain: toCbor(plain) }, digestOf(audience, binding));
+    sealToken(ring, { sid: toSid(header.id), plain: toCbor(plain) }, digestFor(binding));
 
   async function seal(session: StoredSession, binding: Binding): Promise<string> {
     const { header } = session;
@@ -71,7 +81,7 @@ export function createTokens(options: TokenOptions): Tokens {
 
   async function open(token: string, binding: Binding): Promise<Opened> {
     if (token.length > hardBytes) return INVALID;
-    const opened = openToken(ring, token, digestOf(audience, binding));
+    const opened = openToken(ring, token, digestFor(binding));
     if (!opened) return INVALID;
     const [head, kept] = fromCbor(opened.plain) as [Row, Row[] | Uint8Array];
     const rows = kept instanceof Uint8Array ? await fetched(store, kept) : kept;

@@ -15,6 +15,7 @@ import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
+import type { Binding } from './binding.ts';
 import { CarriedStore, NoStore } from './carried-store.ts';
 import type { CarriedOptions } from './carried-store.ts';
 import type { Opened, Tokens } from './tokens.ts';
@@ -65,13 +66,14 @@ export class TravellingSessions {
   }
 
   async start(request: StartRequest, bearer: Bearer): Promise<Travelled> {
-    return this.#travel(undefined, bearer, (sessions) => sessions.start(request));
+    return this.#travel(undefined, toBinding(bearer), (sessions) => sessions.start(request));
   }
 
   /** Goes on with the session of a token: `act` does with it what the request asks for, in the sessions that it is given. */
   async go(token: string, bearer: Bearer, act: Act): Promise<Travelled> {
-    const session = await this.#renewed(await this.#tokens.open(token, toBinding(bearer)));
-    return this.#travel(session, bearer, (sessions) => act(session.header, sessions));
+    const binding = toBinding(bearer);
+    const session = await this.#renewed(await this.#tokens.open(token, binding));
+    return this.#travel(session, binding, (sessions) => act(session.header, sessions));
   }
 
   async getState(token: string, bearer: Bearer): Promise<StateView> {
@@ -82,15 +84,16 @@ export class TravellingSessions {
 
   async #travel(
     session: Waiting | undefined,
-    bearer: Bearer,
+    binding: Binding,
     act: (sessions: Sessions) => Promise<Turn>,
   ): Promise<Travelled> {
     const spend = session && this.#spending(session);
-    const store = new CarriedStore(session, { ...this.#carried, onEffect: spend });
+    const { shared, clock } = this.#carried;
+    const store = new CarriedStore(session, { shared, clock, onEffect: spend });
     const turn = await settled(await act(this.sessions.over(store)));
     const after = store.session;
     const isOver = !after || isEnded(after.header);
-    const token = isOver ? undefined : await this.#sealed(after, bearer);
+    const token = isOver ? undefined : await this.#sealed(after, binding);
     // Whoever is refused, or only looks, can come again with the same token.
     if (session && after?.header.rev !== session.header.rev) await spend?.();
     if (isOver) return { turn };
@@ -106,9 +109,9 @@ export class TravellingSessions {
     };
   }
 
-  async #sealed(session: StoredSession, bearer: Bearer): Promise<string | undefined> {
+  async #sealed(session: StoredSession, binding: Binding): Promise<string | undefined> {
     try {
-      return await this.#tokens.seal(session, toBinding(bearer));
+      return await this.#tokens.seal(session, binding);
     } catch (thrown) {
       const isTooLarge = thrown instanceof GatewayError && thrown.details['limit'] === 'tokenBytes';
       if (isTooLarge && this.#mayOutgrow) return undefined;
@@ -138,8 +141,8 @@ function toClaim(shared: FlowStore | undefined, ms: number): (key: string) => Pr
   };
 }
 
-function toBinding({ principal, ...rest }: Bearer): Bearer {
-  return { ...rest, principal: toOwner(principal) };
+function toBinding({ principal, method, tool, args }: Bearer): Binding {
+  return { principal: toOwner(principal), method, tool, args };
 }
 
 /** What was wrong with a forged token is nobody's business. */

@@ -10,6 +10,9 @@ import type { Sessions } from '../session/sessions.ts';
 import { toQuestions } from '../session/to-questions.ts';
 import type { StoredSession } from '../store/store.ts';
 
+/** An answer is told right after, in the same round of the event loop. */
+const ANSWER = 2;
+
 /** Together with those that were put ahead, as they are when the session is driven. */
 export async function toWaiting(sessions: Sessions, session: StoredSession): Promise<Waiting> {
   const { header, entries } = withHeld(sessions.setup, session);
@@ -19,14 +22,26 @@ export async function toWaiting(sessions: Sessions, session: StoredSession): Pro
   const { id: sessionId, locale, lastActivityAt: now } = header;
   let stalled = (_: undefined): void => {};
   const onStall = () => stalled(undefined);
-  const told = { flow, folded: fold(entries), sessionId, locale, incoming: [], now, next };
-  const run = new Run({ ...told, virtual: sessions.setup.virtual, checks: 'off', onStall });
+  const { virtual } = sessions.setup;
+  const checks = 'off' as const;
+  const run = new Run({
+    flow,
+    folded: fold(entries),
+    sessionId,
+    locale,
+    incoming: [],
+    now,
+    next,
+    virtual,
+    checks,
+    onStall,
+  });
   const rest = await new Promise<Rest | undefined>((resolve) => {
-    void run.next().then(resolve);
+    void run.next(ANSWER).then(resolve);
     stalled = resolve;
   });
   // Anything else: the body is another one than it was. The turn that follows finds that out, and says so.
   if (rest?.kind !== 'asks') return session;
   const waiting = { ...header, current: toQuestions(run, rest.asks, new Map()) };
-  return { ...session, header: waiting, ...(run.canWait && { frame: new Frame(waiting, run) }) };
+  return { header: waiting, entries: session.entries, frame: run.canWait ? new Frame(waiting, run) : undefined };
 }

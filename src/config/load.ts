@@ -14,6 +14,7 @@ import { normalize } from './normalize.ts';
 import { toKnownForm } from './other-forms.ts';
 import type { OwnAddress } from './own-entry.ts';
 import { parseConfig } from './parse.ts';
+import type { Places } from './places.ts';
 import { Problems } from './problems.ts';
 import type { Problem } from './problems.ts';
 import type { ConfigInput } from './schema.ts';
@@ -37,6 +38,8 @@ export interface LoadedConfig {
   used: ReadonlyMap<string, string>;
   /** Every file that it was made from; steps look after their own. */
   files: string[];
+  /** What stands in the file, where it could be read, and where: `check` looks further although there are errors. */
+  read?: { input: ConfigInput; places: Places; missing: ReadonlySet<string> } | undefined;
   /** How many servers of the file are not served although they are not switched off there. */
   leftOut: number;
 }
@@ -82,7 +85,9 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   if (config && enabledServers(config).length === 0) {
     problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
   }
-  return { path, config, problems: problems.sorted(), used, files: [path, ...envFiles], leftOut: leftOut.length };
+  const files = [path, ...envFiles];
+  const readOf = { input, places, missing };
+  return { path, config, problems: problems.sorted(), used, files, leftOut: leftOut.length, read: readOf };
 }
 
 /** In files of other programs, keys we do not know are theirs. */

@@ -65,7 +65,7 @@ export class Problems {
 
   /** In the order of the file. */
   sorted(): Problem[] {
-    return this.list.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+    return inOrder(this.list);
   }
 
   #errorsAt(path: Path): Problem[] {
@@ -85,6 +85,10 @@ export class Problems {
     this.list.push(problem);
     this.#paths.set(problem, path);
   }
+}
+
+export function inOrder(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
 /** One line: `parley.config.jsonc:3:7: error: mcpServers.files.comand: unknown key. Did you mean "command"?` */

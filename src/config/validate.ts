@@ -31,7 +31,7 @@ export function validate(value: Record<string, unknown>, context: Conforming): C
   const groups = Object.keys(config.groups ?? {}).map((name): Path => ['groups', name]);
   checkNames([...servers.map(({ path }) => path), ...groups], context.problems);
   checkGroups(config, context.problems);
-  checkSteps(config, context.problems);
+  checkSteps(config, context);
   checkRules(config, servers, context.problems);
   checkListen(config, context.problems);
   checkAsk(config, context);

@@ -93,8 +93,26 @@ describe('parley check', () => {
     own.write('broken.mjs', 'export default 3;');
     own.write('parley.config.json', { ...GOOD, steps: ['./broken.mjs'] });
     const { stdout, status } = await own.run(['check'], '', { TOKEN: 'abc' });
-    expect(stdout).toMatch(/parley\.config\.json:\d+:1: error: steps\[0\]: /);
+    expect(stdout).toMatch(/parley\.config\.json:\d+:5: error: steps\[0\]: /);
     expect(status).toBe(1);
+  });
+
+  it('loads the steps also where something else is wrong, and says where each of them stands', async () => {
+    using own = new Home();
+    own.write('broken.mjs', 'export default 3;');
+    own.write('makes.mjs', 'export default (options) => ({ name: "made", handle: (exchange, next) => next() });');
+    own.write('good.mjs', 'export default (exchange, next) => next();');
+    const servers = '"mcpServers": { "a": { "comand": "x" } }';
+    own.write('parley.config.json', `{ ${servers}, "steps": ["./good.mjs", "./broken.mjs", "./makes.mjs"] }`);
+    const { stdout, status } = await own.run(['check']);
+    expect(status).toBe(1);
+    expect(stdout).toContain('parley.config.json:1:26: error: mcpServers.a.comand: unknown key');
+    expect(stdout).toMatch(/parley\.config\.json:1:69: error: steps\[1\]: .*broken\.mjs: exports no step/);
+    expect(stdout).toContain(
+      'parley.config.json:1:85: warning: steps[2]: this function takes one parameter, as one does that makes a step of options. ' +
+        'If it does, give them: { "./makes.mjs": { … } }.',
+    );
+    expect(stdout).not.toContain('steps[0]');
   });
 
   it('prints the JSON Schema for editors', async () => {

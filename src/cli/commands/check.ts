@@ -1,16 +1,13 @@
 // `parley check`: all that is wrong with a configuration, each with its place and what to do. Starts no server.
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
-import { buildListens } from '../../config/build.ts';
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
+import { problemsOfParts } from '../../config/check-parts.ts';
 import { loadConfig } from '../../config/load.ts';
 import { configSchema } from '../../config/json-schema.ts';
-import { buildSteps } from '../../config/steps.ts';
+import { inOrder } from '../../config/problems.ts';
 import type { Problem } from '../../config/problems.ts';
 import { printConfig } from '../../config/print.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { createLog } from '../../shared/log.ts';
 import { surroundings } from '../around.ts';
 import type { CheckCommand } from '../command.ts';
 import { missingLines, problemLines, shown } from '../configured.ts';
@@ -23,7 +20,7 @@ export async function check(command: CheckCommand, print: Printer): Promise<numb
   }
   const loaded = loadConfig(command.config, surroundings());
   const { path, config, used } = loaded;
-  const problems = [...loaded.problems, ...(config && path !== undefined ? await problemsOfParts(config, path) : [])];
+  const problems = inOrder([...loaded.problems, ...(await problemsOfParts(loaded))]);
   const isGood = problems.every(({ level }) => level !== 'error');
   if (command.json) {
     print.line(JSON.stringify({ path: path ?? null, ok: isGood, problems }, undefined, 2));
@@ -58,32 +55,6 @@ interface Checked {
 /** Their defaults are those of the gateway, which a configuration does not repeat. */
 function withLimits(config: ParleyConfig): ParleyConfig {
   return { ...config, limits: { ...DEFAULT_LIMITS, ...config.limits } };
-}
-
-/** What can be known only by doing it: files of steps and of TLS are read. */
-async function problemsOfParts(config: ParleyConfig, path: string): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  const tell = (at: string, line: number | undefined, { message }: Error): void => {
-    const column = line === undefined ? undefined : 1;
-    problems.push({ level: 'error', path: at, line, column, message, hint: 'Correct it.' });
-  };
-  const log = createLog({ level: 'silent' });
-  for (const [index, form] of config.steps.entries()) {
-    const [name = ''] = Object.keys(form);
-    await buildSteps({ ...config, steps: [form] }, { log }).then(
-      (steps) => steps.close(),
-      (thrown: Error) => tell(`steps[${index}]`, lineOf(name, path), thrown),
-    );
-  }
-  await buildListens(config).catch((thrown: Error) => tell('listen', undefined, thrown));
-  return problems;
-}
-
-/** Where the file names it: its normal form has the whole path, the file any part of it. */
-function lineOf(name: string, path: string): number | undefined {
-  const lines = readFileSync(path, 'utf8').split('\n');
-  const at = lines.findIndex((line) => line.includes(basename(name)));
-  return at === -1 ? undefined : at + 1;
 }
 
 function verdict({ path, config, problems, isGood, leftOut }: Checked, print: Printer): string {

@@ -142,6 +142,13 @@ describe('a mistake in a step is an error that names it', () => {
     await expect(mistaken(() => null)).rejects.toMatchObject(told(reason));
   });
 
+  it('for a function that makes a step, in the place of the step', async () => {
+    const makes = () => ({ name: 'made', handle: (_: unknown, next: () => Promise<Outcome>) => next() });
+    await expect(mistaken(makes)).rejects.toMatchObject({
+      ...{ code: 'STEP_MISUSED', message: expect.stringContaining('returned a step: it is a function that makes one') },
+    });
+  });
+
   it('for next() not waited for, whatever becomes of it', async () => {
     const hasty: StepFunction = (_, next) => {
       void next();

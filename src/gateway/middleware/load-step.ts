@@ -15,12 +15,26 @@ const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
  * function that makes the step of them.
  */
 export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
+  return (await loadStepFile(path, options)).step;
+}
+
+export interface LoadedStep {
+  step: Step;
+  /** It was given no options, and is a function of one parameter: what makes a step of options looks so, too. */
+  mayWantOptions: boolean;
+}
+
+export async function loadStepFile(path: string, options: JsonObject = {}): Promise<LoadedStep> {
   if (!existsSync(path)) throw badOption(path, 'there is no such file');
   try {
     const [name, exported] = pickExport(await importAnew(path, OURS));
-    if (Object.keys(options).length === 0) return toStep(path, name, exported);
+    if (Object.keys(options).length === 0) {
+      const mayWantOptions = typeof exported === 'function' && exported.length === 1;
+      return { step: toStep(path, name, exported), mayWantOptions };
+    }
     if (typeof exported !== 'function') throw new Error('takes no options: it exports no function');
-    return toStep(path, name, await (exported as (options: JsonObject) => unknown)(options));
+    const made = await (exported as (options: JsonObject) => unknown)(options);
+    return { step: toStep(path, name, made), mayWantOptions: false };
   } catch (thrown) {
     throw badOption(path, whyNotImported(thrown));
   }

@@ -3,6 +3,7 @@
 // 2. What is returned is an outcome.
 // 3. What a step has passed on, it finds again after next(): params and signal, whatever was done to them further in.
 // 4. Every attempt of a step that may repeat has an exchange of its own: one that failed is not heard any more.
+import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step } from '../../protocol/step.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
@@ -124,8 +125,7 @@ class Turn {
       (outcome) => {
         this.#end();
         if (this.#misuse) throw this.#misuse;
-        if (!isOutcome(outcome))
-          throw this.#misused('returned no outcome; write "return next()" or "return respond(…)"');
+        if (!isOutcome(outcome)) throw this.#misused(whyNone(outcome));
         if (this.#running) throw this.#misused('did not wait for next()');
         return outcome;
       },
@@ -205,3 +205,10 @@ function refused(refusal: Error): Promise<never> {
 }
 
 function ignore(): void {}
+
+/** The usual mistakes: a forgotten return, and in a configuration a function that makes a step and got no options. */
+function whyNone(returned: unknown): string {
+  if (isObject(returned) && typeof returned.handle === 'function')
+    return 'returned a step: it is a function that makes one, so give it its options ({ "./its-file.ts": { … } }), or call it';
+  return 'returned no outcome; write "return next()" or "return respond(…)"';
+}

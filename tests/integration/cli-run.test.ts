@@ -58,6 +58,21 @@ test('where nobody can type, what has no answer that fits is named', async () =>
   expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('at least 2') });
 });
 
+test('an argument or answer that does not fit is named with the reason and what is allowed, an unknown one with what there is', async () => {
+  const wrong = await home.run(['run', trip, '--arg', 'city=Oslo', '--arg', 'seat=sofa']);
+  expect(wrong).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('  seat: Not one of the choices. Use aisle, window. Which seat?\n'),
+  });
+  const inFile = await home.run(['run', trip, '--arg', 'city=Oslo', '--answers', answers({ seat: 'sofa' })]);
+  expect(inFile.stderr).toContain('  seat: Not one of the choices. Use aisle, window. Which seat?\n');
+  const file = answers({ seat: 'window', ok: true, sea: 'window' });
+  const unknown = await home.run(['run', trip, '--arg', 'city=Oslo', '--arg', 'seats=aisle', '--answers', file]);
+  expect(unknown).toMatchObject({ status: 0, stdout: expect.stringContaining('"seat": "window"') });
+  expect(unknown.stderr).toContain('--arg seats: trip asks for nothing called so. Did you mean "seat"?');
+  expect(unknown.stderr).toContain('--answers: trip did not ask for sea. It asked for seat, ok.');
+});
+
 test('a file without a flow, with several, and no file', async () => {
   const none = home.write('none.ts', 'export const a = 1;');
   expect(await home.run(['run', none])).toMatchObject({ status: 1, stderr: expect.stringContaining('no flow') });

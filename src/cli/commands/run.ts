@@ -4,13 +4,17 @@ import type { AnyFlow } from '../../flow/define.ts';
 import { exploreFile } from '../../flow/explore/explore-file.ts';
 import { NOTHING } from '../../flow/explore/explored.ts';
 import { toExplored } from '../../flow/explore/explored-file.ts';
+import type { Explored } from '../../flow/explore/explored.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
+import { checkAnswer } from '../../flow/question/check.ts';
+import type { Question } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/to-json-schema.ts';
 import type { GivenAnswer } from '../../flow/session/requests.ts';
 import { OwnMoves } from '../../flow/session/own-moves.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
 import { settled } from '../../flow/session/turn.ts';
 import type { Turn } from '../../flow/session/turn.ts';
+import { didYouMean } from '../../config/suggest.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -31,7 +35,10 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     // The answers are the user's own, and may come as fast as a file is read.
     sessions = new Sessions([flow], { limits: { respondsPerSecond: Infinity } });
     const args = toArguments(command.args, {}, await schemaOf(flow, command, print));
-    return finish(await play(flow, { sessions, args, answers }), command, print);
+    const asked = new Set<string>();
+    const turn = await play(flow, { sessions, args, answers, asked });
+    tellUnused(flow, Object.keys(answers), asked, print);
+    return finish(turn, command, print);
   } catch (thrown) {
     print.problem(errorWords(thrown));
     return 1;
@@ -47,11 +54,32 @@ async function schemaOf(flow: AnyFlow, { file, args }: RunCommand, print: Printe
   const isDeclared = (name: string) => isObject(declared) && Object.hasOwn(declared, name);
   if (args.every(([name]) => isDeclared(name))) return toInputSchema(flow, NOTHING);
   try {
-    return toInputSchema(flow, toExplored(flow, [await exploreFile(file)], createLog({ level: 'silent' })));
+    const explored = toExplored(flow, [await exploreFile(file)], createLog({ level: 'silent' }));
+    tellUnknown(flow, args, [...Object.keys(isObject(declared) ? declared : {}), ...keysOf(explored)], print);
+    return toInputSchema(flow, explored);
   } catch (thrown) {
     print.problem(errorWords(thrown));
     return toInputSchema(flow, NOTHING);
   }
+}
+
+function keysOf({ questions }: Explored): string[] {
+  return questions.map(({ spec }) => spec.key);
+}
+
+/** Not refused: exploring may have missed a question. Those of a loop (`seat#2`) or a scope have names that it does not list. */
+function tellUnknown({ name: flow }: AnyFlow, args: RunCommand['args'], known: string[], print: Printer): void {
+  for (const [name] of args) {
+    if (known.includes(name) || /[#/]/.test(name)) continue;
+    print.problem(`--arg ${name}: ${flow} asks for nothing called so. ${didYouMean(name, known)}`);
+  }
+}
+
+function tellUnused({ name: flow }: AnyFlow, given: string[], asked: ReadonlySet<string>, print: Printer): void {
+  const unused = given.filter((name) => !asked.has(name));
+  if (unused.length === 0) return;
+  const what = asked.size === 0 ? 'nothing' : [...asked].join(', ');
+  print.problem(`--answers: ${flow} did not ask for ${unused.join(', ')}. It asked for ${what}.`);
 }
 
 interface Playing {
@@ -59,26 +87,38 @@ interface Playing {
   args: JsonObject;
   /** By the names of questions. */
   answers: JsonObject;
+  /** Takes the names of the questions that were asked. */
+  asked: Set<string>;
 }
 
-async function play(flow: AnyFlow, { sessions, args, answers }: Playing): Promise<Turn> {
-  let turn = await settled(await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' }));
+async function play(flow: AnyFlow, { sessions, args, answers, asked: names }: Playing): Promise<Turn> {
+  const reason = (next: Turn): Turn => ({ ...next, questions: next.questions.map((one) => withReason(one, args)) });
+  let turn = reason(await settled(await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' })));
   const asked = { ...ME, sessionId: turn.header.id };
   const moves = new OwnMoves(sessions, turn.header);
   let rounds = 0;
   while (turn.questions.length > 0) {
+    for (const { key } of turn.questions) names.add(key);
     const given = fromFile(turn, answers);
     const round = given.length > 0 ? { answers: given } : await byHand(turn, rounds === 0, moves);
     if (round === 'late') turn = await moves.moved!;
     else if (round === 'cancel') turn = await sessions.cancel({ ...asked, reason: 'The user cancelled' });
     else if (round === 'back') [turn, rounds] = [await settled(await sessions.back(asked)), rounds - 1];
     else {
-      turn = await settled(await sessions.answer({ ...asked, answers: round.answers, via: 'terminal' }));
+      turn = reason(await settled(await sessions.answer({ ...asked, answers: round.answers, via: 'terminal' })));
       rounds += 1;
     }
   }
   moves.close();
   return turn;
+}
+
+/** A question that is asked although there was an argument for it: that did not fit. */
+function withReason(question: Question, args: JsonObject): Question {
+  const { key, attempt, complaint } = question;
+  if (complaint || attempt > 1 || !Object.hasOwn(args, key)) return question;
+  const checked = checkAnswer(args[key], question);
+  return 'complaint' in checked ? { ...question, complaint: checked.complaint } : question;
 }
 
 /** Each is tried once: the same answer would be refused again. What is optional is left out where nobody can type. */
@@ -98,7 +138,8 @@ async function byHand(turn: Turn, isFirst: boolean, moves: OwnMoves) {
     return (await import('../flow-round.ts')).askRound(turn, isFirst, late.signal);
   }
   const open = turn.questions.map(({ key, prompt, complaint }) => {
-    return `  ${key}: ${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
+    const why = complaint && [complaint.error, complaint.suggestion].filter((part) => part !== undefined);
+    return `  ${key}: ${why ? `${why.join('. ')}. ` : ''}${prompt.message}`;
   });
   const what = 'Nobody can type here, and these questions have no answer that fits:';
   throw new Error([what, ...open, 'Give them with --arg or --answers.'].join('\n'));

@@ -22,6 +22,7 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
     events: {
       onAsk: (ask, signal) => answers.answer(ask, signal),
       onChange: (change) => listeners.tell(change),
+      onNotice: ({ method, params }) => listeners.tell({ kind: 'notification', method, params }),
     },
     onClose: (reason) => listeners.close(reason),
     ...{ revision, prefer, timeoutMs, maxTimeoutMs, probeMs, limits, log },

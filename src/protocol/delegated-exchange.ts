@@ -116,8 +116,8 @@ export class DelegatedExchange implements Exchange {
     return this.inner.ask(ask, signal);
   }
 
-  byPage(ask: Ask, by: Exchange): Promise<JsonObject> | undefined {
-    return this.inner.byPage?.(ask, by);
+  byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
+    return this.inner.byPage?.(ask, by, signal);
   }
 
   releaseStream(retryMs: number): void {

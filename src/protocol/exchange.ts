@@ -144,7 +144,7 @@ export interface Exchange {
    */
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   /** Puts a question by a page of ours, which `by` asks the client to open; undefined where that cannot be. */
-  byPage?(ask: Ask, by: Exchange): Promise<JsonObject> | undefined;
+  byPage?(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined;
   /** Lets go of the answer's stream where the client can pick it up again; elsewhere does nothing. */
   releaseStream(retryMs: number): void;
 }

@@ -25,8 +25,14 @@ export function flowOf(capabilities: ServerCapabilities | ClientCapabilities): J
 /** Ours: said beside the declaration by servers whose interactive tools can be called as well, and then ask like any other. */
 const CALLS = 'mcp-parley/flow';
 
-export function withCalls(declaration: JsonObject): { experimental: JsonObject } {
-  return { experimental: { mcpFlow: declaration, [CALLS]: { calls: true } } };
+export function withCalls(declaration: JsonObject, more: JsonObject = {}): { experimental: JsonObject } {
+  return { experimental: { mcpFlow: declaration, [CALLS]: { calls: true, ...more } } };
+}
+
+/** Whether a start that is sent again with the same id is the same session. */
+export function takesStartIds({ experimental }: ServerCapabilities): boolean {
+  const said = (experimental as JsonObject | undefined)?.[CALLS];
+  return isObject(said) && said.startIds === true;
 }
 
 export function playsCalls({ experimental }: ServerCapabilities): boolean {

@@ -14,19 +14,26 @@ const home = new Home();
 afterAll(() => home[Symbol.dispose]());
 let runs = 0;
 
-async function play(server: object, onPrompt: PlayOptions['onPrompt'], options: FlowClientOptions = {}) {
+async function play(
+  server: object,
+  onPrompt: PlayOptions['onPrompt'],
+  { args = {}, ...options }: FlowClientOptions & { args?: Record<string, unknown> } = {},
+) {
   const log = join(home.write(`seen-${++runs}.txt`, ''));
   const address = fixture('flow-by-hand', [JSON.stringify({ ...server, log })]);
   await using client = await connectFlows(address, { log: QUIET, revision: '2025-06-18', backoffMs: 40, ...options });
   const feedback: string[] = [];
   const outcome = await within(
     'the tool',
-    client.run('tool', {}, { onPrompt, onFeedback: (text) => void feedback.push(text) }).catch((error: Error) => error),
+    client
+      .run('tool', args, { onPrompt, onFeedback: (text) => void feedback.push(text) })
+      .catch((error: Error) => error),
   );
   const lines = readFileSync(log, 'utf8').trim().split('\n');
   const times = (method: string) =>
     lines.filter((line) => line.startsWith(`${method} `)).map((line) => Number(line.split(' ')[1]));
-  return { outcome, feedback, times };
+  const startIds = lines.flatMap((line) => (line.startsWith('interaction.start ') ? line.split(' ')[2]! : []));
+  return { outcome, feedback, times, startIds };
 }
 
 describe('a server that', () => {
@@ -52,6 +59,18 @@ describe('a server that', () => {
     expect(outcome).toMatchObject({ success: true, result: { hello: 'Ada' } });
     expect(times('interaction.start')).toHaveLength(3);
     expect(times('initialize')).toHaveLength(3);
+  });
+
+  test('dies in a start with arguments is asked again with the same start-id, where it knows such ids', async () => {
+    const args = { city: 'Oslo' };
+    const { outcome, startIds } = await play({ deaths: 2, startIds: true }, () => 'Ada', { args });
+    expect(outcome).toMatchObject({ success: true });
+    expect(startIds).toHaveLength(3);
+    expect(new Set(startIds).size).toBe(1);
+    expect(startIds[0]!.length).toBeGreaterThanOrEqual(16);
+    const { outcome: failed, startIds: once } = await play({ deaths: 2 }, () => 'Ada', { args });
+    expect(failed).toBeInstanceOf(Error);
+    expect(once).toHaveLength(1);
   });
 
   test('dies before it has said what it can do is asked again', async () => {

@@ -20,12 +20,24 @@ const publish = flow({ name: 'publish', description: 'Publish', long: true }, as
   return (await ask.confirm('sure', { message: 'Sure?' })) ? 'published' : 'kept';
 });
 
+/** Goes from page to page when it is told to. */
+let turnPage = (): void => {};
+const copy = flow({ name: 'copy', description: 'Copy', long: true }, (ask) =>
+  ask.step('copy', async (step) => {
+    for (const [index, page] of ['first page', 'second page'].entries()) {
+      step.progress(index + 1, 2, page);
+      await new Promise<void>((resolve) => (turnPage = resolve));
+    }
+    return 'copied';
+  }),
+);
+
 let server: ParleyServer;
 let url: string;
 beforeAll(async () => {
   const log = createLog({ level: 'silent' });
   server = createServer({ name: 'tasks', version: '1', log, taskGraceMs: GRACE_MS });
-  serveFlows(server, [unlock, publish]);
+  serveFlows(server, [unlock, publish, copy]);
   ({ url } = await server.listen({ port: 0 }));
 });
 afterAll(() => server.close());
@@ -65,4 +77,17 @@ test('a client that cannot be asked is asked by its model, however long the flow
   const handle = held._meta?.['mcp-parley/handle'];
   const { content } = await client.callTool('parley_answer', { handle, answer: { sure: true } });
   expect(content).toMatchObject([{ text: 'published' }]);
+});
+
+test.each(['2025-11-25', '2026-07-28'])('a task of %s says how far its step is', async (revision) => {
+  await using client = await connected(url, { revision, onElicit: () => ({ action: 'cancel' }) });
+  const said: unknown[] = [];
+  const onTask = ({ statusMessage }: { statusMessage?: string | undefined }): void => {
+    if (statusMessage === undefined || said.at(-1) === statusMessage) return;
+    said.push(statusMessage);
+    turnPage();
+  };
+  const { content } = await within('the task', client.callTool('copy', {}, { task: true, onTask }));
+  expect(content).toMatchObject([{ text: 'copied' }]);
+  expect(said).toEqual(['first page', 'second page']);
 });

@@ -3,14 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLog, createServer } from 'mcp-parley';
-import type { ParleyServer } from 'mcp-parley';
-import { flow, serveFlows } from 'mcp-parley/flow';
+import { createGateway, createLog, createServer } from 'mcp-parley';
+import type { Gateway, ParleyServer } from 'mcp-parley';
+import { connectFlows, flow, serveFlows } from 'mcp-parley/flow';
 import { manualClock } from '../../src/flow/testing/manual-clock.ts';
+import { csrfOf, FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
 import { ROOT } from '../helpers/files.ts';
 import type { Answer, Json } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { elicits, modern, rpc } from '../helpers/mcp-http.ts';
+import { until } from '../helpers/until.ts';
 
 const clock = manualClock();
 const SECOND = 1000;
@@ -19,33 +21,47 @@ const SECOND = 1000;
 const OUTCOMES = ['default', 'error', 'cancel', 'session'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-const FLOWS = OUTCOMES.map((name) =>
-  flow({ name, limits: { duration: '1h' }, ...(name === 'session' && { timeout: '2s' }) }, async (ask) => {
+const asked = (name: Outcome, isLong: boolean) => {
+  const about = { limits: { duration: '1h' }, ...(name === 'session' && { timeout: '2s' as const }) } as const;
+  return flow({ name: isLong ? `long-${name}` : name, long: isLong, ...about }, async (ask) => {
+    if (isLong) await ask.step('prepare', () => prepared);
     const time = name === 'session' ? {} : ({ timeout: '2s', onTimeout: name } as const);
     const question = ask.text('channel', { message: 'Which channel?', alone: true, default: 'slack', ...time });
     const channel = await ask.try(question);
     const said = channel.ok ? channel.value : channel.reason;
     const go = await ask.text('name', { message: 'Who?', alone: true });
     return `${said}, ${go}`;
-  }),
-);
+  });
+};
+/** What long flows wait for, so that their calls are tasks before they ask. */
+let prepared: Promise<string>;
+let goOn: (ready: string) => void;
+const hold = () => void (prepared = new Promise((resolve) => (goOn = resolve)));
+const FLOWS = OUTCOMES.flatMap((name) => [asked(name, false), asked(name, true)]);
 
 let server: ParleyServer;
-let port: number;
+let gateway: Gateway;
+const ports = { directly: 0, 'through a gateway': 0 };
 
 beforeAll(async () => {
-  server = createServer({ name: 'times', version: '1', log: createLog({ level: 'silent' }) });
+  server = createServer({ name: 'times', version: '1', log: createLog({ level: 'silent' }), taskGraceMs: 1 });
   serveFlows(server, FLOWS, { clock });
-  port = Number(new URL((await server.listen({ port: 0 })).url).port);
+  const { url } = await server.listen({ port: 0 });
+  gateway = createGateway({ servers: { times: { url } }, log: createLog({ level: 'silent' }) });
+  ports.directly = Number(new URL(url).port);
+  ports['through a gateway'] = Number(new URL((await gateway.listen({ port: 0 })).url).port);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await gateway.close();
+  await server.close();
+});
 
 const textOf = ({ result, error }: Answer) =>
   error?.message ?? result?.content?.map(({ text }) => text).join('\n') ?? '';
 
 /** Plays a flow whose first question is never answered in time, and says what the client sees. */
-const CHANNELS: Record<string, (name: Outcome) => Promise<string[]>> = {
-  'MCP Flow': async (name) => {
+const CHANNELS: Record<string, (name: Outcome, port: number) => Promise<string[]>> = {
+  'MCP Flow': async (name, port) => {
     const { wire, socket } = await socketWire(port);
     await wire.initialize();
     const { result } = await wire.request('interaction.start', { toolName: name });
@@ -68,7 +84,7 @@ const CHANNELS: Record<string, (name: Outcome) => Promise<string[]>> = {
     return [...seen, String(end.success ? end.data : end.error?.message)];
   },
 
-  'forms (elicitation)': async (name) => {
+  'forms (elicitation)': async (name, port) => {
     const { wire, socket } = await socketWire(port);
     await wire.initialize('2025-11-25', { elicitation: {} });
     const call = rpc('tools/call', { name, arguments: {} });
@@ -93,7 +109,7 @@ const CHANNELS: Record<string, (name: Outcome) => Promise<string[]>> = {
     return [...seen, textOf(end)];
   },
 
-  'input_required (2026-07-28)': async (name) => {
+  'input_required (2026-07-28)': async (name, port) => {
     const { wire, socket } = await socketWire(port);
     const ask = async (more: Json) => {
       const { body } = modern('tools/call', { name, arguments: {}, ...more }, elicits);
@@ -119,21 +135,129 @@ const CHANNELS: Record<string, (name: Outcome) => Promise<string[]>> = {
     return ['is asked the next question', textOf(end)];
   },
 
-  'words (parley_answer)': async (name) => {
+  'a link to our page': async (name, port) => {
+    const { wire, socket } = await socketWire(port);
+    await wire.initialize('2025-11-25', { elicitation: { url: {} } });
+    const call = rpc('tools/call', { name, arguments: {} });
+    wire.write(call);
+    const isLink = ({ method, params }: Answer) => method === 'elicitation/create' && params?.mode === 'url';
+    const link = await wire.find('the link', isLink);
+    const browser = new FakeBrowser();
+    const url = String((link.params as Json).url);
+    const { text: page } = await browser.open(url);
+    wire.write({ jsonrpc: '2.0', id: link.id, result: { action: 'accept' } });
+    clock.move(3 * SECOND);
+    const isEnd = ({ id, method }: Answer) => id === call.id && method === undefined;
+    const next = await wire.find(
+      'what follows',
+      (message) => isEnd(message) || (isLink(message) && message.id !== link.id),
+    );
+    const late = await browser.post(url, { csrf: csrfOf(page), do: 'accept', 'q0.0': 'too late' });
+    expect(late.text).toContain('Nothing has been sent now');
+    const seen = ['the page is closed'];
+    if (next.method) {
+      seen.push('is asked the next question');
+      wire.write({ jsonrpc: '2.0', id: next.id, result: { action: 'accept' } });
+      await new FakeBrowser().fill(String((next.params as Json).url), { 'q0.0': 'Ada' });
+    }
+    const end = await wire.find('the end', isEnd);
+    socket.close();
+    return [...seen, textOf(end)];
+  },
+
+  'a task (2025-11-25)': async (name, port) => {
+    const { wire, socket } = await socketWire(port);
+    await wire.initialize('2025-11-25', { elicitation: {} });
+    hold();
+    const { result } = await wire.request('tools/call', { name: `long-${name}`, arguments: {}, task: {} });
+    goOn('ready');
+    const { taskId } = result!.task as { taskId: string };
+    const fetched = rpc('tasks/result', { taskId });
+    wire.write(fetched);
+    const form = await wire.find('the form', ({ method }) => method === 'elicitation/create');
+    clock.move(3 * SECOND);
+    await wire.find(
+      'the withdrawal of the form',
+      ({ method, params }) => method === 'notifications/cancelled' && params?.requestId === form.id,
+    );
+    const seen = ['its form is withdrawn'];
+    const isEnd = ({ id, method }: Answer) => id === fetched.id && method === undefined;
+    const next = await wire.find('what follows', (message) => {
+      return isEnd(message) || (message.method === 'elicitation/create' && message.id !== form.id);
+    });
+    if (next.method) {
+      seen.push('is asked the next question');
+      wire.write({ jsonrpc: '2.0', id: next.id, result: { action: 'accept', content: { name: 'Ada' } } });
+    }
+    const end = await wire.find('the end', isEnd);
+    socket.close();
+    return [...seen, textOf(end)];
+  },
+
+  'a task (2026-07-28)': async (name, port) => {
+    const { wire, socket } = await socketWire(port);
+    const able = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    const request = async (method: string, params: Json) => {
+      const meta = { 'io.modelcontextprotocol/clientCapabilities': able };
+      const { body } = modern(method, params, meta);
+      wire.write(body);
+      return wire.answerTo(body.id);
+    };
+    hold();
+    const { result } = await request('tools/call', { name: `long-${name}`, arguments: {} });
+    goOn('ready');
+    const taskId = result!.taskId;
+    const state = async () => (await request('tasks/get', { taskId })).result! as Json & { status: string };
+    const asked = (words: string) =>
+      until(words, async () => {
+        const now = await state();
+        return now.status === 'input_required' && JSON.stringify(now).includes(words) ? now : undefined;
+      });
+    const first = await asked('Which channel?');
+    const keyOf = ({ inputRequests }: Json) => Object.keys(inputRequests as Json)[0]!;
+    const answer = (key: string, content: Json) =>
+      request('tasks/update', { taskId, inputResponses: { [key]: { action: 'accept', content } } });
+    clock.move(3 * SECOND);
+    const next = await until('what follows', async () => {
+      const now = await state();
+      return now.status === 'input_required' && keyOf(now) === keyOf(first) ? undefined : now;
+    });
+    await answer(keyOf(first), { channel: 'too late' });
+    const seen = ['its form is withdrawn'];
+    if (next.status === 'input_required' || next.status === 'working') {
+      seen.push('is asked the next question');
+      await answer(keyOf(await asked('Who?')), { name: 'Ada' });
+    }
+    const end = await until('the end', async () => {
+      const now = await state();
+      return now.status === 'completed' ? now : undefined;
+    });
+    socket.close();
+    return [...seen, textOf(end as unknown as Answer)];
+  },
+
+  'words (parley_answer)': async (name, port) => {
     const { wire, socket } = await socketWire(port);
     await wire.initialize();
     const handleOf = (answer: Answer) => /"handle":"([^"]+)"/.exec(textOf(answer))?.[1] ?? '';
     const answer = (handle: string, given: Json) => wire.call('parley_answer', { handle, answer: given });
     const before = Date.now();
     const asked = await wire.call(name);
-    const [, until = ''] = /It waits until (\S+Z)\./.exec(textOf(asked)) ?? [];
-    expect(Date.parse(until) - 2 * SECOND).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(until) - 2 * SECOND).toBeLessThanOrEqual(Date.now());
+    const [, waitsUntil = ''] = /It waits until (\S+Z)\./.exec(textOf(asked)) ?? [];
+    expect(Date.parse(waitsUntil) - 2 * SECOND).toBeGreaterThanOrEqual(before);
+    // A gateway in between does not know how long the question of a server waits.
+    if (port === ports.directly) expect(Date.parse(waitsUntil) - 2 * SECOND).toBeLessThanOrEqual(Date.now());
+    const link = /https?:\/\/\S+\/ask\?\S+/.exec(textOf(asked))![0];
+    const browser = new FakeBrowser();
+    const { text: page } = await browser.open(link);
     clock.move(3 * SECOND);
+    await until('the page to close', async () => !(await browser.get(link)).text.includes('name="csrf"'));
+    const sent = await browser.post(link, { csrf: csrfOf(page), do: 'accept', 'q0.0': 'too late' });
+    expect(sent.text).toContain('Nothing has been sent now');
     const late = await answer(handleOf(asked), { channel: 'too late' });
     const end = textOf(late).includes('Who?') ? await answer(handleOf(late), { name: 'Ada' }) : undefined;
     socket.close();
-    return end ? ['is asked the next question', textOf(end)] : [textOf(late)];
+    return ['the page is closed', ...(end ? ['is asked the next question', textOf(end)] : [textOf(late)])];
   },
 };
 
@@ -141,7 +265,7 @@ const CHANNELS: Record<string, (name: Outcome) => Promise<string[]>> = {
 const WORDS: Record<Outcome, RegExp> = {
   default: /^slack, Ada$/,
   error: /^timeout, Ada$/,
-  cancel: /^cancel was cancelled(: A question was not answered in time)?$/,
+  cancel: /^(long-)?cancel was cancelled(: A question was not answered in time)?$/,
   session: /^Session expired/,
 };
 const HEADS = {
@@ -151,22 +275,69 @@ const HEADS = {
   session: 'the session',
 };
 
-test('a time-out means the same in every channel, as the table of docs/flows.md says', async () => {
+async function rowsOf(port: number): Promise<string[]> {
   const rows: string[] = [];
   for (const [channel, play] of Object.entries(CHANNELS)) {
     const cells: string[] = [];
     for (const outcome of OUTCOMES) {
-      const seen = await play(outcome);
+      const seen = await play(outcome, port);
       expect(seen.at(-1), `${channel}, ${outcome}`).toMatch(WORDS[outcome]);
       cells.push(toCell(seen.slice(0, -1), outcome));
     }
     rows.push(`| ${[channel, ...cells].join(' | ')} |`);
   }
-  const heads = ['asked by', ...OUTCOMES.map((outcome) => HEADS[outcome])];
-  const table = [`| ${heads.join(' | ')} |`, `|${' --- |'.repeat(heads.length)}`, ...rows].join('\n');
-  const docs = readFileSync(join(ROOT, 'docs', 'flows.md'), 'utf8');
-  const [, written = ''] = /<!-- table: time-outs -->\n+(.*?)\n+<!-- end of table -->/s.exec(docs) ?? [];
-  expect(written.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---')).toBe(table);
+  return rows;
+}
+
+test.each(['directly', 'through a gateway'] as const)(
+  'a time-out means the same in every channel, as the table of docs/flows.md says, %s',
+  async (way) => {
+    const heads = ['asked by', ...OUTCOMES.map((outcome) => HEADS[outcome])];
+    const rows = await rowsOf(ports[way]);
+    const table = [`| ${heads.join(' | ')} |`, `|${' --- |'.repeat(heads.length)}`, ...rows].join('\n');
+    const docs = readFileSync(join(ROOT, 'docs', 'flows.md'), 'utf8');
+    const [, written = ''] = /<!-- table: time-outs -->\n+(.*?)\n+<!-- end of table -->/s.exec(docs) ?? [];
+    expect(written.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---')).toBe(table);
+  },
+);
+
+test.each(OUTCOMES)('a program that uses connectFlows is told when nobody answers in time: %s', async (name) => {
+  await using client = await connectFlows(`ws://127.0.0.1:${ports.directly}/ws`, {
+    log: createLog({ level: 'silent' }),
+    revision: '2025-11-25',
+  });
+  const feedback: string[] = [];
+  const withdrawn: string[] = [];
+  const outcome = await client.run(
+    name,
+    {},
+    {
+      onFeedback: (text) => void feedback.push(text),
+      onPrompt({ message }, { signal }) {
+        if (message === 'Who?') return 'Ada';
+        setImmediate(() => clock.move(3 * SECOND));
+        return new Promise((resolve) => {
+          signal!.addEventListener('abort', () => (withdrawn.push(message), resolve('too late')));
+        });
+      },
+    },
+  );
+  expect(withdrawn).toEqual(['Which channel?']);
+  const said = outcome.success ? String(outcome.result) : (outcome.error as Error).message;
+  expect(said).toMatch(WORDS[name]);
+  expect(feedback).toEqual([outcome.success ? 'The question was not answered in time.' : said]);
+});
+
+test('a late answer of a client that cannot be told things is not taken, and it is asked the next question', async () => {
+  await using client = await connectFlows(`ws://127.0.0.1:${ports.directly}/ws`, {
+    log: createLog({ level: 'silent' }),
+    revision: '2026-07-28',
+  });
+  const onPrompt = ({ message }: { message: string }) => {
+    if (message === 'Which channel?') clock.move(3 * SECOND);
+    return message === 'Who?' ? 'Ada' : 'too late';
+  };
+  expect(await client.run('default', {}, { onPrompt })).toMatchObject({ success: true, result: 'slack, Ada' });
 });
 
 function toCell(before: string[], outcome: Outcome): string {

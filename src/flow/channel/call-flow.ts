@@ -3,7 +3,6 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject } from '../../protocol/params.ts';
-import type { Step } from '../../protocol/prompt.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
@@ -22,6 +21,7 @@ import { offerResume } from './offer-resume.ts';
 import { toAsk } from './round.ts';
 import type { Round } from './round.ts';
 import { takeReply } from './take-reply.ts';
+import { tell, tellProgress } from './tell-progress.ts';
 import { travel } from './travelling-call.ts';
 import type { Leg } from './travelling-call.ts';
 
@@ -61,13 +61,16 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
   const { sessions, waiting } = called;
   const sessionId = isAnonymous(start.principal) ? undefined : await noted(sessions, start);
   if (sessionId !== undefined) waiting.add(sessionId);
+  const telling = tellProgress(exchange, sessions, sessionId);
   try {
     const turn = await sessions.start({ ...start, sessionId });
-    const off = tellProgress(exchange, sessions, turn.header.id);
-    return { turn: await settled(turn).finally(off) };
+    telling.of(turn.header.id);
+    return { turn: await settled(turn) };
   } catch (thrown) {
     if (sessionId !== undefined) waiting.delete(sessionId);
     throw thrown;
+  } finally {
+    telling.stop();
   }
 }
 
@@ -96,7 +99,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
   };
   const moves = new OwnMoves(sessions, round.turn.header);
   waiting.add(sessionId);
-  const off = tellProgress(exchange, sessions, sessionId);
+  const telling = tellProgress(exchange, sessions, sessionId);
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
     while (round.turn.questions.length > 0) {
@@ -114,27 +117,11 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     giveUp(); // it has ended already, or nobody will come back for it
     throw thrown;
   } finally {
-    off();
+    telling.stop();
     exchange.signal.removeEventListener('abort', giveUp);
     moves.close();
     waiting.delete(sessionId);
   }
-}
-
-/** What steps say of how far they are, until the returned function is called. */
-function tellProgress(exchange: Exchange, sessions: Sessions, sessionId: string): () => void {
-  return sessions.on((event) => {
-    if (event.kind === 'progress' && event.header.id === sessionId) tell(exchange, event.progress);
-  });
-}
-
-const furthest = new WeakMap<Exchange, number>();
-
-/** MCP wants progress to grow with each notification. */
-function tell(exchange: Exchange, { current, ...rest }: Step): void {
-  if (current <= (furthest.get(exchange) ?? -Infinity)) return;
-  furthest.set(exchange, current);
-  exchange.progress({ ...rest, progress: current });
 }
 
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */

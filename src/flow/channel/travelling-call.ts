@@ -20,6 +20,7 @@ import { withoutAsking } from './nobody-to-ask.ts';
 import { keyOf, toAsk } from './round.ts';
 import type { Round } from './round.ts';
 import { takeReply } from './take-reply.ts';
+import { tell, tellProgress } from './tell-progress.ts';
 
 export interface Leg extends Round {
   /** What the call is answered with until it is made again. */
@@ -34,8 +35,10 @@ export async function travel(
   const bearer = { principal: start.principal, tool: start.tool, method: exchange.method, args: start.args };
   const { token, session, ...round } =
     exchange.resumed?.state !== undefined
-      ? await goOn(exchange.resumed, bearer, travelling)
-      : await travelling.start({ ...start, via: 'mrtr' }, bearer);
+      ? await goOn(exchange, bearer, travelling)
+      : await travelling.start({ ...start, via: 'mrtr' }, bearer, (event) => {
+          if (event.kind === 'progress') tell(exchange, event.progress);
+        });
   if (!session) return round;
   const ask = toAsk(round);
   const { questions } = round.turn;
@@ -53,13 +56,11 @@ function maySuspend(exchange: Exchange, ask: Ask): boolean {
   return exchange.maySuspend === true && ask.page !== true && exchange.canAsk(ask);
 }
 
-async function goOn(
-  { state, answers }: Resumed,
-  bearer: Bearer,
-  travelling: TravellingSessions,
-): Promise<Round & Travelled> {
+async function goOn(exchange: Exchange, bearer: Bearer, travelling: TravellingSessions): Promise<Round & Travelled> {
+  const { state, answers } = exchange.resumed as Resumed;
   let round: Omit<Round, 'turn'> = {};
   const travelled = await travelling.go(state!, bearer, async (header, sessions) => {
+    tellProgress(exchange, sessions, header.id); // these sessions are of this request alone
     const session = { principal: bearer.principal, sessionId: header.id };
     const questions = header.current as Question[];
     const answer = answers[keyOf(questions)];

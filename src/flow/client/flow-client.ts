@@ -2,6 +2,7 @@
 // interactive, asks again after a refused answer, begins anew when a session has expired or is gone, tries again with growing pauses when
 // the server is busy or away, and tells what went wrong. Where the server or the tool is not interactive, all that the tool needs is asked
 // first, and it is called with that.
+import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
@@ -9,6 +10,7 @@ import { Playing } from '../../gateway/flow/playing.ts';
 import type { FlowOutcome } from '../../gateway/flow/playing.ts';
 import { Prompts } from '../../gateway/flow/prompts.ts';
 import type { Address } from '../../gateway/upstream/address.ts';
+import { START_ID, takesStartIds } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import type { PlayOptions } from './play-options.ts';
@@ -26,6 +28,8 @@ export interface FlowClientOptions extends ConnectOptions {
 
 /** What a server says of a session. */
 const TOLD = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
+/** Nobody has asked for it: the session has expired, or a question was not answered in time. */
+const ENDED = 'interaction.ended';
 const GONE = new Set([-32001, -32002]);
 const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
@@ -41,7 +45,13 @@ export async function connectFlows(address: Address, options: FlowClientOptions 
   const requests = Object.fromEntries(
     TOLD.map((method) => [method, (params: JsonObject) => promptsOf(params).hear(method, params)]),
   );
-  const open = () => connect(address, { ...options, requests: { ...options.requests, ...requests } });
+  const open = async () => {
+    const client = await connect(address, { ...options, requests: { ...options.requests, ...requests } });
+    client.on('notification', ({ method, params = {} }) => {
+      if (method === ENDED) sessions.get(String(params.sessionId))?.hear(method, params);
+    });
+    return client;
+  };
   return new FlowClient(await open(), options, { open, promptsOf, forget: (id) => void sessions.delete(id) });
 }
 
@@ -115,7 +125,8 @@ export class FlowClient {
     const { context, timeout } = options;
     const about = { ...(context && { context }), ...(timeout !== undefined && { timeout }) };
     const request = (method: string, more: JsonObject) => this.#request(method, more, options);
-    const started = await request('interaction.start', { toolName: tool, initialParams, ...about });
+    const start = { toolName: tool, initialParams, ...about, _meta: { [START_ID]: randomUUID() } };
+    const started = await request('interaction.start', start);
     const sessionId = String(started.sessionId);
     const prompts = this.#told.promptsOf({ sessionId });
     try {
@@ -129,7 +140,7 @@ export class FlowClient {
     return patiently(async () => (await this.#connected()).request(method, params), {
       attempts: this.#options.attempts ?? 5,
       backoffMs: this.#options.backoffMs ?? 250,
-      isRepeatable: isRepeatable(method, params),
+      isRepeatable: isRepeatable(method, params, this.#client),
       onFeedback,
     });
   }
@@ -156,10 +167,14 @@ export class FlowClient {
   }
 }
 
-/** An answer that names its question is taken once, however often it comes. With arguments a session may have run to its end. */
-function isRepeatable(method: string, { promptId, initialParams }: JsonObject): boolean {
+/**
+ * An answer that names its question is taken once, however often it comes, and so is a start where the server knows start-ids.
+ * Elsewhere, with arguments, a session may have run to its end.
+ */
+function isRepeatable(method: string, { promptId, initialParams }: JsonObject, { server }: Client): boolean {
   if (method === 'interaction.respond') return promptId !== undefined;
-  return method !== 'interaction.start' || Object.keys(initialParams ?? {}).length === 0;
+  if (method !== 'interaction.start' || takesStartIds(server.capabilities)) return true;
+  return Object.keys(initialParams ?? {}).length === 0;
 }
 
 /** Answers are looked at before they are sent. */

@@ -5,6 +5,7 @@ import { toMs } from '../authoring/span.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
 import type { StartRequest } from '../session/requests.ts';
+import type { SessionEvent } from '../session/session-event.ts';
 import type { Waiting } from '../session/frame.ts';
 import { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/setup.ts';
@@ -65,8 +66,12 @@ export class TravellingSessions {
     this.sessions = new Sessions(all, { ...options, store, warm: 0, claimOnce });
   }
 
-  async start(request: StartRequest, bearer: Bearer): Promise<Travelled> {
-    return this.#travel(undefined, toBinding(bearer), (sessions) => sessions.start(request));
+  /** `onEvent` is told what happens meanwhile. */
+  async start(request: StartRequest, bearer: Bearer, onEvent?: (event: SessionEvent) => void): Promise<Travelled> {
+    return this.#travel(undefined, toBinding(bearer), (sessions) => {
+      if (onEvent) sessions.on(onEvent);
+      return sessions.start(request);
+    });
   }
 
   /** Goes on with the session of a token: `act` does with it what the request asks for, in the sessions that it is given. */

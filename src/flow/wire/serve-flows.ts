@@ -88,7 +88,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   server.extend({
     asks: true,
     methods: { ...native, capabilities: () => declaration },
-    capabilities: () => withCalls(declaration) as ServerCapabilities,
+    capabilities: () => withCalls(declaration, desk.keeps ? { startIds: true } : {}) as ServerCapabilities,
     attend(watcher) {
       const leave = pushes.attend(watcher);
       return () => {

@@ -129,8 +129,8 @@ export class AskedExchange extends DelegatedExchange {
     return ask.human ? this.#askPerson(ask, put, signal) : put();
   }
 
-  override byPage(ask: Ask, by: Exchange): Promise<JsonObject> | undefined {
-    return this.#means.canOpenPage(this.inner) ? putByPage(ask, by, this.#means) : undefined;
+  override byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
+    return this.#means.canOpenPage(this.inner) ? putByPage(ask, by, this.#means, signal) : undefined;
   }
 
   /** A request that is answered can be asked no more. */

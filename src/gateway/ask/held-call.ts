@@ -6,11 +6,13 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { AskedExchange } from './asked-exchange.ts';
-import type { Asking } from './held-rounds.ts';
+import type { Asking, HeldRound } from './held-rounds.ts';
 import type { Means } from './means.ts';
 import type { Answer, AnsweredBy, Question, Round } from './round.ts';
 
 interface Open extends Question {
+  /** Once it was told. */
+  round?: HeldRound | undefined;
   resolve(answer: JsonObject): void;
   reject(reason: unknown): void;
 }
@@ -49,7 +51,7 @@ export class HeldCall implements Asking {
     const key = this.#keyFor(ask);
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        this.#open.delete(key);
+        this.#withdraw(key);
         reject(new GatewayError('CANCELLED'));
       };
       const settled =
@@ -84,6 +86,13 @@ export class HeldCall implements Asking {
     this.#refuse(new GatewayError('CANCELLED'));
   }
 
+  /** The page closes; whoever comes with the handle is told what has followed. */
+  #withdraw(key: string): void {
+    const round = this.#open.get(key)?.round;
+    this.#open.delete(key);
+    if (round && ![...this.#open.values()].some((open) => open.round === round)) round.withdraw();
+  }
+
   #keyFor(ask: Ask): string {
     const wanted = ask.key ?? `q${++this.#minted}`;
     return this.#open.has(wanted) ? `${wanted}-${++this.#minted}` : wanted;
@@ -99,9 +108,11 @@ export class HeldCall implements Asking {
   }
 
   #putRound(): void {
-    const questions = [...this.#open.values()].map(({ key, ask }) => ({ key, ask }));
+    const open = [...this.#open.values()];
+    const questions = open.map(({ key, ask }) => ({ key, ask }));
     try {
       const round = this.#means.rounds.open(this, questions);
+      for (const one of open) one.round = round;
       const { id, server } = this.exchange;
       this.#means.log.info({ exchange: id, server, tool: this.about.tool, client: this.about.client }, 'ask.held');
       this.exchange.say(this.#means.words(round));

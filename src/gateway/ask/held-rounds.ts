@@ -58,7 +58,7 @@ export class HeldRounds {
     const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
     const expiresAt = this.#clock.now() + waitsMs;
     const round = new HeldRound(call, questions, expiresAt);
-    round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#expire(round));
+    round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#onTime(round));
     this.#open.set(round.handle, round);
     this.#perPrincipal.set(principal, count + 1);
     return round;
@@ -98,6 +98,12 @@ export class HeldRounds {
     for (const round of this.#open.values()) this.#expire(round);
   }
 
+  /** A call whose question was withdrawn has gone on, and may wait for another one. */
+  #onTime(round: HeldRound): void {
+    if (round.isWithdrawn) this.#remove(round, 'expired');
+    else this.#expire(round);
+  }
+
   #expire(round: HeldRound): void {
     this.#remove(round, round.isOpen ? 'expired' : 'answered');
     round.isOpen = false;
@@ -125,6 +131,8 @@ export class HeldRound implements Round {
   /** Answers of a model that did not fit. */
   attempts = 0;
   isOpen = true;
+  /** The call does not need the answer any more. */
+  isWithdrawn = false;
   forget: () => void = () => {};
   #onAnswer: (() => void)[] = [];
 
@@ -148,6 +156,13 @@ export class HeldRound implements Round {
     this.call.settle(answers, by);
     this.wake();
     return true;
+  }
+
+  withdraw(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.isWithdrawn = true;
+    this.wake();
   }
 
   /** Whoever waits looks again. */

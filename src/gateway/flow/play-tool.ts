@@ -31,13 +31,13 @@ export async function playTool(exchange: Exchange, stage: Stage): Promise<JsonOb
   }
 }
 
-async function put(exchange: Exchange, prompt: Prompt, { progress, problem }: PromptContext): Promise<unknown> {
+async function put(exchange: Exchange, prompt: Prompt, { progress, problem, signal }: PromptContext): Promise<unknown> {
   if (progress) {
     const { current, total, message } = progress;
     exchange.progress({ progress: current, total, message });
   }
   const said = problem && [problem.error, problem.suggestion].filter(Boolean).join('. ');
-  const answered = fromPromptAnswer(prompt, await exchange.ask(toPromptAsk(prompt, said)));
+  const answered = fromPromptAnswer(prompt, await exchange.ask(toPromptAsk(prompt, said), signal));
   return answered ? answered.value : CANCEL;
 }
 

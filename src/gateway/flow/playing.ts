@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Prompt, Step } from '../../protocol/prompt.ts';
+import { ProtocolError } from '../../shared/errors.ts';
 import type { Prompts, Told } from './prompts.ts';
 
 /** What `onPrompt` gives when the person does not want to go on. */
@@ -18,6 +19,8 @@ export interface PromptContext {
   progress?: Step | undefined;
   /** What was wrong with the last answer. */
   problem?: Problem | undefined;
+  /** Aborts when the question is not open any more: its time is over, or that of its session. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface Person {
@@ -46,9 +49,18 @@ interface Session {
   request(method: string, params: JsonObject): Promise<JsonObject>;
 }
 
+type Asked = Extract<Told, { kind: 'prompt' }>;
+
+/** What comes next, and what was wrong with the last answer. */
+interface Turn {
+  told: Told;
+  problem?: Problem | undefined;
+}
+
 const RETRY_PROMPT_MS = 500;
 const FIRST_LOOK_MS = 2000;
 const MAX_LOOK_MS = 10_000;
+const INVALID_TRANSITION = -32003;
 const ENDS = new Set(['completed', 'cancelled', 'error']);
 
 export class Playing {
@@ -65,18 +77,41 @@ export class Playing {
     const { started, prompts } = this.#session;
     this.#hear(started);
     if (isObject(started.initialPrompt)) prompts.hear('interaction.prompt', { prompt: started.initialPrompt });
-    let told = await this.#next();
-    let problem: Problem | undefined;
-    while (told.kind === 'prompt') {
-      const { prompt, progress } = told;
-      const value = await this.#person.onPrompt(prompt, { progress, problem });
-      if (value === CANCEL) return this.#cancel();
-      const answered = await this.#respond(prompt, value);
-      problem = problemOf(answered);
-      if (problem) this.#person.onFeedback?.(wordsOf(problem));
-      told = problem ? ((await prompts.within(RETRY_PROMPT_MS)) ?? told) : await this.#next(prompt.promptId);
+    let turn: Turn | undefined = { told: await this.#next() };
+    while (turn?.told.kind === 'prompt') turn = await this.#turn(turn.told, turn.problem);
+    return turn ? toOutcome(turn.told) : this.#cancel();
+  }
+
+  /** Undefined if the person does not want to go on. */
+  async #turn(asked: Asked, before: Problem | undefined): Promise<Turn | undefined> {
+    const given = await this.#ask(asked, before);
+    if ('told' in given) return given;
+    if (given.value === CANCEL) return undefined;
+    const { prompt } = asked;
+    let answered: JsonObject;
+    try {
+      answered = await this.#respond(prompt, given.value);
+    } catch (thrown) {
+      return { told: await this.#late(thrown, prompt) };
     }
-    return toOutcome(told);
+    const problem = problemOf(answered);
+    if (!problem) return { told: await this.#next(prompt.promptId) };
+    this.#person.onFeedback?.(wordsOf(problem));
+    return { told: (await this.#session.prompts.within(RETRY_PROMPT_MS)) ?? asked, problem };
+  }
+
+  /** The answer; or what has taken the place of the question meanwhile, which is withdrawn then. */
+  async #ask({ prompt, progress }: Asked, problem: Problem | undefined) {
+    const withdrawal = new AbortController();
+    const { signal } = withdrawal;
+    const answer = (async () => this.#person.onPrompt(prompt, { progress, problem, signal }))();
+    const given = await this.#session.prompts.during(answer, (told) => isInsteadOf(prompt, told));
+    if ('told' in given) {
+      answer.catch(() => {}); // nobody waits for it any more
+      withdrawal.abort();
+      this.#person.onFeedback?.(whyWithdrawn(given.told));
+    }
+    return given;
   }
 
   /** What comes after an answer. A server that says nothing for a while is asked: it may have said so to nobody. */
@@ -86,14 +121,19 @@ export class Playing {
     for (let ms = FIRST_LOOK_MS; ; ms = Math.min(ms * 2, MAX_LOOK_MS)) {
       const told = await prompts.within(ms);
       if (told) return told;
-      const seen = await this.#session.request('interaction.getState', this.#reference());
-      const { state, currentPrompt: prompt, result, summary } = seen;
-      if (isObject(result)) return { kind: 'end', result, summary } as Told; // kept for a client that has not received it
-      if (isObject(prompt) && prompt.promptId !== answered) return { kind: 'prompt', prompt } as never;
+      const { told: seen, state } = await this.#look();
+      if (seen?.kind === 'end' || (seen && seen.prompt.promptId !== answered)) return seen;
       if (isOver) return { kind: 'end', result: { success: state === 'completed' }, summary: undefined };
       // How it ended is known to whoever is told; that may be under way.
       isOver = ENDS.has(String(state));
     }
+  }
+
+  async #look(): Promise<{ told: Told | undefined; state: unknown }> {
+    const seen = await this.#session.request('interaction.getState', this.#reference());
+    const { state, currentPrompt: prompt, result, summary } = seen;
+    if (isObject(result)) return { told: { kind: 'end', result, summary } as Told, state }; // kept for one that has not received it
+    return { told: isObject(prompt) ? ({ kind: 'prompt', prompt } as unknown as Told) : undefined, state };
   }
 
   async #respond({ promptId }: Prompt & { promptId?: string }, value: unknown): Promise<JsonObject> {
@@ -105,6 +145,15 @@ export class Playing {
     });
     this.#hear(answered);
     return answered;
+  }
+
+  /** The answer and the end of its question's time may have met. */
+  async #late(thrown: unknown, prompt: Prompt): Promise<Told> {
+    if (!(thrown instanceof ProtocolError) || thrown.code !== INVALID_TRANSITION) throw thrown;
+    const told = (await this.#session.prompts.within(RETRY_PROMPT_MS)) ?? (await this.#look()).told;
+    if (!told || !isInsteadOf(prompt, told)) throw thrown;
+    this.#person.onFeedback?.(whyWithdrawn(told));
+    return told;
   }
 
   async #cancel(): Promise<FlowOutcome> {
@@ -123,6 +172,19 @@ export class Playing {
     if (!isObject(next)) return;
     this.#session.prompts.hear(typeof next.method === 'string' ? next.method : 'interaction.prompt', next);
   }
+}
+
+/** Prompts without an id may be the same one again. */
+function isInsteadOf({ promptId }: Prompt & { promptId?: string }, told: Told): boolean {
+  if (told.kind === 'end') return true;
+  return promptId !== undefined && told.prompt.promptId !== undefined && told.prompt.promptId !== promptId;
+}
+
+function whyWithdrawn(told: Told): string {
+  if (told.kind === 'prompt') return 'The question was not answered in time.';
+  const { error } = told.result;
+  const message = isObject(error) ? error.message : told.summary;
+  return typeof message === 'string' ? message : 'The session has ended.';
 }
 
 export function wordsOf({ error, suggestion }: Problem): string {

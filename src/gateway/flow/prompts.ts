@@ -8,15 +8,18 @@ export type Told =
   | { kind: 'prompt'; prompt: Prompt & { promptId?: string }; progress?: Step | undefined }
   | { kind: 'end'; result: JsonObject; summary: string | undefined };
 
+/** The second is a notification: its time was over, or that of a question without which it cannot go on. */
+const ENDS = new Set(['interaction.complete', 'interaction.ended']);
+
 export class Prompts {
   #told: Told | undefined;
-  #waiting: ((told: Told) => void) | undefined;
+  #waiting: { isFor: (told: Told) => boolean; resolve: (told: Told) => void } | undefined;
   #isEnded = false;
 
   /** Takes in what a server says of the session, and gives what it is answered with. */
   hear(method: string, params: JsonObject): JsonObject {
     const { prompt = params.nextPrompt, progress, result, summary } = params;
-    if (method === 'interaction.complete') {
+    if (ENDS.has(method)) {
       this.tell({ kind: 'end', result: isObject(result) ? result : {}, summary } as Told);
     } else if (isObject(prompt)) this.tell({ kind: 'prompt', prompt, progress } as unknown as Told);
     return toAcknowledged(method, params);
@@ -26,15 +29,32 @@ export class Prompts {
     if (this.#isEnded) return;
     this.#isEnded = told.kind === 'end';
     const waiting = this.#waiting;
+    if (!waiting?.isFor(told)) {
+      this.#told = told;
+      return;
+    }
     this.#waiting = undefined;
-    if (waiting) waiting(told);
-    else this.#told = told;
+    waiting.resolve(told);
   }
 
   next(): Promise<Told> {
+    return this.#next(() => true);
+  }
+
+  /** What the work gives, or what is told before that, if it is the kind of thing that ends the waiting for it. */
+  async during<T>(work: Promise<T>, isFor: (told: Told) => boolean): Promise<{ value: T } | { told: Told }> {
+    try {
+      return await Promise.race([work.then((value) => ({ value })), this.#next(isFor).then((told) => ({ told }))]);
+    } finally {
+      this.#waiting = undefined;
+    }
+  }
+
+  #next(isFor: (told: Told) => boolean): Promise<Told> {
     const told = this.#told;
+    if (!told || !isFor(told)) return new Promise((resolve) => (this.#waiting = { isFor, resolve }));
     this.#told = undefined;
-    return told ? Promise.resolve(told) : new Promise((resolve) => (this.#waiting = resolve));
+    return Promise.resolve(told);
   }
 
   /** Undefined when nothing is told in time. */

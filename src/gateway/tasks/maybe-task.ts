@@ -10,7 +10,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { settle } from './settle-task.ts';
-import { TaskExchange } from './task-exchange.ts';
+import { TaskExchange, toStatusMessage } from './task-exchange.ts';
 import type { Task } from './task.ts';
 import type { Work } from './tasks.ts';
 
@@ -32,6 +32,8 @@ export class MaybeTask extends DelegatedExchange {
   #isUndecided = true;
   #openAsks = 0;
   #statusMessage: string | undefined;
+  /** How far it was before it became a task. */
+  #progress: Progress | undefined;
   #stopTimer: () => void = () => undefined;
 
   constructor(origin: Exchange, rules: Rules) {
@@ -72,7 +74,9 @@ export class MaybeTask extends DelegatedExchange {
   }
 
   override progress(progress: Progress): void {
-    if (this.#task === undefined) this.inner.progress(progress);
+    if (this.#task !== undefined) return this.#task.exchange.progress(progress);
+    this.#progress = progress;
+    this.inner.progress(progress);
   }
 
   override log(entry: LogEntry): void {
@@ -88,7 +92,7 @@ export class MaybeTask extends DelegatedExchange {
   }
 
   override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    if (this.#task !== undefined) return this.#task.exchange.ask(ask);
+    if (this.#task !== undefined) return this.#task.exchange.ask(ask, signal);
     this.#openAsks += 1;
     this.#stopTimer();
     try {
@@ -124,7 +128,7 @@ export class MaybeTask extends DelegatedExchange {
   }
 
   #create(): Task {
-    const own = this.#rules.create(this.#statusMessage);
+    const own = this.#rules.create(this.#statusMessage ?? (this.#progress && toStatusMessage(this.#progress)));
     this.#task = { own, exchange: new TaskExchange(this.inner, own) };
     own.signal.addEventListener('abort', () => this.#controller.abort(own.signal.reason), { once: true });
     return own;

@@ -1,7 +1,7 @@
 // The exchange of a call that runs as a task. The request that made it is answered already: nothing can be sent on it,
-// so progress, logs and notifications are dropped, and a question waits in the task until somebody answers it there.
+// so logs and notifications are dropped, progress is what the task says of its state, and a question waits in the task until somebody answers it there.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { Ask, Exchange, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { dictionary } from '../../shared/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -37,7 +37,9 @@ export class TaskExchange extends DelegatedExchange {
 
   override notify(): void {}
 
-  override progress(): void {}
+  override progress(progress: Progress): void {
+    this.#task.say(toStatusMessage(progress));
+  }
 
   override log(): void {}
 
@@ -50,13 +52,19 @@ export class TaskExchange extends DelegatedExchange {
   }
 
   /** What is for a page alone must not wait in the task as a form: there its client would show it. */
-  override ask(ask: Ask): Promise<JsonObject> {
-    const put = isForPage(ask) ? this.inner.byPage?.(ask, this) : this.canAsk(ask) && this.#task.ask(ask);
+  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const put = isForPage(ask)
+      ? this.inner.byPage?.(ask, this, signal)
+      : this.canAsk(ask) && this.#task.ask(ask, signal);
     if (put) return put;
     const area = NEEDS[ask.method];
     const requiredCapabilities = area === undefined ? {} : { [area]: {} };
     return Promise.reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method, requiredCapabilities }));
   }
+}
+
+export function toStatusMessage({ progress, total, message }: Progress): string {
+  return message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
 }
 
 /** By a link it can wait in the task like any other. */

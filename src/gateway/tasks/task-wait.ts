@@ -59,9 +59,11 @@ class Waiter {
     taken.add(open);
     this.#mine.add(open);
     try {
-      const answer = await this.#exchange.ask({ ...open.ask, key: open.key, params: this.#toParams(open) });
+      const ask = { ...open.ask, key: open.key, params: this.#toParams(open) };
+      const answer = await this.#exchange.ask(ask, AbortSignal.any([open.closed, this.#exchange.signal]));
       this.#task.answer(open.key, answer);
     } catch (thrown) {
+      if (open.closed.aborted) return; // the question was withdrawn, or another one has answered it
       const error = toError(thrown);
       // Whoever waits is gone, which says nothing about the question.
       if (error.code === 'CANCELLED') this.#giveUp(error);

@@ -18,6 +18,9 @@ const POLL_MS = 500;
 export interface OpenAsk {
   readonly key: string;
   readonly ask: Ask;
+  /** Aborts when nobody needs the answer any more. */
+  readonly closed: AbortSignal;
+  close(): void;
   resolve(answer: JsonObject): void;
   reject(error: GatewayError | ProtocolError): void;
 }
@@ -105,16 +108,20 @@ export class Task {
   }
 
   say(statusMessage: string): void {
-    if (this.isOver) return;
+    if (this.isOver || statusMessage === this.#statusMessage) return;
     this.#statusMessage = statusMessage;
     this.#tell();
   }
 
-  ask(ask: Ask): Promise<JsonObject> {
-    if (this.isOver) return Promise.reject(new GatewayError('CANCELLED'));
+  /** The signal withdraws the question. */
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    if (this.isOver || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
     const key = this.#toFreshKey(ask.key);
+    signal?.addEventListener('abort', () => this.refuse(key, new GatewayError('CANCELLED')), { once: true });
+    const closing = new AbortController();
+    const close = (): void => closing.abort(new GatewayError('CANCELLED'));
     return new Promise((resolve, reject) => {
-      this.#open.set(key, { key, ask, resolve, reject });
+      this.#open.set(key, { key, ask, closed: closing.signal, close, resolve, reject });
       this.#become('input_required');
     });
   }
@@ -151,6 +158,7 @@ export class Task {
 
   #close(key: string): OpenAsk | undefined {
     const open = this.#open.get(key);
+    open?.close();
     if (this.#open.delete(key)) this.#become(this.#open.size === 0 ? 'working' : 'input_required');
     return open;
   }
@@ -161,7 +169,10 @@ export class Task {
     this.#open.clear();
     this.#outcome = outcome;
     this.#become(status);
-    for (const asked of open) asked.reject(new GatewayError('CANCELLED'));
+    for (const asked of open) {
+      asked.close();
+      asked.reject(new GatewayError('CANCELLED'));
+    }
   }
 
   #become(status: TaskState['status']): void {

@@ -67,7 +67,11 @@ export class FlowBridge {
     const tool = String(exchange.params.name);
     const prompts = new Prompts();
     const { client } = exchange;
-    const player: Player = { client, tell: async ({ method, params }) => prompts.hear(method, params) };
+    const player: Player = {
+      client,
+      tell: async ({ method, params }) => prompts.hear(method, params),
+      notify: (method, params) => void prompts.hear(method, params),
+    };
     return this.#with(exchange, player, async (request) => {
       const started = await request('interaction.start', toStart(exchange)).catch((thrown: unknown) => {
         return this.#notPlayed(thrown, tool);

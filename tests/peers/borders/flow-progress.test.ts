@@ -1,4 +1,5 @@
 // Steps of a flow that say how far they are: official clients that called it are told while the step runs, and so is one that speaks MCP Flow.
+import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,11 +25,21 @@ const copy = flow({ name: 'copy' }, async (ask) =>
   ),
 );
 
+const named = flow({ name: 'named' }, async (ask) => {
+  const city = await ask.text('city', { message: 'Where to?' });
+  return ask.step('copy', async (step) => {
+    step.progress(1, 2, `To ${city}`);
+    await new Promise<void>((resolve) => (goOn = resolve));
+    step.progress(2, 2, 'There');
+    return `copied to ${city}`;
+  });
+});
+
 let server: ParleyServer;
 let url: string;
 beforeAll(async () => {
   server = createServer({ name: 'copies', version: '1', log: createLog({ level: 'silent' }) });
-  serveFlows(server, [copy]);
+  serveFlows(server, [copy, named]);
   ({ url } = await server.listen({ port: 0 }));
 });
 afterAll(() => server.close());
@@ -43,6 +54,28 @@ test('an SDK v1 client receives growing progress while a step of a flow runs', a
   goOn();
   expect(await called).toMatchObject({ content: [{ text: 'copied' }] });
   expect(told).toEqual([1, 2, 3]);
+  await client.close();
+});
+
+test('an SDK v2 client of 2026-07-28 receives progress while its call is resumed after a question', async () => {
+  const client = new ClientV2(
+    { name: 'borders', version: '1.0.0' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: { city: 'Oslo' } }));
+  await client.connect(new TransportV2(new URL(url)));
+  const told: unknown[] = [];
+  const onprogress = ({ progress, message = '' }: { progress: number; message?: string }) => {
+    if (message.startsWith('Fulfilling input required')) return; // the SDK's own
+    told.push([progress, message]);
+    if (progress === 1) goOn();
+  };
+  const called = await client.callTool({ name: 'named', arguments: {} }, { onprogress, timeout: 60_000 });
+  expect(called).toMatchObject({ content: [{ text: 'copied to Oslo' }] });
+  expect(told).toEqual([
+    [1, 'To Oslo'],
+    [2, 'There'],
+  ]);
   await client.close();
 });
 

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { connect, createGateway, createLog } from 'mcp-parley';
+import manifest from '../../package.json' with { type: 'json' };
 import { send } from '../helpers/http-wire.ts';
 import { stdioWire } from '../helpers/line-wire.ts';
 import { EXTERNAL, PARLEY_DEMO, WEATHER, homesOfTests } from '../helpers/parley.ts';
@@ -81,6 +83,27 @@ describe('a gateway is found', () => {
       expect(refused.stderr).toMatch(/certificate/);
       expect(refused.stderr).toContain('NODE_EXTRA_CA_CERTS');
     }
+  });
+
+  it('inside another program, by its URL, with the states of its servers', async () => {
+    const home = newHome();
+    const servers = { weather: { server: WEATHER, start: 'eager' as const }, dead: { command: 'no-such-command' } };
+    const log = createLog({ level: 'silent' });
+    await using gateway = Object.assign(createGateway({ servers, log }), {
+      [Symbol.asyncDispose]: () => gateway.close(),
+    });
+    const { url } = await gateway.listen({ port: 0 });
+    const listed = await home.run(['ls', 'tools', url]);
+    expect(listed.stdout).toMatch(/weather__get_weather +weather /);
+    expect(listed.stderr).toContain('dead is failing: the log of its gateway says why.');
+    const { status, stdout } = await home.run(['status', url]);
+    expect(status).toBe(1);
+    expect(stdout).toContain(`Parley inside another program, at ${url}`);
+    expect(stdout).toMatch(/weather +ready/);
+    expect(stdout).toMatch(/dead +failing/);
+    const client = await connect({ url }, { log });
+    expect(client.server.info).toMatchObject({ name: 'mcp-parley', version: manifest.version });
+    await client.close();
   });
 
   it('that is wrap with a port, which answers /healthz', async () => {

@@ -87,8 +87,8 @@ describe('clients that can be asked', () => {
     await Promise.all([first.list(), second.list()]);
     expect(await second.call('grow')).toBe('grown');
     await until('word of the change', () => second.heard.includes('notifications/tools/list_changed'));
-    expect(await second.list()).toContain('grown-5');
-    expect(await first.list()).not.toContain('grown-5');
+    expect(await second.list()).toContain('grown-6');
+    expect(await first.list()).not.toContain('grown-6');
   });
 
   test('one alone needs one process, also for a server that asks at once', async () => {
@@ -238,6 +238,23 @@ describe('users who take their time over a question', () => {
     decide();
     expect(await Promise.all(waiting)).toEqual(['Oslo', 'Oslo']);
   });
+});
+
+describe('a server that asks without end', () => {
+  test.each(['SDK v1', 'SDK v2, 2026-07-28'] as const)(
+    '%s: has its questions refused beyond a number',
+    async (kind) => {
+      await using gateway = await start({ asks: node(ASKS) }, { limits: { maxInFlight: 20 } });
+      let decide = () => {};
+      const thinking = new Promise<void>((resolve) => (decide = resolve));
+      await using client = await connectAskable(kind, gateway.url, { thinking });
+      const called = client.call('flood');
+      await until('the questions', () => client.asked.length === 20);
+      decide();
+      expect(await called).toMatch(/^30 refused: .*Too many questions at once/);
+      expect(await client.call('elicit')).toBe('Oslo');
+    },
+  );
 });
 
 describe('clients that declare something different each', () => {

@@ -14,7 +14,14 @@ const mcp = new McpServer(
   { capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} } },
 );
 const { server } = mcp;
-const tools = [{ name: 'pid' }, { name: 'elicit' }, { name: 'roots' }, { name: 'roots_at_start' }, { name: 'grow' }];
+const tools = [
+  { name: 'pid' },
+  { name: 'elicit' },
+  { name: 'roots' },
+  { name: 'roots_at_start' },
+  { name: 'grow' },
+  { name: 'flood' },
+];
 let atStart = 'none';
 
 for (const { name } of tools) mcp.registerTool(name, {}, () => call(name));
@@ -41,6 +48,11 @@ async function call(name) {
     return text('grown');
   }
   const requestedSchema = { type: 'object', properties: { city: { type: 'string' } } };
+  if (name === 'flood') {
+    const asked = Array.from({ length: 50 }, () => server.elicitInput({ message: 'Which city?', requestedSchema }));
+    const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
+    return text(`${refused.length} refused: ${refused[0]?.reason.message}`);
+  }
   return text((await server.elicitInput({ message: 'Which city?', requestedSchema })).content.city);
 }
 

@@ -12,7 +12,6 @@ import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
 import { keysFrom } from '../shared/state-keys.ts';
-import { version as ownVersion } from '../shared/version.ts';
 import { Doors } from './accept/doors.ts';
 import type { ListenOptions, ListeningWith } from './accept/doors.ts';
 import { isLoopback } from './accept/guard.ts';
@@ -53,7 +52,6 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
 export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOptions {
   /** Who the gateway is. Default: mcp-parley; with a single server behind it, that server. */
   name?: string | undefined;
-  /** Default: that of this package. */
   version?: string | undefined;
   instructions?: string | undefined;
   servers: Record<string, ServerEntry>;
@@ -225,7 +223,7 @@ export class Gateway {
   }
 
   get #info(): Implementation {
-    const { name = 'mcp-parley', version = ownVersion() } = this.#options;
+    const { name = 'mcp-parley', version = '0' } = this.#options;
     return { name, version };
   }
 

@@ -4,12 +4,16 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { StartRequest } from '../session/requests.ts';
+import type { SessionRequest, StartRequest } from '../session/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/setup.ts';
 import { toStarted } from '../session/start-id.ts';
+import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 import { isEnded } from '../store/store.ts';
+
+/** How often a session is looked at that is at work, perhaps in another process. */
+const LOOK_MS = 250;
 
 export interface Offering {
   sessions: Sessions;
@@ -38,6 +42,15 @@ function isWorthwhile({ state, via, rounds, parked, ...header }: Header): boolea
 
 export function isAtWork({ state, pending }: Pick<Header, 'state' | 'pending'>): boolean {
   return state === 'processing' && pending === undefined;
+}
+
+/** Where it stands when it waits for its user, or has ended. */
+export async function atRest(sessions: Sessions, session: SessionRequest, signal: AbortSignal): Promise<Turn> {
+  for (;;) {
+    const { header, questions, outcome } = await sessions.getState(session);
+    if (!isAtWork(header) || signal.aborted) return { header, questions, ...outcome };
+    await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
+  }
 }
 
 async function findEnded(

@@ -4,18 +4,15 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/ids.ts';
-import type { SessionRequest, StartRequest } from '../session/requests.ts';
-import type { Sessions } from '../session/sessions.ts';
+import type { StartRequest } from '../session/requests.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 import { isEnded } from '../store/store.ts';
-import { findLeft, isAtWork } from './left-behind.ts';
+import { atRest, findLeft, isAtWork } from './left-behind.ts';
 import type { Offering } from './left-behind.ts';
 import { contentOf } from './to-form.ts';
 
 const FIELD = 'resume';
-/** How often a session is looked at that is at work, perhaps in another process. */
-const LOOK_MS = 250;
 
 /** The session as it was left; undefined where there is none, or it is to begin anew. */
 export async function offerResume(
@@ -36,15 +33,6 @@ export async function offerResume(
   if (isEnded(left.header)) await offering.sessions.acknowledge(session.sessionId);
   else await offering.sessions.cancel({ ...session, reason: 'It was begun anew' }).catch(() => {});
   return undefined;
-}
-
-/** Where it stands when it waits for its user, or has ended. */
-async function atRest(sessions: Sessions, session: SessionRequest, signal: AbortSignal): Promise<Turn> {
-  for (;;) {
-    const { header, questions, outcome } = await sessions.getState(session);
-    if (!isAtWork(header) || signal.aborted) return { header, questions, ...outcome };
-    await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
-  }
 }
 
 function toOffer(left: StateView): Ask {

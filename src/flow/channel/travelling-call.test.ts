@@ -1,7 +1,8 @@
-// A call whose questions are for our page is kept while it waits, and no longer.
+// A call whose questions are for our page is kept while it waits, and no longer. Its client may come back for it.
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
+import { suspendedOf } from '../../protocol/suspended.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { manualClock } from '../testing/manual-clock.ts';
@@ -21,6 +22,31 @@ it('expires by itself when nobody ever answers', async () => {
   await until('it to expire', async () => {
     clock.move(60_000);
     return (await sessions.list('me')).length === 0;
+  });
+  await sessions.close();
+});
+
+it('goes on where it stands when the state that led to keeping it is shown again', async () => {
+  const login = flow({ name: 'login' }, async (ask) => [
+    await ask.text('name', { alone: true }),
+    await ask.text('password', { secret: true }),
+  ]);
+  const sessions = new Sessions([login]);
+  const tokens = createTokens({ keys: ['key'] });
+  const travelling = new TravellingSessions([login], { tokens, shared: sessions.setup.store });
+  const begin = { principal: 'me', tool: 'login', args: {} };
+  const { signal } = new AbortController();
+  const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
+  const { suspended } = await travel(exchange, begin, { sessions, travelling });
+  const answers = { name: { action: 'accept', content: { name: 'Ada' } } };
+  const resumed = { ...exchange, resumed: { state: suspendedOf(suspended!)!.state, answers } } as unknown as Exchange;
+  const first = await travel(resumed, begin, { sessions, travelling });
+  const again = await travel(resumed, begin, { sessions, travelling });
+  expect(again.turn.questions).toEqual(first.turn.questions);
+  expect(await sessions.list('me')).toHaveLength(1);
+  await sessions.cancel({ principal: 'me', sessionId: first.turn.header.id });
+  await expect(travel(resumed, begin, { sessions, travelling })).rejects.toMatchObject({
+    code: 'FLOW_INVALID_TRANSITION',
   });
   await sessions.close();
 });

@@ -7,15 +7,18 @@ import { isObject } from '../../protocol/message.ts';
 import { toSuspended } from '../../protocol/suspended.ts';
 import type { Resumed } from '../../protocol/suspended.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { StartRequest } from '../session/requests.ts';
 import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { toStarted } from '../session/start-id.ts';
 import { toDueAt } from '../session/timing.ts';
 import type { Bearer, Travelled, TravellingSessions } from '../token/travelling.ts';
 import { hasLate } from '../session/loading.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
+import { atRest } from './left-behind.ts';
 import { withoutAsking } from './nobody-to-ask.ts';
 import { keyOf, toAsk } from './round.ts';
 import type { Round } from './round.ts';
@@ -47,8 +50,8 @@ export async function travel(
     return { ...round, suspended: toSuspended({ questions: { [key!]: { method, params } }, state: token }) };
   }
   if (!exchange.canAsk(ask)) withoutAsking(questions); // or there is nothing to keep it for
-  await keep(session, sessions);
-  return round;
+  const kept = await keep(session, sessions, start);
+  return kept === 'ok' ? round : { turn: await keptBefore(session, sessions, { start, signal: exchange.signal }) };
 }
 
 /** A page needs somebody who waits for it. */
@@ -91,13 +94,30 @@ async function timedOut(
   return (await takeReply(sessions, session, { questions: rest, answer, via: 'mrtr' })).turn;
 }
 
-async function keep({ header, entries }: StoredSession, sessions: Sessions): Promise<void> {
+/** From here on its caller may come back for it, with the state that led here. */
+async function keep(
+  { header, entries }: StoredSession,
+  sessions: Sessions,
+  { tool, args }: StartRequest,
+): Promise<'ok' | 'exists'> {
   const { store, limits } = sessions.setup;
+  header.started = toStarted(tool, args);
   const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: toDueAt(header) };
   const made = await store.create(header, entries, most);
-  if (made === 'ok') return sessions.expect(header);
-  const { id: sessionId, state } = header;
   if (made === 'limit')
     throw new GatewayError('FLOW_LIMIT', { what: 'too many sessions', limit: 'sessionsPerPrincipal' });
+  if (made === 'ok') sessions.expect(header);
+  return made;
+}
+
+/** The state was shown before, and the session has been kept since: its client has heard nothing of that, and goes on where it stands. */
+async function keptBefore(
+  { header: { id: sessionId } }: StoredSession,
+  sessions: Sessions,
+  { start: { principal }, signal }: { start: StartRequest; signal: AbortSignal },
+): Promise<Turn> {
+  const turn = await atRest(sessions, { principal, sessionId }, signal);
+  const { state } = turn.header;
+  if (!isEnded(turn.header) || 'result' in turn || turn.failure) return turn;
   throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason: 'it has gone on already' });
 }

@@ -13,7 +13,7 @@ const src = join(root, 'src');
 const ENTRIES = ['_entries/index', '_entries/flow', '_entries/middleware', '_entries/testing'];
 
 /** Processes that the package starts. */
-const PROCESSES = ['cli/main', 'flow/explore/child'];
+const PROCESSES = ['cli/main', 'flow/explore/child', 'flow/outside/replay-child'];
 
 /** No entries of the package: `bench/flows`, `tests/kill-loop` and `tests/peers/diff` look at these from inside. */
 const INTERNALS = [

@@ -8,6 +8,11 @@ export const DEFAULT_HOST = '127.0.0.1';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export const SHARING = ['auto', 'session', 'all'] as const;
 export const LISTINGS = ['tools', 'resources', 'prompts', 'servers'] as const;
+export const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;
+/** Those that are open, those that have ended, and what stands for several. */
+export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
+export const ENDED_STATES = ['completed', 'cancelled', 'failed', 'expired'] as const;
+export const DEFAULT_LIST = 50;
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export interface OptionSpec {
@@ -263,6 +268,87 @@ export const SPECS: readonly CommandSpec[] = [
     examples: [
       { line: 'parley explore trip.mjs', does: 'writes trip.explored.json' },
       { line: 'parley explore trip.mjs --check', does: 'for CI' },
+    ],
+  },
+  {
+    name: 'flows',
+    summary: 'see the sessions of your flows, answer, cancel or retry one, and check them before a deploy',
+    usage: [
+      'ls [--state S] [--flow NAME] [--principal P] [--older SPAN] [--newer SPAN] [--limit N]',
+      'show ID',
+      'answer ID [VALUE] [--arg KEY=VALUE …]',
+      'cancel ID [--reason TEXT]',
+      'retry ID',
+      'replay --against FILE',
+    ],
+    about: [
+      'Looks into the store of a server, which may be running or not. ID is the id of a session or the beginning of one. What',
+      'is asked for is left in the store and done within seconds by the server that serves the flow; with --code it is done',
+      'here. "replay" runs open sessions against new code, without a step and without writing anything.',
+    ],
+    options: {
+      store: {
+        type: 'string',
+        value: 'STORE',
+        text: 'sqlite:FILE, redis://… or rediss://… (default: that of --code, else $PARLEY_FLOW_STORE)',
+      },
+      code: {
+        type: 'string',
+        value: 'FILE',
+        text: 'a file that exports flows, and their serveFlows options as "options": does here what is asked for',
+      },
+      prefix: { type: 'string', value: 'P', text: 'of the keys of a Redis store (default parley:flow)' },
+      'file-key': { type: 'string', value: 'NAME', text: 'the variable that has the key of the SQLite file' },
+      'seal-key': {
+        type: 'string',
+        value: 'NAME',
+        text: 'a variable that has one of the keys of serveFlows; may be repeated',
+        multiple: true,
+      },
+      state: {
+        type: 'string',
+        value: 'S',
+        text: `open (default), ended, all, or: ${[...OPEN_STATES, ...ENDED_STATES].join(', ')}; may be repeated`,
+        multiple: true,
+        choices: ['open', 'ended', 'all', ...OPEN_STATES, ...ENDED_STATES],
+      },
+      flow: { type: 'string', value: 'NAME', text: 'only sessions of this flow' },
+      principal: {
+        type: 'string',
+        value: 'P',
+        text: 'only those of this user, by name or by the owner that "show" tells',
+      },
+      older: { type: 'string', value: 'SPAN', text: 'only those that were started longer ago: 30s, 5m, 2h, 1d' },
+      newer: { type: 'string', value: 'SPAN', text: 'only those that were started since then' },
+      limit: {
+        type: 'string',
+        value: 'N',
+        text: `how many are listed (default ${DEFAULT_LIST}), the last active first`,
+      },
+      arg: {
+        type: 'string',
+        value: 'K=V',
+        text: 'an answer, where several questions wait; may be repeated',
+        multiple: true,
+      },
+      reason: { type: 'string', value: 'TEXT', text: 'what the client is told of a cancel' },
+      wait: { type: 'string', value: 'S', text: 'seconds to wait for a server to do it (default 15)' },
+      against: { type: 'string', value: 'FILE', text: 'the new code, for "replay"; may be repeated', multiple: true },
+      json: { ...json },
+      help,
+    },
+    words: { choices: FLOW_ACTIONS },
+    examples: [
+      { line: 'parley flows ls --store sqlite:flows.db --state parked', does: 'what cannot go on, and why' },
+      { line: 'parley flows show 8xkqLm2p --store redis://localhost', does: 'one session with its journal' },
+      {
+        line: 'parley flows answer 8xkqLm2p yes --store sqlite:flows.db',
+        does: 'the open question; a running server goes on with it',
+      },
+      {
+        line: 'parley flows replay --against trip.ts --store sqlite:flows.db',
+        does: 'exit status 1 where a session would be parked',
+      },
     ],
   },
   {

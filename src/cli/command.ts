@@ -1,6 +1,7 @@
 // A command line that was understood.
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
-import type { LISTINGS, LOG_LEVELS, SHELLS } from './command-specs.ts';
+import type { Condition } from '../flow/outside/condition.ts';
+import type { FLOW_ACTIONS, LISTINGS, LOG_LEVELS, SHELLS } from './command-specs.ts';
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Listing = (typeof LISTINGS)[number];
@@ -103,6 +104,41 @@ export interface ExploreCommand {
   check: boolean;
 }
 
+export type FlowsAction = (typeof FLOW_ACTIONS)[number];
+
+/** Sessions of flows, seen from outside. */
+export interface FlowsCommand {
+  name: 'flows';
+  action: FlowsAction;
+  /** Of the session, or the beginning of it. */
+  id: string | undefined;
+  /** As typed: what it means depends on the question. */
+  value: string | undefined;
+  args: [key: string, text: string][];
+  /** `sqlite:FILE`, `redis://…` or `rediss://…`. */
+  store: string | undefined;
+  /** Of the keys of a Redis store. */
+  prefix: string | undefined;
+  /** Names of variables. */
+  fileKey: string | undefined;
+  sealKeys: string[];
+  /** A file with flows; what is asked for is done here then. */
+  code: string | undefined;
+  /** Undefined: whatever their state. */
+  states: Condition[] | undefined;
+  flow: string | undefined;
+  principal: string | undefined;
+  olderMs: number | undefined;
+  newerMs: number | undefined;
+  limit: number;
+  reason: string | undefined;
+  /** How long to wait for a server that takes over what was asked for. */
+  waitMs: number;
+  /** Files with the new code. */
+  against: string[];
+  json: boolean;
+}
+
 export interface ReadCommand extends Reach {
   name: 'read';
   uri: string;
@@ -130,6 +166,7 @@ export type Runnable =
   | CallCommand
   | RunCommand
   | ExploreCommand
+  | FlowsCommand
   | ReadCommand
   | PromptCommand
   | StatusCommand

@@ -45,6 +45,8 @@ async function run(command: Runnable, print: Printer): Promise<number> {
       return (await import('./commands/run.ts')).run(command, print);
     case 'explore':
       return (await import('./commands/explore.ts')).explore(command, print);
+    case 'flows':
+      return (await import('./commands/flows.ts')).flows(command, print);
     case 'status':
       return (await import('./commands/status.ts')).status(command, print);
     case 'demo':

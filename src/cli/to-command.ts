@@ -3,9 +3,21 @@ import { existsSync } from 'node:fs';
 import { suggest } from '../config/suggest.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import type { Command, Listing, LogLevel, Reach, Runnable, ServeCommand, Shell } from './command.ts';
+import type { Condition } from '../flow/outside/condition.ts';
+import type { Command, FlowsAction, Listing, LogLevel, Reach, Runnable, ServeCommand, Shell } from './command.ts';
 import { program } from './first/program.ts';
-import { DEFAULT_HOST, DEFAULT_START_SECONDS, LISTINGS, LOG_LEVELS, SHARING, SHELLS } from './command-specs.ts';
+import {
+  DEFAULT_HOST,
+  DEFAULT_LIST,
+  DEFAULT_START_SECONDS,
+  ENDED_STATES,
+  FLOW_ACTIONS,
+  LISTINGS,
+  LOG_LEVELS,
+  OPEN_STATES,
+  SHARING,
+  SHELLS,
+} from './command-specs.ts';
 
 export interface Given {
   values: { [option: string]: string | boolean | (string | boolean)[] | undefined };
@@ -34,6 +46,7 @@ const READERS: Record<Runnable['name'], (given: Given) => Runnable> = {
   call: toCall,
   run: toRun,
   explore: toExplore,
+  flows: toFlows,
   read: toRead,
   prompt: toPrompt,
   status: toStatus,
@@ -179,6 +192,78 @@ function toExplore({ values, words }: Given): Runnable {
   const file = only(words, 'explore');
   if (file === undefined) throw new Mistake('Name the file with the flows.');
   return { name: 'explore', file, out: values['out'] as string | undefined, check: values['check'] === true };
+}
+
+function toFlows({ values, words }: Given): Runnable {
+  const [action, id, value, ...more] = words;
+  if (action === undefined) throw new Mistake(`Say what to do: ${FLOW_ACTIONS.join(', ')}.`);
+  if (!FLOW_ACTIONS.includes(action as FlowsAction)) throw new Mistake(unknownAction(action));
+  const known = action as FlowsAction;
+  const wantsId = known !== 'ls' && known !== 'replay';
+  if (wantsId && id === undefined) throw new Mistake(`Name the session. To see them: ${program()} flows ls`);
+  if (!wantsId) none(words.slice(1), `flows ${known}`);
+  if (known !== 'answer') none(words.slice(2), `flows ${known}`);
+  if (more.length > 0) throw new Mistake(`"${more.join(' ')}" is too much: write an answer with spaces in quotes.`);
+  const against = (values['against'] ?? []) as string[];
+  if (known === 'replay' && against.length === 0) throw new Mistake('Name the file with the new code: --against FILE.');
+  return {
+    ...{ name: 'flows', action: known, id, value, against },
+    args: toPairs(values['arg'], '=', '--arg key=value'),
+    store: values['store'] as string | undefined,
+    prefix: values['prefix'] as string | undefined,
+    fileKey: toVariable(values['file-key'], '--file-key'),
+    sealKeys: ((values['seal-key'] ?? []) as string[]).map((name) => toVariable(name, '--seal-key')!),
+    code: values['code'] as string | undefined,
+    states: toStates((values['state'] ?? ['open']) as string[]),
+    flow: values['flow'] as string | undefined,
+    principal: values['principal'] as string | undefined,
+    olderMs: toSpanMs(values['older'], '--older'),
+    newerMs: toSpanMs(values['newer'], '--newer'),
+    limit: toCount(values['limit']),
+    reason: values['reason'] as string | undefined,
+    waitMs: values['wait'] === undefined ? DEFAULT_WAIT_MS : toSeconds(values['wait'], '--wait') * 1000,
+    json: values['json'] === true,
+  };
+}
+
+const DEFAULT_WAIT_MS = 15_000;
+const MAX_LIST = 10_000;
+
+function unknownAction(word: string): string {
+  const meant = suggest(word, FLOW_ACTIONS);
+  return `"${word}" is not one of ${FLOW_ACTIONS.join(', ')}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
+}
+
+/** Undefined: all of them. */
+function toStates(given: string[]): Condition[] | undefined {
+  const choices = ['open', 'ended', 'all', ...OPEN_STATES, ...ENDED_STATES];
+  for (const one of given) oneOf(one, choices, '--state');
+  if (given.includes('all')) return undefined;
+  const named: Record<string, readonly Condition[]> = { open: OPEN_STATES, ended: ENDED_STATES };
+  const every: readonly Condition[] = [...OPEN_STATES, ...ENDED_STATES];
+  return given.flatMap((one) => named[one] ?? every.filter((state) => state === one));
+}
+
+/** A name, never a key itself: that would stand in the list of processes. */
+function toVariable(given: Given['values'][string], option: string): string | undefined {
+  if (given === undefined || /^[A-Za-z_]\w*$/.test(String(given))) return given as string | undefined;
+  throw new Mistake(`${option} takes the name of an environment variable, not the key itself.`);
+}
+
+const SPAN_UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function toSpanMs(given: Given['values'][string], option: string): number | undefined {
+  if (given === undefined) return undefined;
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(String(given)) ?? [];
+  if (count !== undefined) return Number(count) * SPAN_UNITS[unit!]!;
+  throw new Mistake(`${option} must be a span such as 30s, 5m, 2h or 1d, not "${String(given)}".`);
+}
+
+function toCount(given: Given['values'][string]): number {
+  if (given === undefined) return DEFAULT_LIST;
+  const count = Number(given);
+  if (Number.isInteger(count) && count > 0 && count <= MAX_LIST) return count;
+  throw new Mistake(`--limit must be a number from 1 to ${MAX_LIST}, not "${String(given)}".`);
 }
 
 /** Whom to talk to: a URL or a file as a word, the options, or a command after `--`; one of them at most. */

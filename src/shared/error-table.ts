@@ -227,8 +227,8 @@ export const ERRORS = {
     'Do that in ask.step, so that it is written down and not done again in every turn.',
   ]),
   FLOW_REACHES_OUT: row(-32603, 500, 'config', [
-    '{file} was not explored: it reached out by itself ({what}) at {where}; nothing was done',
-    'Do that in ask.step, and nothing at module scope; or leave it unexplored and declare its `input`.',
+    '{file} reached out by itself ({what}) at {where}; nothing was done',
+    'Do that in ask.step, and nothing at module scope; a flow need not be explored if it declares its `input`.',
   ]),
   FLOW_CHANGED: row(-32603, 500, 'config', [
     '{tool} has changed under an open session: {change}',

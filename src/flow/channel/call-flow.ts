@@ -141,8 +141,11 @@ async function putTo(exchange: Exchange, round: Round, moves: OwnMoves, now: num
   }
 }
 
-async function movedOn({ moved }: OwnMoves): Promise<Round> {
-  return { turn: await moved!, told: 'The question before was not answered in time.' };
+async function movedOn({ moved, isLate }: OwnMoves): Promise<Round> {
+  return {
+    turn: await moved!,
+    told: `The question before was ${isLate ? 'not answered in time' : 'answered elsewhere'}.`,
+  };
 }
 
 /** The answer and the end of its time have met. */

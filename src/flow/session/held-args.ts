@@ -41,6 +41,12 @@ export function withHeld({ sealer }: Setup, stored: StoredSession): StoredSessio
   return { ...stored, entries: [whole, ...toPrefilled(held.args, start!.ts), ...rest] };
 }
 
+/** There are sealed ones, and they do not open with these keys. */
+export function isHeldShut({ sealer }: Pick<Setup, 'sealer'>, { header, entries: [start] }: StoredSession): boolean {
+  const sealed = start?.t === 'start' && isObject(start.input) ? start.input[HELD] : undefined;
+  return typeof sealed === 'string' && !isObject(sealer.open(PURPOSE, header.id, sealed));
+}
+
 /** An argument that is named like a question answers it, when it comes. */
 export function toPrefilled(args: JsonObject, ts: number, files: ReadonlySet<string> = new Set()): AnswerEntry[] {
   return Object.entries(args)

@@ -4,6 +4,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { isEnded } from '../store/store.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
+import { hasLate } from './loading.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { Sessions } from './sessions.ts';
 import { toDueAt } from './timing.ts';
@@ -18,6 +19,7 @@ export class OwnMoves {
   readonly #stop: () => void;
   #header: Header;
   #moved: Promise<Turn> | undefined;
+  #isLate = false;
   #onMove = (_: Promise<Turn>): void => {};
   #offLook = (): void => {};
 
@@ -30,6 +32,11 @@ export class OwnMoves {
   /** What it has come to by itself since it was last waited for; undefined where it has not moved. */
   get moved(): Promise<Turn> | undefined {
     return this.#moved;
+  }
+
+  /** It has moved because a question was not answered in time; otherwise somebody else has answered it. */
+  get isLate(): boolean {
+    return this.#isLate;
   }
 
   /** Calls `onMove` once, when it goes on by itself from this turn. */
@@ -54,6 +61,7 @@ export class OwnMoves {
   #move(turn: Promise<Turn>): void {
     if (this.#moved) return;
     this.#moved = turn;
+    this.#isLate = hasLate(this.#header, this.#sessions.setup.clock.now());
     this.#offLook();
     this.#onMove(turn);
   }

@@ -26,10 +26,10 @@ function toExports(module: object): Record<string, unknown> {
   return Object.fromEntries(Object.keys(module).map((name) => [name, (module as Record<string, unknown>)[name]]));
 }
 
-/** It awaits something at its top level, or imports something that does. */
+/** It awaits something at its top level, or imports something that does. What is awaited may look like an argument of a function. */
 function needsAsync(thrown: unknown): boolean {
-  const { name, code = '' } = thrown as NodeJS.ErrnoException;
-  return name === 'SyntaxError' || code.startsWith('ERR_REQUIRE_');
+  const { name, message, code = '' } = thrown as NodeJS.ErrnoException;
+  return name === 'SyntaxError' || message === 'await is not defined' || code.startsWith('ERR_REQUIRE_');
 }
 
 /** In one line, without the chain of files that the loader adds. */

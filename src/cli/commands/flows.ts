@@ -1,0 +1,49 @@
+// `parley flows`: the sessions of a store, seen from outside.
+import { findSession } from '../../flow/outside/listing.ts';
+import type { FlowStore, Listed } from '../../flow/store/store.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { FlowsCommand } from '../command.ts';
+import { errorWords } from '../error-words.ts';
+import { actOnSession } from '../flows/act-on-session.ts';
+import { listSessions } from '../flows/list-sessions.ts';
+import type { Telling } from '../flows/list-sessions.ts';
+import { openStore } from '../flows/open-store.ts';
+import type { OpenStore } from '../flows/open-store.ts';
+import { replaySessions } from '../flows/replay-sessions.ts';
+import { showSession } from '../flows/show-session.ts';
+import { program } from '../first/program.ts';
+import type { Printer } from '../print.ts';
+
+export async function flows(command: FlowsCommand, print: Printer): Promise<number> {
+  let open: OpenStore | undefined;
+  try {
+    open = await openStore(command, { writes: WRITING.has(command.action) });
+    return await act(open, { command, print, clock: systemClock });
+  } catch (thrown) {
+    print.problem(errorWords(thrown));
+    return 1;
+  } finally {
+    await open?.store.close();
+  }
+}
+
+const WRITING: ReadonlySet<string> = new Set(['answer', 'cancel', 'retry']);
+
+async function act(open: OpenStore, telling: Telling): Promise<number> {
+  const { action, id } = telling.command;
+  if (action === 'ls') return listSessions(open, telling);
+  if (action === 'replay') return replaySessions(open, telling);
+  const one = await theOne(open.store, id!);
+  return action === 'show' ? showSession(open, one, telling) : actOnSession(open, one, telling);
+}
+
+async function theOne(store: FlowStore, id: string): Promise<Listed> {
+  const found = await findSession(store, id);
+  if (!Array.isArray(found)) return found;
+  if (found.length === 0) {
+    throw new Error(
+      `no session has the id ${id}, or it ended long ago. To see them: ${program()} flows ls --state all`,
+    );
+  }
+  throw new Error(`${id} is the beginning of several ids: ${found.join(', ')}. Give more of it.`);
+}

@@ -1,0 +1,128 @@
+// `parley flows answer`, `cancel` and `retry`. What is asked for is left in the store for the server that serves the flow: it has the code,
+// the keys, and the client that waits. With --code it is done in this process instead, in the same way.
+import { userInfo } from 'node:os';
+import type { Header } from '../../flow/journal.ts';
+import { handAnswers, handCancel, handRetry } from '../../flow/outside/hand-over.ts';
+import type { Outside } from '../../flow/outside/hand-over.ts';
+import { unopened } from '../../flow/outside/unopened.ts';
+import type { Question } from '../../flow/question/question.ts';
+import { Sessions } from '../../flow/session/sessions.ts';
+import { settled } from '../../flow/session/turn.ts';
+import type { Turn } from '../../flow/session/turn.ts';
+import type { Listed } from '../../flow/store/store.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { createCliLog } from '../cli-log.ts';
+import type { FlowsCommand } from '../command.ts';
+import type { Telling } from './list-sessions.ts';
+import type { OpenStore } from './open-store.ts';
+import { outcomeOfAsking } from './outcome-of-asking.ts';
+import { fromTyped } from './typed-answer.ts';
+
+export async function actOnSession(open: OpenStore, listed: Listed, telling: Telling): Promise<number> {
+  const { command, clock } = telling;
+  const { id } = listed.header;
+  const outside = { store: open.store, clock };
+  const sessions = command.code === undefined ? undefined : await sessionsHere(open, listed, command);
+  const asked = { ...(await ask(outside, listed, command)), id };
+  if (sessions) await doHere(sessions, id);
+  return outcomeOfAsking(outside, asked, { ...telling, isDone: sessions !== undefined });
+}
+
+/** What was left in the store: at which revision, and which questions it answers. */
+export interface Asked {
+  header: Header;
+  keys: string[];
+}
+
+async function ask(outside: Outside, { header }: Listed, command: FlowsCommand): Promise<Asked> {
+  const { action, reason } = command;
+  const by = operator();
+  if (action === 'cancel') {
+    return { header: await handCancel(outside, header.id, reason ?? `Cancelled by ${by}`), keys: [] };
+  }
+  if (action === 'retry') return { header: await handRetry(outside, header.id, by), keys: [] };
+  const answers = await answersTo(header, command);
+  const handed = await handAnswers(outside, header.id, { answers, by }).catch((thrown: unknown) => {
+    // Its advice is for clients.
+    if (thrown instanceof GatewayError && thrown.code === 'FLOW_VALIDATION_FAILED') throw new Error(thrown.message);
+    throw thrown;
+  });
+  return { header: handed, keys: answers.map(({ promptId }) => promptId) };
+}
+
+function operator(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'an operator'; // a container may have no name for its user
+  }
+}
+
+async function answersTo(header: Header, command: FlowsCommand): Promise<{ promptId: string; value?: unknown }[]> {
+  const questions = header.current as Question[];
+  const typed = new Map(command.args);
+  const [first, ...others] = questions;
+  if (command.value !== undefined && first) {
+    if (others.length > 0)
+      throw new Error(`several questions wait: give --arg ${questions.map(({ key }) => `${key}=…`).join(' --arg ')}.`);
+    typed.set(first.key, command.value);
+  }
+  for (const key of typed.keys()) {
+    if (!questions.some((one) => one.key === key)) throw new Error(`no question ${key} waits; ${openWords(questions)}`);
+  }
+  const answers: { promptId: string; value?: unknown }[] = [];
+  for (const question of questions) {
+    const text = typed.get(question.key);
+    if (text !== undefined) answers.push({ promptId: question.promptId, value: given(question, text) });
+    else if (typed.size === 0) answers.push(await byHand(question));
+  }
+  return answers;
+}
+
+/** Nobody can tell who has written a command line: it may have been a model. */
+function given(question: Question, text: string): unknown {
+  if (question.by !== 'human') return fromTyped(question, text);
+  throw new Error(
+    `${question.key} wants a person’s own word: leave the answer out, and give it when you are asked on a terminal.`,
+  );
+}
+
+async function byHand(question: Question): Promise<{ promptId: string; value?: unknown }> {
+  const { promptId, key, prompt } = question;
+  if (!process.stdin.isTTY)
+    throw new Error(`nobody can type here: give the answer to ${key} (${prompt.message}) as a word.`);
+  const { askOnTerminal, CANCELLED } = await import('../flow-question.ts');
+  const value = await askOnTerminal(question, new AbortController().signal);
+  if (value === CANCELLED) throw new Error('Nothing was answered.');
+  return { promptId, value };
+}
+
+function openWords(questions: Question[]): string {
+  return questions.length === 0 ? 'it asks nothing now.' : `it asks ${questions.map(({ key }) => key).join(', ')}.`;
+}
+
+/** Nothing happens by itself in them: other sessions of the store are not touched. */
+async function sessionsHere(open: OpenStore, { header }: Listed, { code, sealKeys }: FlowsCommand): Promise<Sessions> {
+  const { store, keys, flows, options } = open;
+  if (!flows.some(({ name }) => name === header.tool)) throw new Error(`${code} exports no flow ${header.tool}.`);
+  const sessions = new Sessions(flows, { ...options, store, keys, sweep: false, log: createCliLog('error') });
+  const stored = await store.load(header.id);
+  const shut = stored ? await unopened(sessions.setup, stored) : [];
+  if (shut.length === 0) return sessions;
+  const how = sealKeys.length > 0 ? 'with these keys' : 'without a key: name the variable that has it with --seal-key';
+  throw new Error(`${header.id} cannot be gone on with here: ${shut.join(' and ')} cannot be opened ${how}.`);
+}
+
+async function doHere(sessions: Sessions, id: string): Promise<void> {
+  const turns: Turn[] = [];
+  const stop = sessions.on((event) => {
+    if (event.kind === 'turn' && event.turn.header.id === id) turns.push(event.turn);
+  });
+  try {
+    await sessions.attend(id);
+    for (const turn of turns) await settled(turn);
+  } finally {
+    stop();
+    await sessions.close();
+  }
+}

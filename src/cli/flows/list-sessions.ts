@@ -1,0 +1,105 @@
+// `parley flows ls`: the sessions of a store, as many as are wanted, those that were active last first.
+import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
+import type { Condition } from '../../flow/outside/condition.ts';
+import { findSessions, toShortId } from '../../flow/outside/listing.ts';
+import type { Filter } from '../../flow/outside/listing.ts';
+import { endingOf } from '../../flow/journal.ts';
+import type { Header } from '../../flow/journal.ts';
+import type { Question } from '../../flow/question/question.ts';
+import type { Listed } from '../../flow/store/store.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { FlowsCommand } from '../command.ts';
+import type { Printer, Style } from '../print.ts';
+import { toTable } from '../table.ts';
+import type { OpenStore } from './open-store.ts';
+import { shownText, toAge, toIso } from './words.ts';
+
+export const COLOURS: Record<Condition, Style> = {
+  waiting: 'cyan',
+  working: 'green',
+  parked: 'red',
+  ending: 'yellow',
+  completed: 'dim',
+  cancelled: 'dim',
+  failed: 'red',
+  expired: 'dim',
+};
+
+export interface Telling {
+  command: FlowsCommand;
+  print: Printer;
+  clock: Clock;
+}
+
+export async function listSessions({ store }: OpenStore, { command, print, clock }: Telling): Promise<number> {
+  const now = clock.now();
+  const found = await findSessions(store, toFilter(command, now), command.limit);
+  if (command.json) print.line(JSON.stringify(found.sessions.map(toPlainSession), undefined, 2));
+  else for (const line of toLines(found.sessions, now, print)) print.line(line);
+  const { sessions, fitting, all } = found;
+  if (sessions.length < fitting) print.note(`${sessions.length} of ${fitting} are shown; --limit N shows more.`);
+  else if (fitting === 0 && !command.json) print.note(noneOf(all));
+  return 0;
+}
+
+export function toFilter({ states, flow, principal, olderMs, newerMs }: FlowsCommand, now: number): Filter {
+  return {
+    conditions: states && new Set(states),
+    flow,
+    principal,
+    before: olderMs === undefined ? undefined : now - olderMs,
+    after: newerMs === undefined ? undefined : now - newerMs,
+  };
+}
+
+function noneOf(all: number): string {
+  if (all === 0) return 'There are no sessions in this store.';
+  return `None of the ${all} sessions in this store is meant; --state all shows those that have ended, too.`;
+}
+
+function toLines(sessions: Listed[], now: number, print: Printer): string[] {
+  if (sessions.length === 0) return [];
+  const rows = sessions.map(({ header }) => [
+    toShortId(header.id),
+    shownText(header.tool),
+    conditionOf(header),
+    toAge(now - header.createdAt),
+    toAge(now - header.lastActivityAt),
+    aboutOf(header),
+  ]);
+  const table = toTable([['ID', 'FLOW', 'STATE', 'AGE', 'IDLE', 'ABOUT'], ...rows], { width: process.stdout.columns });
+  return table.map((line, index) =>
+    index === 0 ? print.style('dim', line) : painted(line, rows[index - 1]![2] as Condition, print),
+  );
+}
+
+function painted(line: string, condition: Condition, print: Printer): string {
+  return line.replace(` ${condition} `, ` ${print.style(COLOURS[condition], condition)} `);
+}
+
+/** What it waits for, or why it is as it is. */
+function aboutOf(header: Header): string {
+  const parked = whyParked(header);
+  if (parked !== undefined) return shownText(parked);
+  const ending = endingOf(header);
+  if (ending) return `undoing${ending.tries ? `, ${ending.tries} tries so far` : ''}`;
+  if (header.notUndone?.length) return `not undone: ${shownText(header.notUndone.join(', '))}`;
+  const questions = header.current as Question[];
+  if (questions.length > 0)
+    return questions.map(({ key, prompt }) => shownText(`${key}: ${prompt.message}`)).join('; ');
+  return shownText(header.reason ?? '');
+}
+
+/** For programs. */
+export function toPlainSession({ header, dueAt, heldUntil }: Listed): object {
+  const { id, tool, version, principal, via, createdAt, lastActivityAt, expiresAt, rounds, reason, notUndone } = header;
+  return {
+    ...{ id, flow: tool, state: conditionOf(header), version, principal, via, rounds },
+    ...{ createdAt: toIso(createdAt), lastActivityAt: toIso(lastActivityAt), expiresAt: toIso(expiresAt) },
+    ...{ dueAt: toIso(dueAt), heldUntil: toIso(heldUntil) },
+    questions: (header.current as Question[]).map(({ promptId, key, kind, prompt }) => {
+      return { promptId, key, kind, message: prompt.message };
+    }),
+    ...{ parked: whyParked(header), reason, notUndone },
+  };
+}

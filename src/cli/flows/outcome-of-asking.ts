@@ -1,0 +1,107 @@
+// What became of something that was left in a store: taken by a server, refused, or still there.
+import type { Entry, Header } from '../../flow/journal.ts';
+import { endingOf } from '../../flow/journal.ts';
+import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
+import { heldUntil, listedOne } from '../../flow/outside/hand-over.ts';
+import type { Outside } from '../../flow/outside/hand-over.ts';
+import { toPromptId } from '../../flow/question/question.ts';
+import type { Question } from '../../flow/question/question.ts';
+import { isEnded } from '../../flow/store/store.ts';
+import type { StoredSession } from '../../flow/store/store.ts';
+import { program } from '../first/program.ts';
+import type { Asked } from './act-on-session.ts';
+import type { Telling } from './list-sessions.ts';
+import { shownText } from './words.ts';
+
+const LOOK_MS = 200;
+
+type Outcome = { status: number; words: string };
+
+export async function outcomeOfAsking(
+  outside: Outside,
+  asked: Asked & { id: string },
+  { command, print, clock, isDone }: Telling & { isDone: boolean },
+): Promise<number> {
+  const until = clock.now() + (isDone ? 0 : command.waitMs);
+  for (;;) {
+    const stored = await outside.store.load(asked.id);
+    const outcome = stored && toOutcome(stored, asked, command.action);
+    if (outcome) return told(outcome, stored.header, { command, print });
+    if (clock.now() >= until) break;
+    await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_MS));
+  }
+  print.problem(await whyNot(outside, asked.id));
+  return 1;
+}
+
+function told(
+  { status, words }: Outcome,
+  header: Header,
+  { command, print }: Pick<Telling, 'command' | 'print'>,
+): number {
+  const questions = (header.current as Question[]).map(({ key, prompt }) => ({ key, message: prompt.message }));
+  if (command.json) {
+    const state = conditionOf(header);
+    print.line(JSON.stringify({ id: header.id, done: status === 0, state, message: words, questions }, undefined, 2));
+  } else if (status === 0) print.line(words);
+  else print.problem(words);
+  return status;
+}
+
+/** Undefined while it is still to be done. */
+function toOutcome(stored: StoredSession, asked: Asked, action: string): Outcome | undefined {
+  const { header } = stored;
+  if (header.rev === asked.header.rev) return undefined;
+  if (isEnded(header)) return ofEnded(header, action);
+  if (action === 'cancel') return undefined;
+  if (header.handed) return undefined;
+  const parked = whyParked(header);
+  if (parked !== undefined) return { status: 1, words: `It is parked: ${shownText(parked)}` };
+  if (action === 'retry') return endingOf(header) ? undefined : { status: 0, words: whereNow(header) };
+  return ofAnswers(stored, asked);
+}
+
+function ofEnded({ state, reason, notUndone }: Header, action: string): Outcome {
+  const why = reason === undefined ? '' : ` (${shownText(reason)})`;
+  if (notUndone?.length) {
+    return {
+      status: 1,
+      words: `It has ended${why}, but was not undone: ${shownText(notUndone.join(', '))}. Do that by hand.`,
+    };
+  }
+  if (action === 'cancel' && state !== 'cancelled') return { status: 1, words: `It ended before: ${state}${why}.` };
+  return {
+    status: state === 'error' ? 1 : 0,
+    words: state === 'error' ? `It has failed${why}.` : `It is ${state}${why}.`,
+  };
+}
+
+function ofAnswers({ header, entries }: StoredSession, { keys }: Asked): Outcome {
+  const refused = entries.findLast((entry) => entry.t === 'rej' && keys.includes(toPromptId(entry.k, entry.a)));
+  if (refused?.t === 'rej') return { status: 1, words: `Not accepted: ${refused.k}: ${shownText(refused.why)}.` };
+  if (keys.every((key) => entries.some((entry) => isAnswerTo(entry, key))))
+    return { status: 0, words: whereNow(header) };
+  return { status: 1, words: 'It was not taken: the question did not wait any more.' };
+}
+
+function isAnswerTo(entry: Entry, promptId: string): boolean {
+  return entry.t === 'ans' && toPromptId(entry.k, entry.a) === promptId && entry.meta?.['operator'] !== undefined;
+}
+
+function whereNow(header: Header): string {
+  const [question] = header.current as Question[];
+  if (!question) return 'Done. It is at work now.';
+  return `Done. It asks ${question.key} now: ${shownText(question.prompt.message)}`;
+}
+
+async function whyNot(outside: Outside, id: string): Promise<string> {
+  const listed = await listedOne(outside, id);
+  const look = `Look with: ${program()} flows show ${id}`;
+  if (!listed) return `It is gone. ${look}`;
+  const { header } = listed;
+  const tries = endingOf(header)?.tries ?? 0;
+  if (tries > 0) return `It is being ended; some effects could not be undone yet, after ${tries} tries. ${look}`;
+  if (heldUntil(listed, outside) !== undefined)
+    return `A server is at work in it, and goes on with this as soon as it can. ${look}`;
+  return `No server has taken it yet. It stays in the store and is done when one runs that serves ${shownText(header.tool)}; --code FILE does it here. ${look}`;
+}

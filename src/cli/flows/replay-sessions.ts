@@ -1,0 +1,86 @@
+// `parley flows replay --against FILE`: what new code would make of the open sessions of a store. Nothing is written, and no step is run.
+import { eachSession, toShortId } from '../../flow/outside/listing.ts';
+import { ReplayFile } from '../../flow/outside/replay-file.ts';
+import { isHeldShut, withHeld } from '../../flow/session/held-args.ts';
+import { toSetup } from '../../flow/session/setup.ts';
+import type { Setup } from '../../flow/session/setup.ts';
+import type { StoredSession } from '../../flow/store/store.ts';
+import { isEnded } from '../../flow/store/store.ts';
+import type { Printer, Style } from '../print.ts';
+import { toFilter } from './list-sessions.ts';
+import type { Telling } from './list-sessions.ts';
+import type { OpenStore } from './open-store.ts';
+import { shownText } from './words.ts';
+
+interface Replayed {
+  id: string;
+  flow: string;
+  verdict: 'ok' | 'changes' | 'parks' | 'fails' | 'missing' | 'sealed';
+  words: string;
+}
+
+const COLOURS: Record<Replayed['verdict'], Style> = {
+  ok: 'green',
+  changes: 'yellow',
+  parks: 'red',
+  fails: 'red',
+  missing: 'red',
+  sealed: 'red',
+};
+const GOOD: ReadonlySet<string> = new Set(['ok', 'changes']);
+const VERDICT = Math.max(...Object.keys(COLOURS).map(({ length }) => length));
+
+export async function replaySessions({ store, keys }: OpenStore, telling: Telling): Promise<number> {
+  const { command, print, clock } = telling;
+  const setup = toSetup({ store, keys });
+  const files: ReplayFile[] = [];
+  const counts = new Map<string, number>();
+  const all: Replayed[] = [];
+  try {
+    for (const file of command.against) files.push(await ReplayFile.open(file));
+    for await (const { header } of eachSession(store, toFilter(command, clock.now()))) {
+      const stored = await store.load(header.id);
+      if (!stored || isEnded(stored.header)) continue;
+      const replayed = await replay(files, setup, stored);
+      counts.set(replayed.verdict, (counts.get(replayed.verdict) ?? 0) + 1);
+      if (command.json) all.push(replayed);
+      else print.line(toLine(replayed, print));
+    }
+  } finally {
+    for (const file of files) await file[Symbol.asyncDispose]();
+  }
+  if (command.json) print.line(JSON.stringify(all, undefined, 2));
+  print.note(summaryOf(counts));
+  return [...counts.keys()].every((verdict) => GOOD.has(verdict)) ? 0 : 1;
+}
+
+async function replay(files: ReplayFile[], setup: Setup, stored: StoredSession): Promise<Replayed> {
+  const { id, tool: flow } = stored.header;
+  const file = files.find((one) => one.has(flow));
+  if (!file) {
+    const names = files.map(({ name }) => name).join(' or ');
+    return {
+      id,
+      flow,
+      verdict: 'missing',
+      words: `is not in ${names}; add its file with --against, or name the others with --flow`,
+    };
+  }
+  if (isHeldShut(setup, stored)) {
+    return { id, flow, verdict: 'sealed', words: 'has arguments that only its key can open: name it with --seal-key' };
+  }
+  const { kind: verdict, words } = await file.verdict(withHeld(setup, stored));
+  return { id, flow, verdict, words };
+}
+
+function toLine({ id, flow, verdict, words }: Replayed, print: Printer): string {
+  const word = print.style(COLOURS[verdict], verdict) + ' '.repeat(VERDICT - verdict.length);
+  return `${toShortId(id)}  ${word}  ${shownText(`${flow} ${words}`)}`;
+}
+
+function summaryOf(counts: ReadonlyMap<string, number>): string {
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return 'No session is open.';
+  const parts = [...counts].map(([verdict, count]) => `${count} ${verdict}`);
+  return `${total} ${total === 1 ? 'session' : 'sessions'}: ${parts.join(', ')}`;
+}

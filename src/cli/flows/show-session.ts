@@ -1,0 +1,169 @@
+// `parley flows show`: one session with its journal.
+import { fold } from '../../flow/fold.ts';
+import { endingOf } from '../../flow/journal.ts';
+import type { Header } from '../../flow/journal.ts';
+import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
+import { heldUntil } from '../../flow/outside/hand-over.ts';
+import type { Question } from '../../flow/question/question.ts';
+import { outcomeOf } from '../../flow/session/outcome.ts';
+import { toSetup } from '../../flow/session/setup.ts';
+import type { FlowStore, Listed, StoredSession } from '../../flow/store/store.ts';
+import { isEnded } from '../../flow/store/store.ts';
+import { COLOURS, toPlainSession } from './list-sessions.ts';
+import type { Telling } from './list-sessions.ts';
+import type { OpenStore } from './open-store.ts';
+import { toPlainEntry, toTimeline } from './timeline.ts';
+import type { Line } from './timeline.ts';
+import { fromNow, hidden, shownText, shownValue, toMoment } from './words.ts';
+
+export async function showSession({ store, keys }: OpenStore, listed: Listed, telling: Telling): Promise<number> {
+  const { command, print } = telling;
+  const { id } = listed.header;
+  const stored = await store.load(id);
+  if (!stored) throw new Error(`${id} has just been forgotten. It had ended.`);
+  const about = { ...listed, header: stored.header };
+  if (command.json) print.line(JSON.stringify(toPlain(about, { stored, store, keys }), undefined, 2));
+  else for (const line of toLines(about, stored, { ...telling, store, keys })) print.line(line);
+  return 0;
+}
+
+interface Reading {
+  store: FlowStore;
+  keys: string[] | undefined;
+}
+
+function toPlain(listed: Listed, { stored, store, keys }: Reading & { stored: StoredSession }): object {
+  const undo = toUndo(stored);
+  return {
+    ...toPlainSession(listed),
+    ...(undo && { undo }),
+    ...(isEnded(listed.header) && { outcome: hidden(toOutcome(listed.header, { store, keys }).outcome) }),
+    journal: stored.entries.map(toPlainEntry),
+  };
+}
+
+function toLines(listed: Listed, stored: StoredSession, telling: Telling & Reading): string[] {
+  const { print, clock } = telling;
+  const { header } = listed;
+  const condition = conditionOf(header);
+  const facts = toFacts(listed, stored, telling).map(
+    ([name, text]) => `  ${print.style('dim', name.padEnd(9))}  ${text}`,
+  );
+  const timeline = laidOut([...toTimeline(stored.entries), ...toOpen(header, clock.now())], process.stdout.columns);
+  return [
+    `${print.style('bold', shownText(header.tool))} ${header.id} is ${print.style(COLOURS[condition], condition)}`,
+    ...facts,
+    ...(timeline.length > 0 ? ['', ...timeline] : []),
+  ];
+}
+
+function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: Telling & Reading): [string, string][] {
+  const { header, dueAt } = listed;
+  const now = clock.now();
+  const moment = (at: number) => `${toMoment(at)}, ${fromNow(at, now)}`;
+  const held = heldUntil(listed, { clock });
+  const facts: [string, string | undefined][] = [
+    ['started', moment(header.createdAt)],
+    ['active', moment(header.lastActivityAt)],
+    ['expires', isEnded(header) ? undefined : moment(header.expiresAt)],
+    ['wakes up', dueAt === undefined ? undefined : moment(dueAt)],
+    [
+      'held',
+      held === undefined ? undefined : `by a process that is at work in it, ${fromNow(held, now)} at the longest`,
+    ],
+    ['owner', header.principal],
+    ['version', header.version],
+    ['journal', isEnded(header) ? 'gone, as it has ended' : journalWords(stored)],
+    ['parked', whyParked(header) && shownText(whyParked(header)!)],
+    ['reason', header.reason && shownText(header.reason)],
+    ['undo', undoWords(stored)],
+    ['handed', header.handed && `over by ${shownText(header.handed.by)}; no server has taken it yet`],
+    ['result', isEnded(header) ? resultWords(header, reading) : undefined],
+  ];
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+}
+
+function journalWords({ header, entries }: StoredSession): string {
+  return `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}, ${header.size ?? 0} bytes`;
+}
+
+const TIME = 8;
+
+/** In columns; what is longer than the terminal goes on under itself. */
+function laidOut(lines: Line[], width: number | undefined): string[] {
+  const wide = (index: number) => Math.max(0, ...lines.map((line) => (line.length === 1 ? 0 : line[index]!.length)));
+  const [whats, keys] = [wide(1), wide(2)];
+  return lines.flatMap((line) => {
+    if (line.length === 1) return [`  ${line[0]}`];
+    const [time, what, key, text] = line;
+    const head = `  ${time.padEnd(TIME)}  ${what.padEnd(whats)}  ${key.padEnd(keys)}  `;
+    const [first = '', ...rest] = wrapped(text, width === undefined ? Infinity : width - head.length);
+    return [`${head}${first}`.trimEnd(), ...rest.map((part) => `${' '.repeat(head.length)}${part}`)];
+  });
+}
+
+const NARROWEST = 20;
+
+function wrapped(text: string, width: number): string[] {
+  if (text.length <= width || width < NARROWEST) return [text];
+  const space = text.lastIndexOf(' ', width);
+  const at = space > width / 2 ? space : width;
+  return [text.slice(0, at), ...wrapped(text.slice(at).trimStart(), width)];
+}
+
+/** The questions that wait, as the last lines of the journal. */
+function toOpen({ current }: Header, now: number): Line[] {
+  return (current as Question[]).map(({ key, prompt, kind, complaint, until, by, secret }) => {
+    const notes = [
+      ...(secret ? ['a secret'] : kind === 'text' ? [] : [kind]),
+      ...(by ? ['a person’s own word'] : []),
+      ...(until === undefined ? [] : [`until ${fromNow(until, now)}`]),
+    ];
+    const words = `${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
+    return ['', 'asks', key, `${shownText(words)}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`];
+  });
+}
+
+interface Undo {
+  undone: string[];
+  left: string[];
+  tries: number;
+}
+
+/** Of one that is being ended. */
+function toUndo({ header, entries }: StoredSession): Undo | undefined {
+  const ending = endingOf(header);
+  if (!ending || entries.length === 0) return undefined;
+  const { intents, undone } = fold(entries);
+  const undoable = [...intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
+  const left = undoable.filter((key) => !undone.has(key));
+  return { undone: [...undone], left, tries: ending.tries ?? 0 };
+}
+
+function undoWords(stored: StoredSession): string | undefined {
+  const { notUndone } = stored.header;
+  if (notUndone?.length) return `failed for good: ${shownText(notUndone.join(', '))}; undo by hand`;
+  const undo = toUndo(stored);
+  if (!undo) return undefined;
+  const { undone, left, tries } = undo;
+  const parts = [
+    `left: ${left.join(', ') || 'nothing'}`,
+    ...(undone.length > 0 ? [`undone: ${undone.join(', ')}`] : []),
+    `${tries} tries so far`,
+  ];
+  return shownText(parts.join('; '));
+}
+
+function toOutcome(header: Header, { store, keys }: Reading): { outcome?: object | undefined; isSealed: boolean } {
+  if (header.outcome === undefined) return { isSealed: false };
+  const outcome = outcomeOf(toSetup({ store, keys }), header);
+  return { outcome, isSealed: outcome === undefined };
+}
+
+function resultWords(header: Header, reading: Reading): string | undefined {
+  const { outcome, isSealed } = toOutcome(header, reading);
+  if (isSealed) return 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
+  if (!outcome) return undefined;
+  const { result, failure } = outcome as { result?: unknown; failure?: { message: string } };
+  return failure ? shownText(failure.message) : shownValue(result);
+}

@@ -1,0 +1,117 @@
+// A journal as lines: when, what, which key, and what was said.
+import type { AnswerEntry, Entry, Source, Via } from '../../flow/journal.ts';
+import { isObject } from '../../protocol/message.ts';
+import { hidden, shownText, shownValue, toMoment } from './words.ts';
+
+/** A day, or what happened on it: time, word, key, and the rest. */
+export type Line = [day: string] | [time: string, what: string, key: string, text: string];
+
+const WHOSE: Record<Source, string> = {
+  human: 'the user',
+  ui: 'the user',
+  model: 'the model',
+  args: 'an argument',
+  default: 'the default',
+};
+
+const BY: Record<Via, string> = {
+  flow: 'MCP Flow',
+  elicit: 'a form',
+  mrtr: 'input_required',
+  task: 'a task',
+  app: 'an app',
+  page: 'the page',
+  relay: 'words',
+  args: 'arguments',
+  terminal: 'a terminal',
+};
+
+const UNANSWERED: Record<NonNullable<AnswerEntry['no']>, string> = {
+  declined: 'declined',
+  cancelled: 'called off',
+  timeout: 'not answered in time',
+  unavailable: 'nobody could be asked',
+};
+
+/** With the date where it is another one than on the line before. */
+export function toTimeline(entries: readonly Entry[]): Line[] {
+  const lines: Line[] = [];
+  let day = '';
+  for (const entry of entries) {
+    const [date, time] = toMoment(entry.ts).split(' ') as [string, string];
+    if (date !== day) lines.push([date]);
+    day = date;
+    lines.push([time, ...toWords(entry)]);
+  }
+  return lines;
+}
+
+function toWords(entry: Entry): [what: string, key: string, text: string] {
+  switch (entry.t) {
+    case 'start':
+      return ['start', '', toInput(entry.input)];
+    case 'ans':
+      return ['answer', entry.k, toAnswer(entry)];
+    case 'int':
+      return [
+        'begin',
+        entry.k,
+        entry.sleep ? 'sleeps' : `idempotency key ${entry.idem}${entry.undo ? ', can be undone' : ''}`,
+      ];
+    case 'step':
+      return [entry.e ? 'failed' : 'done', entry.k, toOutcome(entry)];
+    case 'undo':
+      return ['undone', entry.k, ''];
+    case 'cut':
+      return ['back', entry.k, 'to before this question'];
+    case 'edit':
+      return ['edit', entry.k, `→ ${shownValue(entry.v)} (${WHOSE[entry.src]})`];
+    case 'ver':
+      return ['version', entry.id, entry.on ? 'the new way' : 'the old way'];
+    case 'rej':
+      return ['refused', entry.k, shownText(entry.why)];
+    case 'end':
+      return ['end', '', shownText(entry.why)];
+    default: {
+      // Of a newer Parley.
+      const { t, ts: _, k = '', ...rest } = entry as { t: string; ts: number; k?: string };
+      return [shownText(t), k, shownValue(rest)];
+    }
+  }
+}
+
+/** For programs: without secrets, and without the seed of its randomness. */
+export function toPlainEntry(entry: Entry): object {
+  if (entry.t !== 'start') return hidden(entry);
+  const { seed: _, input, ...rest } = entry;
+  return { ...hidden(rest), input: withoutHeld(input) };
+}
+
+function toInput(input: unknown): string {
+  const clear = withoutHeld(input);
+  const isEmpty = isObject(clear) && Object.keys(clear).length === 0;
+  const sealed = isObject(input) && '$held' in input ? 'more arguments, sealed until they are asked for' : '';
+  return [isEmpty ? '' : shownValue(clear), sealed].filter((part) => part !== '').join(', and ');
+}
+
+function withoutHeld(input: unknown): unknown {
+  if (!isObject(input)) return hidden(input);
+  const { $held: _, ...clear } = input;
+  return hidden(clear);
+}
+
+function toAnswer({ q, v, no, src, via, meta, a, ty }: AnswerEntry): string {
+  const asked = q ? `${shownText(q.message)} → ` : '';
+  const given = no === undefined ? shownValue(v) : UNANSWERED[no];
+  const operator = meta?.['operator'];
+  const who = typeof operator === 'string' ? `operator ${shownText(operator)}` : WHOSE[src];
+  if (a === 0) return `${given} (${ty === '' ? 'an argument, before it was asked' : 'an argument'})`;
+  return `${asked}${given} (${who}, by ${BY[via]})`;
+}
+
+function toOutcome({ v, e, att }: Extract<Entry, { t: 'step' }>): string {
+  const tries = att > 1 ? ` (${att} tries)` : '';
+  return e
+    ? `${shownText(`${e.name}: ${e.message}`)}${tries}`
+    : `${v === undefined ? '' : `→ ${shownValue(v)}`}${tries}`;
+}

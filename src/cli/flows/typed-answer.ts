@@ -1,0 +1,42 @@
+// What was typed for a question, as what the question is for. What it is worth is found out by its rules.
+import type { Question } from '../../flow/question/question.ts';
+
+export function fromTyped({ kind, prompt }: Question, text: string): unknown {
+  const trimmed = text.trim();
+  switch (kind) {
+    case 'confirm':
+      return YES_NO[trimmed.toLowerCase()] ?? text;
+    case 'number':
+      return trimmed === '' || Number.isNaN(Number(trimmed)) ? text : Number(trimmed);
+    case 'choice':
+      return toChoice(prompt.choices, trimmed);
+    case 'choices':
+      return toList(text).map((one) => (typeof one === 'string' ? toChoice(prompt.choices, one) : one));
+    case 'form':
+    case 'custom':
+      return toJson(text);
+    default:
+      return text === '' ? undefined : text;
+  }
+}
+
+const YES_NO: Record<string, boolean> = { yes: true, y: true, true: true, no: false, n: false, false: false };
+
+/** By its value or by its label. */
+function toChoice(choices: Question['prompt']['choices'] = [], text: string): unknown {
+  const found = choices.find(({ value, label }) => String(value) === text || label === text);
+  return found ? found.value : text;
+}
+
+function toList(text: string): unknown[] {
+  const value = toJson(text);
+  return Array.isArray(value) ? value : text.split(',').map((one) => one.trim());
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,53 @@
+// The process in which open sessions are replayed against new code. No way out is open in it, and it knows no store: journals are sent to it
+// one by one, and it says what would become of each.
+import { whyNotImported } from '../../gateway/middleware/import-anew.ts';
+import type { AnyFlow } from '../define.ts';
+import type { Trespass } from '../explore/guard.ts';
+import { confine, loadConfined } from '../explore/load-confined.ts';
+import type { StoredSession } from '../store/store.ts';
+import { replayVerdict } from './replay-verdict.ts';
+import type { ReplayVerdict } from './replay-verdict.ts';
+
+export type ReplayReport =
+  /** Names of the flows in the file. */
+  { flows: string[] } | { verdict: ReplayVerdict } | { trespass: Trespass } | { failed: string };
+
+const send = process.send!.bind(process);
+const tell = (report: ReplayReport): void => void send(report);
+const [file = ''] = process.argv.slice(2);
+const sessions: StoredSession[] = [];
+let wake = (): void => {};
+
+process.on('uncaughtException', () => {});
+process.on('unhandledRejection', () => {});
+process.on('message', (stored: StoredSession) => {
+  sessions.push(stored);
+  wake();
+});
+const guard = await confine();
+const flows = await loaded();
+if (flows) for (;;) await answerNext(flows);
+
+async function loaded(): Promise<AnyFlow[] | undefined> {
+  try {
+    const found = await loadConfined(file);
+    if (guard.trespass) tell({ trespass: guard.trespass });
+    else tell({ flows: found.map(({ name }) => name) });
+    return found;
+  } catch (thrown) {
+    tell(guard.trespass ? { trespass: guard.trespass } : { failed: whyNotImported(thrown) });
+    return undefined;
+  }
+}
+
+async function answerNext(known: AnyFlow[]): Promise<void> {
+  const stored = sessions.shift();
+  if (!stored) return new Promise((resolve) => (wake = resolve));
+  try {
+    const flow = known.find(({ name }) => name === stored.header.tool)!;
+    const verdict = await replayVerdict(flow, stored);
+    tell(guard.trespass ? { trespass: guard.trespass } : { verdict });
+  } catch (thrown) {
+    tell({ failed: thrown instanceof Error ? thrown.message : String(thrown) });
+  }
+}

@@ -1,0 +1,234 @@
+// `parley flows` beside a running server, whose users play with the official client: in a SQLite file and in Redis.
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DESK_FLOWS, Desk } from '../helpers/flow-desk.ts';
+import { startRedis } from '../helpers/redis-server.ts';
+import type { RedisServer } from '../helpers/redis-server.ts';
+import { Terminal } from '../helpers/terminal.ts';
+import { MAIN } from '../helpers/built.ts';
+import { hasTool } from '../helpers/tools.ts';
+import { until } from '../helpers/until.ts';
+
+let redis: RedisServer | undefined;
+beforeAll(async () => {
+  if (hasTool('redis-server')) redis = await startRedis();
+});
+afterAll(async () => redis?.[Symbol.asyncDispose]());
+
+const PLACES: Record<string, () => string | undefined> = {
+  SQLite: () => undefined,
+  ...(hasTool('redis-server') && { Redis: () => redis!.url }),
+};
+
+describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its sessions in %s', (place) => {
+  test('sessions are listed, filtered, shown, answered and cancelled', async () => {
+    await using desk = new Desk(PLACES[place]!());
+    const server = await desk.serve();
+    const paying = await desk.call(server, 'order', ['Bread']);
+    const choosing = await desk.call(server, 'order', [], 'grace');
+    await desk.call(server, 'launch', [], 'grace');
+
+    const listed = await desk.flows(['ls']);
+    expect(listed).toMatchObject({ status: 0, stderr: '' });
+    expect(listed.stdout).toMatch(/^ID +FLOW +STATE +AGE +IDLE +ABOUT\n/);
+    expect(listed.stdout).toMatch(/order {3}waiting +\d+s +\d+s +ok: Pay for Bread-1\?\n/);
+    expect(listed.stdout).not.toContain('\u001B');
+    const [pay] = await desk.ids('--flow', 'order', '--principal', 'ada', '--newer', '1d', '--state', 'waiting');
+    const [choose, ...rest] = await desk.ids('--flow', 'order', '--principal', 'grace');
+    expect(rest).toEqual([]);
+    expect(await desk.ids('--older', '1h')).toEqual([]);
+    const few = await desk.flows(['ls', '--limit', '1']);
+    expect(few).toMatchObject({
+      stdout: expect.stringMatching(/^.*\n.*\n$/),
+      stderr: expect.stringContaining('1 of 3'),
+    });
+
+    const shown = await desk.flows(['show', pay!.slice(0, 16)]);
+    expect(shown.stdout).toContain(`order ${pay} is waiting`);
+    expect(shown.stdout).toContain('What \\u{1b}[31mdo you want? → "Bread" (the user, by a form)');
+    expect(shown.stdout).toMatch(/begin {3}reserve {2}idempotency key \S+, can be undone/);
+    expect(shown.stdout).toContain('→ {"room":"Bread-1","token":"(not shown)"}');
+    expect(shown.stdout).toContain('asks    ok       Pay for Bread-1? (confirm)');
+
+    expect(await desk.flows(['answer', pay!, 'maybe'])).toMatchObject({
+      status: 1,
+      stderr: 'parley: Not accepted: ok: Must be true or false.\n',
+    });
+    expect(await desk.flows(['answer', pay!, 'yes'])).toMatchObject({
+      status: 0,
+      stdout: 'Done. It asks note now: A note?\n',
+    });
+    await until('the form to be withdrawn', () => paying.asked.length === 3);
+    expect(paying.asked[2]).toBe('The question before was answered elsewhere.\nA note?');
+    expect(await desk.flows(['answer', pay!, 'none'])).toMatchObject({
+      status: 1,
+      stderr: 'parley: Not accepted: note: Say something.\n',
+    });
+    expect(await desk.flows(['answer', pay!, 'quickly'])).toMatchObject({ status: 0, stdout: 'It is completed.\n' });
+    expect(JSON.parse(await paying.text())).toEqual({ item: 'Bread', note: 'quickly' });
+
+    await desk.flows(['answer', choose!, 'Milk']);
+    const cancelled = await desk.flows(['cancel', choose!, '--reason', 'Wrong shop']);
+    expect(cancelled).toMatchObject({ status: 0, stdout: 'It is cancelled (Wrong shop).\n' });
+    expect(await choosing.text()).toBe('order was cancelled');
+    expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread', 'reserve Milk', 'release Milk']);
+    expect(await desk.ids('--state', 'ended')).toHaveLength(2);
+    expect((await desk.flows(['show', choose!])).stdout).toMatch(/is cancelled\n(.*\n)*.*reason +Wrong shop/);
+  });
+
+  test('a parked session is shown with its reason, and goes on after a fix', async () => {
+    await using desk = new Desk(PLACES[place]!() && `${PLACES[place]!()}/1`);
+    const first = await desk.serve('1');
+    await desk.call(first, 'order', ['Bread', true]);
+    const [id] = await desk.ids();
+    await first.stop();
+    const second = await desk.serve('2');
+    const refused = await desk.flows(['answer', id!, 'quickly']);
+    const reason =
+      'the effect charge has begun before and is not asked for any more, and charge-card would be done instead';
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(reason) });
+    const parked = await desk.flows(['ls', '--state', 'parked']);
+    expect(parked.stdout).toContain('parked');
+    expect((await desk.flows(['show', id!])).stdout).toContain(
+      `parked     order has changed under an open session: ${reason}`,
+    );
+    expect(await desk.flows(['retry', id!])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('It is parked'),
+    });
+    await second.stop();
+    await desk.serve('1');
+    expect(await desk.flows(['retry', id!])).toMatchObject({ status: 0, stdout: 'Done. It asks note now: A note?\n' });
+    expect(await desk.flows(['answer', id!, 'quickly'])).toMatchObject({ status: 0, stdout: 'It is completed.\n' });
+    expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread']);
+  });
+});
+
+describe('without a server', () => {
+  test('what is asked for waits in the store, or is done here by the code', async () => {
+    await using desk = new Desk();
+    const server = await desk.serve();
+    await desk.call(server, 'order', ['Bread']);
+    const [id] = await desk.ids();
+    await server.stop();
+    const waiting = await desk.flows(['answer', id!, 'no', '--wait', '1']);
+    expect(waiting).toMatchObject({ status: 1, stderr: expect.stringContaining('No server has taken it yet') });
+    expect((await desk.flows(['show', id!])).stdout).toMatch(/handed +over by \S+; no server has taken it yet/);
+    const other = desk.home.write('other.mjs', 'export const a = 1;');
+    const none = await desk.flows(['answer', id!, 'yes', '--code', other]);
+    expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('exports no flow order') });
+    const here = await desk.flows(['answer', id!, 'yes', '--code', DESK_FLOWS]);
+    expect(here).toMatchObject({ status: 0, stdout: 'Done. It asks note now: A note?\n' });
+    const cancelled = await desk.flows(['cancel', id!, '--code', DESK_FLOWS]);
+    expect(cancelled).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^It is cancelled \(Cancelled by \S+\)\.\n$/),
+    });
+    expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread', 'release Bread']);
+  });
+
+  test('a session with secrets is gone on with only by who has the key', async () => {
+    await using desk = new Desk(undefined, { SEAL_KEY: 'the key of the server' });
+    const code = desk.home.write(
+      'code.mjs',
+      `import { createSqliteStore } from 'mcp-parley/flow';
+export * from ${JSON.stringify(DESK_FLOWS)};
+const store = await createSqliteStore({ path: ${JSON.stringify(desk.store.slice('sqlite:'.length))} });
+export const options = { store, keys: [process.env.SEAL_KEY] };
+`,
+    );
+    const { serving, id } = await signedIn(desk);
+    expect((await desk.flows(['show', id])).stdout).toContain('Password? → "(secret)"');
+    expect((await desk.flows(['show', id, '--json'])).stdout).not.toMatch(/\$secret|hunter2|"seed"/);
+    await serving.stop();
+    const shut = await desk.flows(['answer', id, 'x', '--code', DESK_FLOWS]);
+    expect(shut).toMatchObject({ status: 1, stderr: expect.stringContaining('the secret password cannot be opened') });
+    const wrong = await desk.flows(['answer', id, 'x', '--code', DESK_FLOWS, '--seal-key', 'LEDGER']);
+    expect(wrong.stderr).toContain('cannot be opened with these keys');
+    const { status, stdout } = await desk.home.run(['flows', 'answer', id, 'x', '--code', code], '', {
+      LEDGER: 'x',
+      SEAL_KEY: 'the key of the server',
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'It is completed.\n' });
+  });
+});
+
+/** Signed in over MCP Flow, since a form of the client is not asked for a secret. */
+async function signedIn(desk: Desk) {
+  const { socketWire } = await import('../helpers/line-wire.ts');
+  const serving = await desk.serve();
+  const { wire, socket } = await socketWire(serving.port, { 'x-user': 'ada' });
+  await wire.initialize();
+  const { result } = await wire.request('interaction.start', { toolName: 'login' });
+  const id = String(result!['sessionId']);
+  for (const [promptId, value] of [
+    ['name~1', 'Ada'],
+    ['password~1', 'hunter2'],
+  ]) {
+    await wire.request('interaction.respond', { sessionId: id, promptId, response: { value } });
+  }
+  await until('the next question', async () => (await desk.flows(['show', id])).stdout.includes('More, Ada?'));
+  socket.terminate();
+  return { serving, id };
+}
+
+describe('says what is wrong', () => {
+  test('with ids, stores and keys', async () => {
+    await using desk = new Desk(undefined, { FILE_KEY: 'a key of some length' });
+    const { home } = desk;
+    const missing = await desk.flows(['ls']);
+    expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining('flows.db is not there') });
+    expect(existsSync(desk.store.slice('sqlite:'.length))).toBe(false);
+    const server = await desk.serve();
+    const key = ['--file-key', 'FILE_KEY'];
+    expect(await desk.flows(['ls', ...key])).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: 'There are no sessions in this store.\n',
+    });
+    await desk.call(server, 'order');
+    await desk.call(server, 'order');
+    expect(await desk.flows(['ls'])).toMatchObject({ status: 1, stderr: expect.stringContaining('give its key') });
+    const wrong = await desk.flows(['ls', ...key], { FILE_KEY: 'another key of some length' });
+    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('does not open with this key') });
+    const unset = await desk.flows(['ls', '--file-key', 'NOT_SET']);
+    expect(unset).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('NOT_SET, which should have a key, is not set'),
+    });
+    expect(await desk.flows(['show', 'nobody', ...key])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('no session has the id nobody'),
+    });
+    expect(await desk.flows(['show', 'session_', ...key])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('the beginning of several ids: session_'),
+    });
+    const none = await home.run(['flows', 'ls']);
+    expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('no store was named') });
+    const odd = await home.run(['flows', 'ls', '--store', 'mysql://root:pass@x']);
+    expect(odd).toMatchObject({ status: 1, stderr: expect.stringContaining('write sqlite:FILE') });
+    expect(odd.stderr).not.toContain('pass');
+    const away = await home.run(['flows', 'ls', '--store', 'redis://127.0.0.1:1']);
+    expect(away).toMatchObject({ status: 1, stderr: expect.stringContaining('does not answer') });
+  });
+
+  test('where a person’s own word is wanted, which a command line is not', async () => {
+    await using desk = new Desk();
+    const asker = await desk.call(await desk.serve(), 'launch');
+    const [id] = await desk.ids();
+    const refused = await desk.flows(['answer', id!, 'yes']);
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('wants a person’s own word') });
+    expect(await desk.flows(['answer', id!])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('nobody can type here'),
+    });
+    const { PATH } = process.env;
+    const line = `${process.execPath} ${MAIN} flows answer ${id} --store ${desk.store}`;
+    await using terminal = new Terminal(line, { PATH, HOME: desk.folder });
+    await terminal.sees('Launch it?');
+    await terminal.types('y', 'It is completed');
+    expect(await terminal.status()).toBe(0);
+    expect(await asker.text()).toBe('Launched');
+  });
+});

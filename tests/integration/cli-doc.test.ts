@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT, read } from '../helpers/files.ts';
 import { SPECS } from '../../src/cli/command-specs.ts';
+import { writeDocStore } from '../helpers/doc-store.ts';
 import { Home } from '../helpers/parley.ts';
 import type { Parley } from '../helpers/parley.ts';
 
@@ -15,11 +16,15 @@ const blocks = [...read(PAGE).matchAll(BLOCK)].map(([, line, text]) => ({ line: 
 const aggregate = new Home(join(ROOT, 'examples', 'aggregate'));
 const demo = new Home();
 const broken = new Home();
+const keeping = new Home();
 let gateways: Parley[] = [];
 
 /** Where a command is run, and what is typed, when it is not the gateway of the example. */
 const ELSEWHERE: Record<string, { home: Home; input?: string }> = {
   'parley check broken.jsonc': { home: broken },
+  'parley flows ls --store sqlite:flows.db': { home: keeping },
+  'parley flows show 8xkqLm2p --store sqlite:flows.db': { home: keeping },
+  'parley flows replay --against pay.mjs --store sqlite:flows.db': { home: keeping },
   'parley call book_table --arg people=2': { home: demo, input: 'Ada\n2\n' },
   'parley read demo://about': { home: demo },
   'parley prompt plan_evening --arg city=Oslo': { home: demo },
@@ -30,6 +35,7 @@ beforeAll(async () => {
     'broken.jsonc',
     '{\n  "mcpServers": {\n    "files": { "comand": "npx" },\n    "web": { "url": "example.com" }\n  }\n}\n',
   );
+  await writeDocStore(keeping);
   gateways = [aggregate.start(['serve', '--port', '0']), demo.start(['demo', '--port', '0'])];
   for (const gateway of gateways) await gateway.url();
   await aggregate.run(['ls']); // its servers start when somebody asks
@@ -37,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
-  for (const home of [aggregate, demo, broken]) home[Symbol.dispose]();
+  for (const home of [aggregate, demo, broken, keeping]) home[Symbol.dispose]();
 });
 
 it('shows every command', () => {
@@ -58,6 +64,11 @@ function settled(output: string): string {
   return output
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8470')
     .replaceAll(/process \d+, up \d+ \w+/g, 'process 4711, up 12 min')
+    .replaceAll(/\d{4}-\d\d-\d\d(?= |\n)/g, '2026-11-16')
+    .replaceAll(/\d\d:\d\d:\d\d/g, '09:31:02')
+    .replaceAll(/(version|owner|idempotency key)( +)(?=\S*[\w-]{11})\S+(?=,|\n)/g, '$1$2…')
+    .replaceAll(/, in \d+\w/g, ', in 23h')
+    .replaceAll(/\b1\dm\b/g, '12m')
     .replaceAll(ROOT, '/path/to/parley');
 }
 

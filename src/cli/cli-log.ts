@@ -27,6 +27,8 @@ export function inLog(print: Printer, err: LogOutput = process.stderr): Printer 
   return {
     ...print,
     note: (text) => log.info({ message: text }, 'notice'),
+    news: (text) => log.info({ message: text }, 'notice'),
+    warning: (text) => log.warn({ message: text }, 'notice'),
     problem: (text) => log.warn({ message: text }, 'notice'),
   };
 }

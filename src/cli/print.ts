@@ -14,6 +14,10 @@ export interface Printer {
   content(data: string | Uint8Array): void;
   /** Something to know beside the result, on stderr. */
   note(text: string): void;
+  /** The same, of something that is not as it should be. */
+  warning(text: string): void;
+  /** What this program has done by itself, in its own name. */
+  news(text: string): void;
   problem(text: string): void;
   /** The text in this style, or as it is; for one of the above, which alone can show it. */
   style(style: Style, text: string): string;
@@ -43,6 +47,8 @@ export function createPrinter(options: PrinterOptions = {}): Printer {
     line: (text = '') => void out.write(`${toPrinted(text)}\n`),
     content: (data) => void out.write(out.isTTY ? toHarmless(data) : data),
     note: (text) => void err.write(`${toPrinted(text)}\n`),
+    warning: (text) => void err.write(`${toPrinted(text)}\n`),
+    news: (text) => void err.write(`parley: ${toPrinted(text)}\n`),
     problem: (text) => void err.write(`parley: ${toPrinted(text)}\n`),
     style(style, text) {
       if (!isColoured) return text;

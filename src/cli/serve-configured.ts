@@ -4,6 +4,8 @@ import { applyConfig } from '../config/apply.ts';
 import type { GatewayUpdate, UpdatableGateway } from '../config/apply.ts';
 import { buildGateway, buildListens } from '../config/build.ts';
 import type { LoadOptions } from '../config/load.ts';
+import { toLine } from '../config/problems.ts';
+import type { Problem } from '../config/problems.ts';
 import { watchConfig } from '../config/reload.ts';
 import type { ConfigChange } from '../config/reload.ts';
 import type { BuiltSteps, StepOptions } from '../config/steps.ts';
@@ -16,7 +18,7 @@ import type { Own } from './commands/serve.ts';
 import { CallLines } from './call-lines.ts';
 import { createCliLog, inLog } from './cli-log.ts';
 import type { ServeCommand } from './command.ts';
-import { problemLines, shown } from './configured.ts';
+import { shown } from './configured.ts';
 import type { Configured } from './configured.ts';
 import { program } from './first/program.ts';
 import { onStderr } from './print.ts';
@@ -32,13 +34,11 @@ export interface Serving extends Configured {
   /** Of the gateway (shared/via.ts). */
   id: string;
   own: Own;
-  /** What is doubtful about the file. */
-  warnings: readonly string[];
 }
 
 export async function serveConfigured(command: ServeCommand, found: Serving, print: Printer): Promise<number> {
   const notices = inLog(print);
-  for (const line of found.warnings) notices.note(line);
+  tellProblems(found, notices);
   const log = createCliLog(command.log ?? found.config.log.level);
   // A step that is loaded anew may show other lists: clients are told to look again.
   const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
@@ -136,12 +136,12 @@ function follow({ found, own, share }: Followed, { gateway, steps, making, print
     share,
     async onChange(change) {
       const { previous, next, loaded } = change;
-      for (const line of problemLines(loaded)) print.note(line);
+      tellProblems(loaded, print);
       running = await applyConfig(gateway, { previous, next, steps: running }, making);
-      for (const line of told(change)) print.problem(line);
+      for (const line of told(change)) print.news(line);
     },
     onProblems(problems) {
-      for (const line of problemLines({ path: found.path, problems })) print.note(line);
+      tellProblems({ path: found.path, problems }, print);
       print.problem(`${shown(found.path)} has changed and cannot be used; what ran before runs on.`);
     },
   });
@@ -151,6 +151,14 @@ function follow({ found, own, share }: Followed, { gateway, steps, making, print
       running.close();
     },
   };
+}
+
+function tellProblems({ path, problems }: { path: string | undefined; problems: Problem[] }, print: Printer): void {
+  for (const problem of problems) {
+    const line = toLine(problem, shown(path));
+    if (problem.level === 'note') print.note(line);
+    else print.warning(line);
+  }
 }
 
 function told({ difference, loaded }: ConfigChange): string[] {

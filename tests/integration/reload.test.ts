@@ -61,6 +61,24 @@ describe('a configuration that changes', () => {
     expect(await ask(url, 'two__pid')).toBe(two);
   });
 
+  test('is logged as news where it is used, and as a warning where it cannot be', async () => {
+    using home = new Home();
+    const write = (servers: object) => home.write('parley.config.json', { servers });
+    write({ one: bridged });
+    await using gateway = home.start(['serve', '--port', '0']);
+    await gateway.url();
+    const levelOf = async (words: string): Promise<unknown> => {
+      await gateway.says(words);
+      const line = gateway.stderr.split('\n').find((one) => one.includes(words))!;
+      return (JSON.parse(line) as { level?: unknown }).level;
+    };
+    write({ one: bridged, two: bridged });
+    expect(await levelOf('has changed: started two.')).toBe('info');
+    write({ one: { comand: 'x' } });
+    expect(await levelOf('unknown key')).toBe('warn');
+    expect(await levelOf('has changed and cannot be used')).toBe('warn');
+  });
+
   test('gives other names at once; qualified ones lead to their tools by either rule', async () => {
     using home = new Home();
     const rest = { servers: { one: bridged, two: bridged }, ask: { channels: [] } };

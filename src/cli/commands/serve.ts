@@ -18,8 +18,7 @@ export interface Own {
 
 export async function serve(command: ServeCommand, print: Printer): Promise<number> {
   const own: Own = { opened: undefined };
-  const warnings: string[] = [];
-  const onWarning = (line: string): void => void warnings.push(line);
+  const onWarning = (): void => {}; // told as soon as there is a log
   const found = configured(command.config, print, { own: ownAddress(command, own), share: command.share, onWarning });
   if (!found) return 1;
   const id = gatewayId(found.path);
@@ -29,7 +28,7 @@ export async function serve(command: ServeCommand, print: Printer): Promise<numb
     return 1;
   }
   startNeeded(command, found.config, id);
-  return (await import('../serve-configured.ts')).serveConfigured(command, { ...found, id, own, warnings }, print);
+  return (await import('../serve-configured.ts')).serveConfigured(command, { ...found, id, own }, print);
 }
 
 /** What the command line says counts more than what the file says; what was opened counts most. */

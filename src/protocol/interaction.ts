@@ -3,11 +3,22 @@
 import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from './message.ts';
 import { isObject, present } from './message.ts';
+import { toInvalid } from './params.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
 /** In `_meta` of `interaction.start`: an id that the client makes, so that a start that is sent again is the same session. */
 export const START_ID = 'mcp-parley/start-id';
+
+export function readStartId({ _meta: meta }: JsonObject): string | undefined {
+  const startId = isObject(meta) ? meta[START_ID] : undefined;
+  if (startId === undefined) return undefined;
+  if (typeof startId === 'string' && startId.length >= 16 && startId.length <= 200) return startId;
+  throw toInvalid(
+    `_meta["${START_ID}"]`,
+    'Must be a text of 16 to 200 characters that nobody else has, such as a UUID',
+  );
+}
 
 /** Whether a request or notification is about an interactive session, whoever sends it. */
 export function isInteraction(method: string): boolean {

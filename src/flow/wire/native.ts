@@ -4,7 +4,7 @@
 // 1. Each question is delivered once: with the answer to `start`, by a request, or in `next`.
 // 2. A session is told of to the client that last did something with it.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { START_ID } from '../../protocol/interaction.ts';
+import { readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
@@ -223,16 +223,6 @@ function readAbout(response: JsonObject): Pick<GivenAnswer, 'at' | 'meta'> {
   }
   const meta = readOptionalObject(response, 'metadata', 'response.metadata');
   return { ...(at !== undefined && { at }), ...(meta && Object.keys(meta).length > 0 && { meta }) };
-}
-
-function readStartId({ _meta: meta }: JsonObject): string | undefined {
-  const startId = isObject(meta) ? meta[START_ID] : undefined;
-  if (startId === undefined) return undefined;
-  if (typeof startId === 'string' && startId.length >= 16 && startId.length <= 200) return startId;
-  throw toInvalid(
-    `_meta["${START_ID}"]`,
-    'Must be a text of 16 to 200 characters that nobody else has, such as a UUID',
-  );
 }
 
 function withToken(result: JsonObject, token: string | undefined): JsonObject {

@@ -99,7 +99,9 @@ export class FlowSessions {
     if (session.player.tell) return this.#tell(session, told, signal);
     session.kept = told;
     session.onKept?.();
-    return toAcknowledged(told.method, told.params);
+    if (!isEnd(told)) return toAcknowledged(told.method, told.params);
+    // It comes along with an answer, which may be lost: whoever keeps it goes on keeping it.
+    throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'an acknowledgement of the end' });
   }
 
   /** Whose session it is; undefined when it is nobody's. */

@@ -4,22 +4,25 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { FLOW_VERSION, flowOf, isInteraction, withCalls } from '../../protocol/interaction.ts';
+import { FLOW_VERSION, flowOf, isInteraction, readStartId, withCalls } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject, readString, toInvalid } from '../../protocol/params.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Target, Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
+import { canonicalJson } from '../../shared/canonical.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { lateCrypto } from '../../shared/late-crypto.ts';
 import type { Log } from '../../shared/log.ts';
 import { answerPlayed } from './answer-played.ts';
 import { CalledExchange } from './called-exchange.ts';
 import { FlowSessions } from './flow-sessions.ts';
-import type { Player } from './flow-sessions.ts';
+import type { Player, Told } from './flow-sessions.ts';
 import type { PlayedCall } from './played-call.ts';
 import { PlayedCalls } from './played-calls.ts';
+import type { NewCall, Start } from './played-calls.ts';
 import { PlayedExchange } from './played-exchange.ts';
 import { toFailure, toOutcome } from './to-outcome.ts';
 
@@ -103,15 +106,26 @@ export class FlowTarget extends DelegatedTarget {
   #begin(exchange: Exchange): JsonObject {
     const { params, client } = exchange;
     const args = readOptionalObject(params, 'initialParams') ?? {};
-    const call = this.#session(readString(params, 'toolName'), client, readTimeout(params));
+    const tool = readString(params, 'toolName');
+    const start = toStart(params, [tool, args]);
+    const before = start && this.#calls.startedAs(start, client.principal);
+    if (before) return this.#startedAgain(before);
+    const call = this.#session({ tool, timeoutMs: readTimeout(params), start }, client);
     setImmediate(() => void this.#play(new PlayedExchange(exchange, args, call, this.#watchers.get(client)), call));
     return { sessionId: call.options.id, state: 'idle' };
   }
 
-  #session(tool: string, { principal }: ClientView, timeoutMs?: number): PlayedCall {
+  #startedAgain(call: PlayedCall): JsonObject {
+    const initialPrompt = call.again();
+    return { sessionId: call.options.id, state: 'idle', ...(initialPrompt && { initialPrompt }) };
+  }
+
+  #session(about: Pick<NewCall, 'tool' | 'timeoutMs' | 'start'>, { principal }: ClientView): PlayedCall {
     const call: PlayedCall = this.#calls.begin({
-      ...{ tool, principal, timeoutMs },
-      tell: (told) => void this.#sessions.put(told).catch((error: unknown) => this.#untold(error)),
+      ...about,
+      principal,
+      tell: (told) => void this.#tell(told, call),
+      expired: () => this.#expire(call),
       warn: (remainingMs) => this.#warn(call, remainingMs),
     });
     call.signal.addEventListener('abort', () => this.#sessions.forget(call.options.id));
@@ -122,7 +136,7 @@ export class FlowTarget extends DelegatedTarget {
   async #call(exchange: Exchange): Promise<ResultObject> {
     const { client, params } = exchange;
     const called = new CalledExchange(exchange, () => {
-      const call = this.#session(String(params.name), client);
+      const call = this.#session({ tool: String(params.name), timeoutMs: undefined }, client);
       void this.#sessions.start(this.#playerFor(client), async () => ({ sessionId: call.options.id }));
       return call;
     });
@@ -163,14 +177,29 @@ export class FlowTarget extends DelegatedTarget {
     return { client, tell: watcher?.ask && ((told, signal) => watcher.ask!(told, signal)) };
   }
 
-  #warn({ options: { id: sessionId }, expiresAt }: PlayedCall, remainingMs: number): void {
-    const client = this.#sessions.playerOf(sessionId)?.client;
-    const watcher = client && this.#watchers.get(client);
-    watcher?.notify?.('interaction.timeoutWarning', { sessionId, expiresAt, remainingMs });
+  async #tell(told: Told, call: PlayedCall): Promise<void> {
+    try {
+      await this.#sessions.put(told);
+      if (told.method === 'interaction.complete') call.acknowledge();
+    } catch (error) {
+      this.#options.log.debug({ error }, 'flow.untold');
+    }
   }
 
-  #untold(error: unknown): void {
-    this.#options.log.debug({ error }, 'flow.untold');
+  #warn(call: PlayedCall, remainingMs: number): void {
+    this.#notify(call, 'interaction.timeoutWarning', { expiresAt: call.expiresAt, remainingMs });
+  }
+
+  #expire(call: PlayedCall): void {
+    const { code: name, message } = new GatewayError('FLOW_SESSION_EXPIRED', { sessionId: call.options.id });
+    const result = { success: false, error: { name, message } };
+    this.#notify(call, 'interaction.ended', { result, summary: message });
+  }
+
+  #notify({ options: { id: sessionId } }: PlayedCall, method: string, params: JsonObject): void {
+    const client = this.#sessions.playerOf(sessionId)?.client;
+    const watcher = client && this.#watchers.get(client);
+    watcher?.notify?.(method, { sessionId, ...params });
   }
 
   #leave(client: ClientView): void {
@@ -187,6 +216,12 @@ export class FlowTarget extends DelegatedTarget {
 function end(call: PlayedCall, answer: JsonObject): void {
   const { result, summary } = toOutcome(answer);
   call.complete(result, summary);
+}
+
+function toStart(params: JsonObject, what: unknown): Start | undefined {
+  const id = readStartId(params);
+  if (id === undefined) return undefined;
+  return { id, what: lateCrypto().createHash('sha256').update(canonicalJson(what)).digest('base64url') };
 }
 
 function readTimeout({ timeout }: JsonObject): number | undefined {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock, settled } from '../middleware/fake-exchange.contract.ts';
 import type { Told } from './flow-sessions.ts';
+import { KeptOutcomes } from './kept-outcomes.ts';
 import { PlayedCall } from './played-call.ts';
 
 const question = { method: 'elicitation/create', params: { message: 'Sure?' } };
@@ -10,8 +11,10 @@ function setUp() {
   const clock = new FakeClock();
   const told: string[] = [];
   const tell = ({ method }: Told) => void told.push(method);
-  const options = { id: 's', tool: 't', principal: 'ada', timeoutMs, clock, tell, warn: () => {}, onEnd: () => {} };
-  return { clock, told, call: new PlayedCall(options) };
+  const about = { id: 's', tool: 't', principal: 'ada', timeoutMs, outcomes: new KeptOutcomes() };
+  const idle = { warn: () => {}, onEnd: () => {} };
+  const call = new PlayedCall({ ...about, ...idle, clock, tell, expired: () => void told.push('expired') });
+  return { clock, told, call };
 }
 
 describe('a call that has come to its end', () => {

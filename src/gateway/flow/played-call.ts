@@ -1,15 +1,19 @@
 // A tool that is called for a client that speaks MCP Flow: the session it sees while the call runs. The call lives here and now, so
 // the session ends with the gateway, with its client, and when nobody answers in time.
-// 1. States and refusals are those of the Flow document; once it has ended nothing of what was asked and answered is kept.
+// 1. States and refusals are those of the Flow document; once it has ended nothing of what was asked and answered is kept, but for how it ended,
+//    until its client has acknowledged that.
 // 2. `tell` is called for every prompt and, once, for the end.
 import type { JsonObject } from '../../protocol/message.ts';
 import { present } from '../../protocol/message.ts';
 import type { Ask, Progress } from '../../protocol/exchange.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { canonicalJson } from '../../shared/canonical.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { lateCrypto } from '../../shared/late-crypto.ts';
 import { AskedSession } from './asked-session.ts';
 import type { Given } from './asked-session.ts';
 import type { Told } from './flow-sessions.ts';
+import type { KeptOutcomes } from './kept-outcomes.ts';
 
 export type State = 'idle' | 'active' | 'waiting_user' | 'processing' | 'completed' | 'cancelled' | 'error';
 
@@ -20,6 +24,10 @@ export interface PlayedCallOptions {
   timeoutMs: number;
   clock: Clock;
   tell: (told: Told) => void;
+  /** Where it is kept how it ended. */
+  outcomes: KeptOutcomes;
+  /** Its time is over. */
+  expired: () => void;
   /** There is not much time left. */
   warn: (remainingMs: number) => void;
   /** Nothing more will become of it. */
@@ -38,6 +46,8 @@ export class PlayedCall {
   #asked: AskedSession;
   #state: State = 'idle';
   #isExpired = false;
+  /** Fingerprint of the last answer that was taken. */
+  #answered: string | undefined;
   #lastActivityAt: number;
   #step: JsonObject | undefined;
   #stopTimers = (): void => {};
@@ -80,10 +90,13 @@ export class PlayedCall {
 
   respond(given: Given, promptId: string | undefined): JsonObject {
     this.check();
+    if (this.#isAgain(given, promptId)) return { accepted: true, validation: { valid: true } };
     if (this.#state !== 'waiting_user') throw this.#wrongState('no prompt is open');
     this.touch();
+    const answered = toFingerprint(given, promptId ?? this.#asked.current?.promptId);
     const refused = this.#asked.respond(given, promptId, this.options.clock.now());
     if (refused) return { accepted: false, validation: { valid: false, ...refused } };
+    this.#answered = answered;
     if (!this.#asked.current) this.#state = 'processing';
     return { accepted: true, validation: { valid: true } };
   }
@@ -99,14 +112,27 @@ export class PlayedCall {
   complete(result: JsonObject, summary: string | undefined): void {
     if (this.hasEnded) return;
     this.#end(result.success === false ? 'error' : 'completed');
-    const { id: sessionId } = this.options;
-    const params = { sessionId, result, ...(summary !== undefined && { summary }) };
-    this.options.tell({ method: 'interaction.complete', params });
+    const { id: sessionId, outcomes } = this.options;
+    const outcome = { result, ...(summary !== undefined && { summary }) };
+    outcomes.keep(sessionId, outcome);
+    this.#tellEnd(outcome);
+  }
+
+  /** Where it stands, for a client that has sent its start again. */
+  again(): JsonObject | undefined {
+    const outcome = this.options.outcomes.get(this.options.id);
+    if (outcome) this.#tellEnd(outcome);
+    return this.#asked.current;
+  }
+
+  /** Its client knows how it ended. */
+  acknowledge(): void {
+    this.options.outcomes.forget(this.options.id);
   }
 
   view(): JsonObject {
     if (this.#isExpired) this.check();
-    const { id: sessionId, tool: toolName } = this.options;
+    const { id: sessionId, tool: toolName, outcomes } = this.options;
     const { history, data, current } = this.#asked;
     const times = { createdAt: this.#createdAt, lastActivityAt: this.#lastActivityAt, expiresAt: this.expiresAt };
     return {
@@ -116,6 +142,7 @@ export class PlayedCall {
       history: history.map((turn) => ({ ...turn })),
       ...(current && { currentPrompt: current }),
       accumulatedData: data,
+      ...outcomes.get(sessionId),
     };
   }
 
@@ -143,8 +170,23 @@ export class PlayedCall {
   #onTime(): void {
     if (this.#state !== 'waiting_user') return this.touch();
     this.#isExpired = true;
+    this.options.expired();
     this.#end('error');
     this.#controller.abort();
+  }
+
+  /** The same answer to the same prompt, of a client that did not hear what became of it. */
+  #isAgain(given: Given, promptId: string | undefined): boolean {
+    if (promptId === undefined || this.#answered !== toFingerprint(given, promptId)) return false;
+    if (!this.hasEnded) return true;
+    const outcome = this.options.outcomes.get(this.options.id);
+    if (outcome) this.#tellEnd(outcome);
+    return outcome !== undefined;
+  }
+
+  #tellEnd(outcome: JsonObject): void {
+    const { id: sessionId, tell } = this.options;
+    tell({ method: 'interaction.complete', params: { sessionId, ...outcome } });
   }
 
   #end(state: State): void {
@@ -170,4 +212,9 @@ export class PlayedCall {
   #wrongState(reason: string): GatewayError {
     return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: this.options.id, state: this.#state, reason });
   }
+}
+
+function toFingerprint(given: Given, promptId: unknown): string {
+  const text = canonicalJson([promptId ?? null, given]);
+  return lateCrypto().createHash('sha256').update(text).digest('base64url');
 }

@@ -6,7 +6,14 @@ it('says which sessions are gone for good, so that nobody keeps what was to be t
   const clock = new FakeClock();
   const forgotten: string[] = [];
   const calls = new PlayedCalls(clock, { maxParked: 1, parkedMs: 1000 }, (id) => forgotten.push(id));
-  const call = calls.begin({ tool: 't', principal: 'ada', timeoutMs: undefined, tell: () => {}, warn: () => {} });
+  const call = calls.begin({
+    tool: 't',
+    principal: 'ada',
+    timeoutMs: undefined,
+    tell: () => {},
+    warn: () => {},
+    expired: () => {},
+  });
   const { id: sessionId } = call.options;
   call.complete({ success: true }, undefined);
   expect([calls.find({ sessionId }, 'ada'), forgotten]).toEqual([call, []]);
@@ -16,6 +23,13 @@ it('says which sessions are gone for good, so that nobody keeps what was to be t
 
 it('lets no client choose a time so short that its session does nothing but look at the clock', () => {
   const calls = new PlayedCalls(new FakeClock(), { maxParked: 1, parkedMs: 1000 }, () => {});
-  const call = calls.begin({ tool: 't', principal: 'ada', timeoutMs: 1e-9, tell: () => {}, warn: () => {} });
+  const call = calls.begin({
+    tool: 't',
+    principal: 'ada',
+    timeoutMs: 1e-9,
+    tell: () => {},
+    warn: () => {},
+    expired: () => {},
+  });
   expect(call.options.timeoutMs).toBeGreaterThanOrEqual(50);
 });

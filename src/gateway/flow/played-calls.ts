@@ -1,14 +1,25 @@
 // All tools that are just now played by calling them, by the ids of their sessions. To anybody but the principal that began one it
 // does not exist. Ended ones are remembered for a while by their state alone.
+import { START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
+import { KeptOutcomes } from './kept-outcomes.ts';
 import { PlayedCall } from './played-call.ts';
 import type { PlayedCallOptions } from './played-call.ts';
 
-export type NewCall = Pick<PlayedCallOptions, 'tool' | 'principal' | 'tell' | 'warn'> & {
+export interface Start {
+  id: string;
+  /** What was started. */
+  what: string;
+}
+
+export type NewCall = Pick<PlayedCallOptions, 'tool' | 'principal' | 'tell' | 'warn' | 'expired'> & {
   timeoutMs: number | undefined;
+  /** How the same client names it that has sent its start again. */
+  start?: Start | undefined;
 };
 
 const DEFAULT_TIMEOUT_MS = 5 * 60_000;
@@ -25,6 +36,9 @@ export class PlayedCalls {
   readonly #onForgotten: (id: string) => void;
   readonly #calls = new Map<string, PlayedCall>();
   readonly #ended = new Set<string>();
+  readonly #outcomes = new KeptOutcomes();
+  /** By principal and start-id. */
+  readonly #started = new BoundedMap<string, { sessionId: string; what: string }>(MAX_ENDED);
 
   constructor(clock: Clock, limits: { maxParked: number; parkedMs: number }, onForgotten: (id: string) => void) {
     this.#clock = clock;
@@ -32,7 +46,15 @@ export class PlayedCalls {
     this.#onForgotten = onForgotten;
   }
 
-  begin({ timeoutMs = DEFAULT_TIMEOUT_MS, ...call }: NewCall): PlayedCall {
+  /** The session that this client has begun with this start-id. */
+  startedAs({ id, what }: Start, principal: string): PlayedCall | undefined {
+    const started = this.#started.get(toKey(principal, id));
+    const call = started && this.#calls.get(started.sessionId);
+    if (!call || started.what === what) return call;
+    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: id, error: 'Was used to start something else' } });
+  }
+
+  begin({ timeoutMs = DEFAULT_TIMEOUT_MS, start, ...call }: NewCall): PlayedCall {
     const open = [...this.#calls.values()].filter((one) => one.options.principal === call.principal && !one.hasEnded);
     if (open.length >= this.#limits.maxParked) {
       const retryAfterMs = RETRY_MS;
@@ -41,8 +63,10 @@ export class PlayedCalls {
     const id = randomId('session_');
     const lasting = Math.min(Math.max(timeoutMs, MIN_TIMEOUT_MS), Math.max(this.#limits.parkedMs, DEFAULT_TIMEOUT_MS));
     const clock = this.#clock;
-    const played = new PlayedCall({ ...call, id, clock, timeoutMs: lasting, onEnd: () => this.#bury(id) });
+    const kept = { outcomes: this.#outcomes, onEnd: () => this.#bury(id) };
+    const played = new PlayedCall({ ...call, ...kept, id, clock, timeoutMs: lasting });
     this.#calls.set(id, played);
+    if (start) this.#started.set(toKey(call.principal, start.id), { sessionId: id, what: start.what });
     return played;
   }
 
@@ -60,6 +84,11 @@ export class PlayedCalls {
 
   #forget(id: string): void {
     this.#ended.delete(id);
+    this.#outcomes.forget(id);
     if (this.#calls.delete(id)) this.#onForgotten(id);
   }
+}
+
+function toKey(principal: string, startId: string): string {
+  return `${principal}\0${startId}`;
 }

@@ -13,7 +13,7 @@ import type { HttpListenOptions } from '../gateway/accept/listen-http.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import { leaveUntaken } from '../gateway/upstream/head-start.ts';
 import { surroundings } from './around.ts';
-import { ownAddress } from './commands/serve.ts';
+import { ownAddress, waysIn } from './commands/serve.ts';
 import type { Own } from './commands/serve.ts';
 import { CallLines } from './call-lines.ts';
 import { createCliLog, inLog } from './cli-log.ts';
@@ -53,8 +53,7 @@ export async function serveConfigured(command: ServeCommand, found: Serving, pri
   const calls = command.logCalls ? [new CallLines().step] : [];
   const steps = [...calls, ...(built.options.steps ?? [])];
   // None is started before a client on stdin has said who it is: it may be a gateway that serves the same file.
-  const isOnStdio = command.stdio || found.config.listen.stdio || portOf(command, listens) === undefined;
-  const kept = { stateFolder: ownStateFolder(), startsEager: !isOnStdio };
+  const kept = { stateFolder: ownStateFolder(), startsEager: !waysIn(command, found.config.listen).stdio };
   const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
   // Steps of a changed file come behind the line of each call, as those of the first one did.
   const updatable = {
@@ -88,15 +87,9 @@ interface Ready {
   listens: (HttpListenOptions | { stdio: true })[];
 }
 
-function portOf({ port, stdio }: ServeCommand, listens: Ready['listens']): number | undefined {
-  return port ?? (stdio ? undefined : listens.find((listen) => 'port' in listen)?.port);
-}
-
-/** What the command line says counts more than what the file says. */
 function serveAs(command: ServeCommand, { found, served, listens }: Ready, print: Printer): Promise<number> {
-  const stdio = command.stdio || found.config.listen.stdio;
+  const { stdio, port } = waysIn(command, found.config.listen);
   const fromFile = listens.find((listen) => 'port' in listen);
-  const port = portOf(command, listens);
   if (port === undefined) return serveStdio(served, print);
   const host = command.host ?? found.config.listen.host;
   const wanted = { ...fromFile, host, port };

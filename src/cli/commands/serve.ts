@@ -31,22 +31,26 @@ export async function serve(command: ServeCommand, print: Printer): Promise<numb
   return (await import('../serve-configured.ts')).serveConfigured(command, { ...found, id, own }, print);
 }
 
-/** What the command line says counts more than what the file says; what was opened counts most. */
-export function ownAddress({ host, port, stdio }: ServeCommand, own: Own): NonNullable<LoadOptions['own']> {
-  return (listen) => {
-    if (own.opened) return own.opened;
-    return { host: host ?? listen.host, port: port ?? (stdio ? undefined : listen.port) };
-  };
+/** What was opened counts most. */
+export function ownAddress(command: ServeCommand, own: Own): NonNullable<LoadOptions['own']> {
+  return (listen) => own.opened ?? { host: command.host ?? listen.host, port: waysIn(command, listen).port };
 }
 
-/** Whether a client speaks on stdin. */
-function hasStdio({ stdio, port }: ServeCommand, { listen }: ParleyConfig): boolean {
-  return stdio || listen.stdio || (port ?? listen.port) === undefined;
+/**
+ * Where clients come in: on a port, if there is one, and on stdin if that is wished or the only way. What the command line says counts
+ * more than what the file says.
+ */
+export function waysIn(
+  { stdio, port }: ServeCommand,
+  listen: { port?: number | undefined; stdio?: boolean | undefined },
+): { stdio: boolean; port: number | undefined } {
+  const atPort = port ?? (stdio ? undefined : listen.port);
+  return { stdio: stdio || listen.stdio === true || atPort === undefined, port: atPort };
 }
 
 /** Those that are wanted at once; for a client on stdin all of them, as soon as it speaks. */
 function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): void {
-  const hasClient = hasStdio(command, config);
+  const hasClient = waysIn(command, config.listen).stdio;
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal has to end them as well
   for (const [, server] of needed) {

@@ -53,6 +53,12 @@ describe("a person's own word", () => {
     expect(word.isTrusted(client('bob'))).toBe(true);
   });
 
+  it('is not a form that is empty; the client is asked by form again', async () => {
+    const { take, word } = words();
+    for (let times = 0; times < 3; times++) expect(await take({ action: 'accept', content: {} })).toBeUndefined();
+    expect(word.isTrusted(client())).toBe(true);
+  });
+
   it('is a refusal that took its time, however often', async () => {
     const { take, word } = words();
     for (const ms of [0, 400, 0, 400, 400]) expect(await take(DECLINE, ms)).toBe(DECLINE);

@@ -91,6 +91,38 @@ describe.each(Object.entries(METHODS))('%s', (method, params) => {
   });
 });
 
+test('where a store counts the turns, the result is kept until it is acknowledged', async () => {
+  const paid: string[] = [];
+  const pay = flow({ name: 'pay' }, async (ask) => {
+    const sum = await ask.number('sum');
+    await ask.step('pay', (step) => void paid.push(step.idempotencyKey), { effect: 'retry' });
+    return `paid ${sum}`;
+  });
+  const first = await client({ store: memoryStore() }, [pay]);
+  const { sessionId, token } = await started(first, 'pay');
+  const answer = (value: number) => ({ sessionId, token, promptId: 'sum~1', response: { value } });
+  const state = async () => (await first.request('interaction.getState', { sessionId, token })).result!;
+  const told = (count: number) =>
+    until('the end', () => {
+      const ends = first.messages.filter(({ method }) => method === 'interaction.complete');
+      return ends.length >= count ? ends.at(-1) : undefined;
+    });
+  await first.request('interaction.respond', answer(5));
+  await told(1); // and it does not answer that
+  const result = { success: true, data: 'paid 5' };
+  expect(await state()).toMatchObject({ state: 'completed', result });
+  expect((await first.request('interaction.respond', answer(6))).error?.code).toBe(-32003);
+  expect((await first.request('interaction.respond', answer(5))).result).toMatchObject({ accepted: true });
+  const again = await told(2);
+  expect(again.params).toMatchObject({ sessionId, result });
+  expect(paid).toHaveLength(1);
+  const stranger = await first.request('interaction.getState', { sessionId, token: `${String(token)}x` });
+  expect(stranger.error?.code).toBe(-32001);
+  first.write({ jsonrpc: '2.0', id: again.id, result: { success: true, finalResult: {} } });
+  await until('it is forgotten', async () => !('result' in (await state())));
+  expect((await first.request('interaction.respond', answer(5))).error?.code).toBe(-32003);
+});
+
 test('a turn that was used is refused, where a store counts the turns; without one it is a fork', async () => {
   const respond = (by: Wire, reference: Json, value: string) =>
     by.request('interaction.respond', { ...reference, response: { value } });

@@ -19,6 +19,7 @@ import { isEnded } from '../store/store.ts';
 import type { Binding } from './binding.ts';
 import { CarriedStore, NoStore } from './carried-store.ts';
 import type { CarriedOptions } from './carried-store.ts';
+import { KeptEnds } from './kept-ends.ts';
 import type { Opened, Tokens } from './tokens.ts';
 import { toWaiting } from './waiting.ts';
 
@@ -54,6 +55,7 @@ export class TravellingSessions {
   readonly #tokens: Tokens;
   readonly #carried: CarriedOptions;
   readonly #mayOutgrow: boolean;
+  readonly #ends: KeptEnds | undefined;
 
   constructor(flows: Iterable<AnyFlow>, { tokens, shared, mayOutgrow = false, ...options }: TravellingOptions) {
     this.#mayOutgrow = mayOutgrow;
@@ -64,6 +66,7 @@ export class TravellingSessions {
     // Forks of one session have the same id: bodies are not kept by it.
     const store = new NoStore(undefined, this.#carried);
     this.sessions = new Sessions(all, { ...options, store, warm: 0, claimOnce });
+    this.#ends = shared && new KeptEnds(shared, this.sessions.setup.limits.tombstoneMs);
   }
 
   /** `onEvent` is told what happens meanwhile. */
@@ -78,13 +81,27 @@ export class TravellingSessions {
   async go(token: string, bearer: Bearer, act: Act): Promise<Travelled> {
     const binding = toBinding(bearer);
     const session = await this.#renewed(await this.#tokens.open(token, binding));
-    return this.#travel(session, binding, (sessions) => act(session.header, sessions));
+    try {
+      return await this.#travel(session, binding, (sessions) => act(session.header, sessions));
+    } catch (thrown) {
+      const header = isSpent(thrown) ? await this.#ends?.get(session.header.id) : undefined;
+      if (!header) throw thrown;
+      return { turn: await act(header, this.sessions.over(new CarriedStore({ header, entries: [] }, this.#carried))) };
+    }
+  }
+
+  /** Its client knows how it ended. */
+  async acknowledge(sessionId: string): Promise<void> {
+    await this.#ends?.forget(sessionId);
   }
 
   async getState(token: string, bearer: Bearer): Promise<StateView> {
     const session = await this.#renewed(await this.#tokens.open(token, toBinding(bearer)));
-    const request = { principal: bearer.principal, sessionId: session.header.id };
-    return this.sessions.over(new CarriedStore(session, this.#carried)).getState(request);
+    const { id: sessionId } = session.header;
+    const header = await this.#ends?.get(sessionId);
+    const now = header ? { header, entries: [] } : session;
+    const request = { principal: bearer.principal, sessionId };
+    return this.sessions.over(new CarriedStore(now, this.#carried)).getState(request);
   }
 
   async #travel(
@@ -101,7 +118,10 @@ export class TravellingSessions {
     const token = isOver ? undefined : await this.#sealed(after, binding);
     // Whoever is refused, or only looks, can come again with the same token.
     if (session && after?.header.rev !== session.header.rev) await spend?.();
-    if (isOver) return { turn };
+    if (isOver) {
+      if (after) await this.#ends?.keep(after.header);
+      return { turn };
+    }
     return { turn, session: after, ...(token !== undefined && { token }) };
   }
 
@@ -150,11 +170,16 @@ function toBinding({ principal, method, tool, args }: Bearer): Binding {
   return { principal: toOwner(principal), method, tool, args };
 }
 
+const USED = 'this token was used before';
+
+function isSpent(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.details['reason'] === USED;
+}
+
 /** What was wrong with a forged token is nobody's business. */
 function refusal(why: 'invalid' | 'expired' | 'spent'): GatewayError {
   const sessionId = 'in its token';
   if (why === 'invalid') return new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
   if (why === 'expired') return new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
-  const reason = 'this token was used before';
-  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'further on', reason });
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'further on', reason: USED });
 }

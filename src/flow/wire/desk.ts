@@ -21,6 +21,8 @@ export interface Desk {
   /** `act` does what is asked for in the sessions that it is given. */
   go(reference: Reference, act: (sessionId: string, sessions: Sessions) => Promise<Turn>): Promise<Travelled>;
   getState(reference: Reference): Promise<StateView>;
+  /** The client knows how its session ended. */
+  acknowledge(sessionId: string): Promise<void>;
 }
 
 export function storedDesk(sessions: Sessions): Desk {
@@ -30,6 +32,7 @@ export function storedDesk(sessions: Sessions): Desk {
     start: async (request) => ({ turn: await sessions.start(request) }),
     go: async ({ sessionId }, act) => ({ turn: await act(sessionId, sessions) }),
     getState: ({ principal, sessionId }) => sessions.getState({ principal, sessionId }),
+    acknowledge: (sessionId) => sessions.acknowledge(sessionId),
   };
 }
 
@@ -69,6 +72,7 @@ export function tokenDesk(travelling: TravellingSessions): Desk {
         meant(reference, view.header.id);
         return view;
       }),
+    acknowledge: (sessionId) => travelling.acknowledge(sessionId),
   };
 }
 

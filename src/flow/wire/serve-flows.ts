@@ -105,10 +105,11 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
 }
 
 /** Clients are told what happens by itself in their sessions. */
-function telling({ sessions }: Desk): { pushes: Pushes; stop: () => void } {
+function telling(desk: Desk): { pushes: Pushes; stop: () => void } {
+  const { sessions } = desk;
   const { log } = sessions.setup;
   const pushes = new Pushes(log, (sessionId) => {
-    sessions.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+    desk.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
   });
   const stop = sessions.on((event) => {
     if (event.kind === 'turn') pushes.moved(event.turn);

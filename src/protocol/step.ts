@@ -4,6 +4,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { Abortable } from '../shared/cancellation.ts';
 import type { Log } from '../shared/log.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
+import type { FormAnswer, FormAsk } from './form-answer.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
 
@@ -126,4 +127,7 @@ export interface StepExchange extends Exchange {
   readonly gatewayLog: Log;
   /** Sees what travels back before the outcome does: progress, log lines, notifications, questions. */
   intercept(hooks: Hooks): void;
+  /** As for every exchange; the answer to a form has the type of its schema. */
+  ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswer<A>>;
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
 }

@@ -19,6 +19,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Request as UndiciRequest } from 'undici';
 import { connect, createServer } from 'mcp-parley';
+import { onCall } from 'mcp-parley/middleware';
+import type { Step } from 'mcp-parley/middleware';
 import type { Address, Client, ConnectOptions, ErrorCode, GatewayError, ProtocolError } from 'mcp-parley';
 
 /** `any` is the same as nothing. */
@@ -87,3 +89,27 @@ export function mount(hono: Hono<{ Bindings: HttpBindings }>): Hono {
 
 /** What is global in Node is undici's. */
 export type Web = [Is<UndiciRequest extends Request ? true : false>];
+
+/** The answer to a form that a step puts has the type of the schema, written in place or before. */
+export const asking: Step = onCall(async (exchange, next) => {
+  const answer = await exchange.ask({
+    method: 'elicitation/create',
+    params: {
+      message: 'Which?',
+      requestedSchema: {
+        type: 'object',
+        properties: { city: { type: 'string' }, days: { type: 'integer' }, seat: { enum: ['aisle', 'window'] } },
+        required: ['city'],
+      },
+    },
+  });
+  if (answer.action !== 'accept') return next();
+  const { city, days, seat } = answer.content;
+  const read: [
+    Is<Same<typeof city, string>>,
+    Is<Same<typeof days, number | undefined>>,
+    Is<Same<typeof seat, 'aisle' | 'window' | undefined>>,
+  ] = [true, true, true];
+  exchange.gatewayLog.debug({ read }, 'types');
+  return next();
+});

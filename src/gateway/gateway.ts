@@ -10,6 +10,8 @@ import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/ids.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { createLog } from '../shared/log.ts';
+import { addedUp } from '../shared/metric.ts';
+import type { Family } from '../shared/metric.ts';
 import { createSealer } from '../shared/seal.ts';
 import { keysFrom } from '../shared/state-keys.ts';
 import { Doors } from './accept/doors.ts';
@@ -219,7 +221,18 @@ export class Gateway {
       isEager: (entry as ServerSettings).start === 'eager',
     }));
     const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#asking.waiting);
-    return { servers, parked };
+    return { servers, parked, families: this.#families };
+  }
+
+  /** Each with the name of its server. */
+  get #families(): Family[] {
+    const all = this.#members.flatMap(({ name: server, target }) =>
+      (target.metrics?.() ?? []).map((family) => ({
+        ...family,
+        samples: family.samples.map((sample) => ({ ...sample, labels: { server, ...sample.labels } })),
+      })),
+    );
+    return addedUp(all);
   }
 
   get #info(): Implementation {

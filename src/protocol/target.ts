@@ -3,6 +3,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { ResultObject } from './raw-object.ts';
+import type { Family } from '../shared/metric.ts';
 
 export interface Target {
   readonly info: Implementation;
@@ -44,6 +45,8 @@ export interface Target {
   notify?(notification: NotificationMessage, client: ClientView): void;
   /** It lets requests with a tool of the gateway's own (own-tool.ts) pass its steps, and answers them. */
   readonly takesOwnTools?: boolean | undefined;
+  /** What it counts of its own, for /metrics. Labels come from its code, never from clients. */
+  metrics?(): Family[];
   /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */
   inputSchema?(tool: string, client: ClientView): JsonObject | undefined;
 }

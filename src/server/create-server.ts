@@ -4,9 +4,12 @@ import { Doors } from '../gateway/accept/doors.ts';
 import type { ListenOptions, ListeningWith } from '../gateway/accept/doors.ts';
 import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/listen-http.ts';
+import { isLoopback } from '../gateway/accept/guard.ts';
 import { Asking } from '../gateway/asking.ts';
 import { createFront } from '../gateway/dialect/front.ts';
 import type { Front } from '../gateway/dialect/front.ts';
+import { TEXT_TYPE, writeFamilies } from '../gateway/observe/exposition.ts';
+import { answerPage } from '../gateway/observe/health.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
@@ -37,8 +40,10 @@ export class ParleyServer extends Server {
     const doors = this.#doors;
     const asking = this.#asking;
     if (!asking) return doors.listen(options);
-    const listening = await doors.listen({ ...options, pages: { ...asking.door.pages, ...options.pages } });
-    asking.door.opened(options.host ?? '127.0.0.1', listening.url);
+    const host = options.host ?? '127.0.0.1';
+    const pages = { ...(isLoopback(host) && this.#metricPages()), ...asking.door.pages, ...options.pages };
+    const listening = await doors.listen({ ...options, pages });
+    asking.door.opened(host, listening.url);
     return listening;
   }
 
@@ -62,6 +67,14 @@ export class ParleyServer extends Server {
     this.dropTasks();
     await closing;
     await this.closeExtensions();
+  }
+
+  /** Counters of extensions, on ports that are open to this machine alone. */
+  #metricPages(): EndpointOptions['pages'] {
+    return {
+      '/metrics': (request, response) =>
+        answerPage(request, response, { status: 200, type: TEXT_TYPE, body: writeFamilies(this.metrics()) }),
+    };
   }
 
   #front(): Front {

@@ -4,6 +4,7 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Watcher } from '../protocol/target.ts';
+import type { Family } from '../shared/metric.ts';
 import type { MaybePromise } from './types.ts';
 
 export type Answering = (exchange: Exchange) => MaybePromise<ResultObject>;
@@ -17,6 +18,8 @@ export interface Extension {
   capabilities?(client: ClientView): ServerCapabilities;
   /** A client is there and can be told things, until the returned function is called. */
   attend?(watcher: Watcher): () => void;
+  /** What it counts, for /metrics. */
+  metrics?(): Family[];
   /** The server is closed. */
   close?(): Promise<void>;
 }

@@ -21,6 +21,8 @@ import { ScopeSet } from './scope.ts';
 import { TaskStore } from '../gateway/tasks/task-store.ts';
 import type { Task } from '../gateway/tasks/task.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
+import { addedUp } from '../shared/metric.ts';
+import type { Family } from '../shared/metric.ts';
 import { Tools } from './tools.ts';
 import type * as Types from './types.ts';
 
@@ -97,6 +99,11 @@ export class Server implements Target {
 
   extend(extension: Extension): void {
     this.#extensions.push(extension);
+  }
+
+  /** What its extensions count. */
+  metrics(): Family[] {
+    return addedUp(this.#extensions.flatMap((extension) => extension.metrics?.() ?? []));
   }
 
   protected get asks(): boolean {

@@ -138,6 +138,7 @@ export class Commits {
     if (made === 'limit') throw await this.#toLimit();
     if (made === 'exists') return { header: undefined }; // the same start, twice at once
     this.#stored = true;
+    this.#setup.counts.started(first);
     const written = this.#written(first, add);
     if (!isEnded(whole)) return written;
     const { state, reason, outcome } = whole;
@@ -145,6 +146,7 @@ export class Commits {
   }
 
   #written(header: Header, add: Entry[]): Written {
+    this.#setup.counts.wrote(this.#header, header, add);
     this.added.push(...add);
     this.#header = header;
     return { header };

@@ -53,6 +53,8 @@ export class Drive {
   readonly #signal = new LazyAbort();
   /** Leaves the session alone. */
   readonly #stop = new LazyAbort();
+  /** Since when it is parked, until it has gone on. */
+  #parked: Header['parked'];
   /** To be written as soon as it has gone on. */
   #refresh: Partial<Header> | undefined;
   #unwritten: Entry[] = [];
@@ -65,6 +67,7 @@ export class Drive {
     const input = header === given.header ? given : { ...given, header };
     this.input = input;
     this.#refresh = patch;
+    this.#parked = given.header.parked;
     this.commits = new Commits(input.setup, input.header, input.stored);
     this.run = this.#toRun(input);
     this.#folded = this.run.input.folded;
@@ -150,6 +153,7 @@ export class Drive {
     if (!header) return undefined;
     this.#unwritten = [];
     this.#refresh = undefined;
+    this.#parked = undefined;
     return header;
   }
 
@@ -159,7 +163,8 @@ export class Drive {
     const { id: sessionId } = this.input.header;
     setup.log.error({ tool: flow.name, sessionId, error }, 'flow.parked');
     if (!stored && !this.commits.holds) return;
-    const { patch, dueAt } = toParked(this.input, this.commits.header, error);
+    if (!this.#parked) setup.counts.parked(this.input.header);
+    const { patch, dueAt } = toParked(this.input, { ...this.commits.header, parked: this.#parked }, error);
     this.#refresh = undefined;
     if (this.commits.holds) await this.#write(patch, [], { dueAt });
     else await this.commits.write(patch, [], { dueAt });

@@ -44,7 +44,7 @@ async function endedLive({ clock }: Setup, { stored, ending }: SessionEnd, live:
 
 /** It has done nothing that could be taken back, or nobody knows how. */
 async function endedAtOnce(
-  { store, clock, limits, log }: Setup,
+  { store, clock, limits, log, counts }: Setup,
   { stored, ending }: SessionEnd,
 ): Promise<Turn | undefined> {
   const { header } = stored;
@@ -59,7 +59,9 @@ async function endedAtOnce(
   if (notUndone) log.error({ tool: header.tool, sessionId: header.id, steps: left }, 'flow.not-undone');
   const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone };
   const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: limits.tombstoneMs });
-  return done.ok ? { header: { ...seen, rev: done.rev }, questions: [] } : undefined;
+  if (!done.ok) return undefined;
+  counts.wrote(header, { ...header, ...patch }, []);
+  return { header: { ...seen, rev: done.rev }, questions: [] };
 }
 
 /** Another process is at work in it: it notices at its next write. If it has died, the process that takes over does. */

@@ -55,6 +55,7 @@ export class Sessions {
   constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
     this.setup = of ? { ...of.all.setup, store: of.store, lasting: false } : toSetup(options);
     this.#flows = of ? of.all.#flows : new Map([...flows].map((flow) => [flow.name, flow]));
+    if (!of) this.setup.counts.know(this.#flows.keys());
     this.#live = of ? of.all.#live : new Map<string, Live>();
     this.#sweeper = new Sweeper(this);
     if (of) this.#sweeper.stop();
@@ -205,7 +206,9 @@ export class Sessions {
   async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = this.explored(input.flow);
     const turn = await new Drive(this.#toDriveInput(input, next)).turn();
-    if (turn) this.#sweeper.expect(turn.header);
+    if (!turn) return undefined;
+    this.setup.counts.turned(turn.header);
+    this.#sweeper.expect(turn.header);
     return turn;
   }
 
@@ -309,6 +312,7 @@ export class Sessions {
     const change = { patch: next, ...options, tombstoneMs: limits.tombstoneMs };
     const done = await store.commit(header.id, header.rev, change);
     if (!done.ok) return undefined;
+    this.setup.counts.wrote(header, next, []);
     this.#sweeper.expect(next);
     return { header: { ...next, rev: done.rev }, questions: next.current as Question[] };
   }

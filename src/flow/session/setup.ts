@@ -11,6 +11,7 @@ import type { ToolCallerOption } from '../authoring/tool-caller.ts';
 import type { Checks } from '../engine/run-input.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import type { ExploredFlows, ExploredOption } from '../explore/explored-file.ts';
+import { FlowCounts } from '../metrics/flow-counts.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
@@ -83,6 +84,7 @@ export interface Setup {
   readonly baseUrl: SessionOptions['baseUrl'];
   /** This process, among those that share the store. */
   readonly owner: string;
+  readonly counts: FlowCounts;
   /** Of steps with a `limit`. */
   readonly stepLimits: StepLimits;
   /** Sessions stay in the store after the request: what is left undone can be done later. */
@@ -117,6 +119,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     claimOnce: options.claimOnce,
     baseUrl: options.baseUrl,
     owner: randomId('node_'),
+    counts: new FlowCounts(),
     stepLimits: new StepLimits(),
     lasting: true,
   };

@@ -62,6 +62,7 @@ async function setAside({ input, commits }: Drive, ending: Ending): Promise<bool
   );
   if (dueAt <= setup.clock.now()) return false;
   setup.log.error({ tool: flow.name, sessionId: input.header.id }, 'flow.parked');
+  if (!ending.parked) setup.counts.parked(input.header);
   const { header } = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
   return header !== undefined;
 }

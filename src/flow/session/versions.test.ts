@@ -274,4 +274,20 @@ describe('a new version that throws', () => {
     expect((await broken.getState(session)).header.state).toBe('waiting_user');
     expect((await answer(deploy(was), '2')).result).toEqual(['1', '2']);
   });
+
+  it('expires a week after it was parked, however often it is tried meanwhile', async () => {
+    const { deploy, answer, session, clock } = await begun(
+      async (ask) => [await ask.text('a'), await ask.text('b')],
+      ['1'],
+    );
+    const broken = deploy(async (ask) => [await ask.step('a', () => 1), await ask.text('b')]);
+    const day = 24 * 3_600_000;
+    await expect(answer(broken, '2')).rejects.toThrow('a was a question');
+    const { parked } = (await broken.getState(session)).header;
+    clock.move(6 * day);
+    await expect(answer(broken, '2')).rejects.toThrow('a was a question');
+    expect((await broken.getState(session)).header.parked).toEqual(parked);
+    clock.move(2 * day);
+    await expect(broken.getState(session)).rejects.toThrow('Session expired');
+  });
 });

@@ -15,6 +15,7 @@ import type { Called } from '../channel/call-flow.ts';
 import type { AnyFlow } from '../define.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
+import { OpenSessions } from '../metrics/open-sessions.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
@@ -85,8 +86,11 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     options.interactive === false
       ? { 'interaction.start': notInteractive }
       : nativeMethods({ desk, pushes, isPlainTool: (name, client) => server.hasTool(name, client) });
+  const everywhere = [...new Set([sessions, desk.sessions, called.travelling.sessions])];
+  const open = new OpenSessions(sessions.setup, sessions.flows.keys());
   server.extend({
     asks: true,
+    metrics: () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), open.family()],
     methods: { ...native, capabilities: () => declaration },
     capabilities: () => withCalls(declaration, desk.keeps ? { startIds: true } : {}) as ServerCapabilities,
     attend(watcher) {
@@ -98,7 +102,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     },
     async close() {
       stop();
-      await Promise.all([...new Set([sessions, desk.sessions, called.travelling.sessions])].map((all) => all.close()));
+      await Promise.all(everywhere.map((all) => all.close()));
     },
   });
   return sessions;

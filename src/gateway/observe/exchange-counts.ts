@@ -1,6 +1,6 @@
 // How exchanges ended, counted by their labels. Runs for every call: what is counted once is found again without making anything.
 // Every label is from a fixed list, or a name in the configuration, so what is kept stays small.
-import type { Family, Sample } from './exposition.ts';
+import type { Family, Sample } from '../../shared/metric.ts';
 import { Labelled } from './labelled.ts';
 
 /** An exchange that was answered. */

@@ -1,17 +1,5 @@
 // The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats. Written only when it is asked for.
-export interface Family {
-  name: string;
-  help: string;
-  type: 'counter' | 'gauge' | 'histogram';
-  samples: Sample[];
-}
-
-export interface Sample {
-  /** After the name of the family, as in `_bucket`. */
-  suffix?: string;
-  labels: Record<string, string>;
-  value: number;
-}
+import type { Family } from '../../shared/metric.ts';
 
 export const TEXT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -1,5 +1,6 @@
 // Counters of one gateway, its own, so that two gateways in a process do not mix.
 import type { Exchange } from '../../protocol/exchange.ts';
+import type { Family } from '../../shared/metric.ts';
 import { ExchangeCounts } from './exchange-counts.ts';
 import { TEXT_TYPE, writeFamilies } from './exposition.ts';
 import { outcomeOf, outcomeOfError, toCodeLabel, toMethodLabel } from './labels.ts';
@@ -8,13 +9,16 @@ import type { Answer, Handle } from './observed-target.ts';
 import { vitalFamilies } from './vitals.ts';
 import type { Vitals } from './vitals.ts';
 
+/** `families` are those that servers have of their own. */
+type Known = Omit<Vitals, 'inFlight'> & { readonly families?: readonly Family[] | undefined };
+
 export class Metrics {
-  readonly #vitals: () => Omit<Vitals, 'inFlight'>;
+  readonly #vitals: () => Known;
   readonly #now: () => number;
   readonly #counts = new ExchangeCounts();
   #inFlight = 0;
 
-  constructor(vitals: () => Omit<Vitals, 'inFlight'>, now: () => number = () => performance.now()) {
+  constructor(vitals: () => Known, now: () => number = () => performance.now()) {
     this.#vitals = vitals;
     this.#now = now;
   }
@@ -32,8 +36,10 @@ export class Metrics {
 
   /** In the text format of Prometheus. */
   text(): { type: string; body: string } {
-    const vitals = vitalFamilies({ ...this.#vitals(), inFlight: this.#inFlight });
-    return { type: TEXT_TYPE, body: writeFamilies([...this.#counts.families(), ...vitals]) };
+    const observed = this.#vitals();
+    const vitals = vitalFamilies({ ...observed, inFlight: this.#inFlight });
+    const all = [...this.#counts.families(), ...vitals, ...(observed.families ?? [])];
+    return { type: TEXT_TYPE, body: writeFamilies(all) };
   }
 
   #end({ method, server = '', client }: Exchange, start: number, outcome: string, code?: string): void {

@@ -4,6 +4,7 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
+import type { Family } from '../../shared/metric.ts';
 import { answerPage, createReadyPage, healthPage } from './health.ts';
 import type { Page, ServerHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
@@ -24,6 +25,8 @@ export interface Observed {
   readonly servers: readonly (ServerHealth & { target: Target })[];
   /** Calls that wait for an answer of their user. */
   readonly parked: number;
+  /** What servers in this process count themselves. */
+  readonly families?: readonly Family[] | undefined;
 }
 
 export class Observer {

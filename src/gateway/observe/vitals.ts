@@ -1,5 +1,5 @@
 // What a gateway knows of itself at any time, told to Prometheus: read when it is asked for, and counted by nobody else.
-import type { Family } from './exposition.ts';
+import type { Family } from '../../shared/metric.ts';
 import type { UpstreamCounts } from './upstream-events.ts';
 
 export interface Vitals {

@@ -1,0 +1,90 @@
+// What has happened to sessions in this process, by flow. Everything that counts is seen in what is written to a session.
+import type { Family } from '../../shared/metric.ts';
+import type { Entry, Header } from '../journal.ts';
+import { ENDED, conditionOf } from '../outside/condition.ts';
+import { isEnded } from '../store/store.ts';
+
+interface Counts {
+  started: number;
+  turns: number;
+  parked: number;
+  retries: number;
+  timeouts: number;
+  notUndone: number;
+  ended: Record<(typeof ENDED)[number], number>;
+}
+
+/** Of flows that are in the store and are not served here. */
+const OTHER = 'other';
+
+export class FlowCounts {
+  readonly #flows = new Map<string, Counts>();
+
+  /** The flows that are counted by their names. */
+  know(names: Iterable<string>): void {
+    for (const name of names) this.#flows.set(name, newCounts());
+  }
+
+  started({ tool }: Header): void {
+    this.#of(tool).started++;
+  }
+
+  /** A session has gone on as far as it could. */
+  turned({ tool }: Header): void {
+    this.#of(tool).turns++;
+  }
+
+  parked({ tool }: Header): void {
+    this.#of(tool).parked++;
+  }
+
+  wrote(before: Header, after: Header, add: readonly Entry[]): void {
+    for (const entry of add) {
+      if (entry.t === 'step' && entry.att > 1) this.#of(after.tool).retries += entry.att - 1;
+      else if (entry.t === 'ans' && entry.no === 'timeout') this.#of(after.tool).timeouts++;
+    }
+    if (!isEnded(after) || isEnded(before)) return;
+    const counts = this.#of(after.tool);
+    counts.ended[conditionOf(after) as (typeof ENDED)[number]]++;
+    counts.notUndone += after.notUndone?.length ?? 0;
+  }
+
+  families(): Family[] {
+    const all = [...this.#flows];
+    const counter = (name: string, help: string, value: (counts: Counts) => number): Family => ({
+      ...{ name: `parley_flow_${name}_total`, help, type: 'counter' },
+      samples: all.map(([flow, counts]) => ({ labels: { flow }, value: value(counts) })),
+    });
+    return [
+      counter('started', 'Sessions that were started.', ({ started }) => started),
+      {
+        ...{ name: 'parley_flow_ended_total', help: 'Sessions that have ended, by how.', type: 'counter' },
+        samples: all.flatMap(([flow, { ended }]) =>
+          ENDED.map((outcome) => ({ labels: { flow, outcome }, value: ended[outcome] })),
+        ),
+      },
+      counter('turns', 'Turns: a session went on until its next question, step or end.', ({ turns }) => turns),
+      counter('parked', 'Sessions that a new version could not go on with.', ({ parked }) => parked),
+      counter('step_retries', 'Tries of steps after their first one.', ({ retries }) => retries),
+      counter('question_timeouts', 'Questions that were not answered in time.', ({ timeouts }) => timeouts),
+      counter(
+        'not_undone',
+        'Effects that could not be undone, however often it was tried.',
+        ({ notUndone }) => notUndone,
+      ),
+    ];
+  }
+
+  #of(tool: string): Counts {
+    const known = this.#flows.get(tool) ?? this.#flows.get(OTHER);
+    if (known) return known;
+    const counts = newCounts();
+    this.#flows.set(OTHER, counts);
+    return counts;
+  }
+}
+
+function newCounts(): Counts {
+  const ended = { completed: 0, cancelled: 0, failed: 0, expired: 0 };
+  return { started: 0, turns: 0, parked: 0, retries: 0, timeouts: 0, notUndone: 0, ended };
+}

@@ -1,0 +1,61 @@
+// How many sessions of each flow are open, and how they stand, in the whole store: also those that other processes serve. The store is gone
+// through a page at a time when somebody wants to know, and not more often than now and then; what is told is what was found last.
+import type { Clock } from '../../shared/clock.ts';
+import type { Family } from '../../shared/metric.ts';
+import type { Log } from '../../shared/log.ts';
+import { OPEN, conditionOf } from '../outside/condition.ts';
+import type { FlowStore } from '../store/store.ts';
+import { isEnded } from '../store/store.ts';
+
+interface Around {
+  store: FlowStore;
+  clock: Clock;
+  log: Log;
+}
+
+const EVERY_MS = 15_000;
+const OTHER = 'other';
+
+export class OpenSessions {
+  readonly #around: Around;
+  readonly #flows: readonly string[];
+  #found: Map<string, number> | undefined;
+  #lookedAt = -Infinity;
+
+  constructor(around: Around, flows: Iterable<string>) {
+    this.#around = around;
+    this.#flows = [...flows];
+  }
+
+  /** Nothing before it was first looked. */
+  family(): Family {
+    this.#lookAgain();
+    const samples = [...(this.#found ?? [])].map(([key, value]) => {
+      const [flow, state] = JSON.parse(key) as [string, string];
+      return { labels: { flow, state }, value };
+    });
+    return { name: 'parley_flow_sessions', help: 'Open sessions in the store, by state.', type: 'gauge', samples };
+  }
+
+  #lookAgain(): void {
+    const { clock, log } = this.#around;
+    if (clock.now() - this.#lookedAt < EVERY_MS) return;
+    this.#lookedAt = clock.now();
+    this.#look().catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+  }
+
+  async #look(): Promise<void> {
+    const found = new Map(this.#flows.flatMap((flow) => OPEN.map((state) => [JSON.stringify([flow, state]), 0])));
+    for await (const page of this.#around.store.browse?.() ?? []) {
+      for (const { header } of page) {
+        if (isEnded(header)) continue;
+        const flow = this.#flows.includes(header.tool) ? header.tool : OTHER;
+        const key = JSON.stringify([flow, conditionOf(header)]);
+        found.set(key, (found.get(key) ?? 0) + 1);
+      }
+      // Others have their turn between two pages.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#found = found;
+  }
+}

@@ -11,7 +11,7 @@ const ABOUT: Record<keyof Limits, string> = {
   maxRequestBytes: 'Largest message taken from a client, in bytes',
   maxResultBytes: 'Largest message taken from a server, in bytes',
   maxDepth: 'Deepest nesting of a message',
-  maxInFlight: 'Requests in flight per connection or session',
+  maxInFlight: 'Requests in flight per connection or session, and questions of a server per connection',
   maxBufferedBytes: 'Bytes waiting for a slow reader before it is given up',
   maxQueued: 'Messages waiting for a client that holds no stream open',
   maxSessions: 'HTTP sessions at once',

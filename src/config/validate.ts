@@ -1,4 +1,5 @@
 // All that is wrong with a configuration, at once. Pure: what is on disk and in the environment was read before.
+import { MIN_KEY_LENGTH } from '../shared/state-keys.ts';
 import { conform } from './conform.ts';
 import type { Conforming } from './conform.ts';
 import { checkAsk } from './check-ask.ts';
@@ -12,8 +13,6 @@ import { BLOCKS, CONFIG } from './schema.ts';
 import type { ConfigInput, ServerInput } from './schema.ts';
 import { checkNames, toName } from './server-names.ts';
 import { didYouMean } from './suggest.ts';
-
-const MIN_KEY_LENGTH = 16;
 
 /** What the file says, in its shape. Only where no problem is an error may it be used. */
 export function validate(value: Record<string, unknown>, context: Conforming): ConfigInput {
@@ -97,7 +96,11 @@ function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Conf
   list.forEach((key, index) => {
     const path = typeof keys === 'string' ? ['keys'] : ['keys', index];
     if (!isText(key) || key.length >= MIN_KEY_LENGTH || missing.has(toId(path))) return;
-    problems.error(path, 'this key is too short to protect anything', 'Make one with: openssl rand -base64 32.');
+    problems.error(
+      path,
+      `this key is too short: it needs ${MIN_KEY_LENGTH} characters`,
+      'Make one with: openssl rand -base64 32.',
+    );
   });
 }
 

@@ -28,11 +28,25 @@ describe('keys in the state folder', () => {
 
   it('are taken away from everybody else when the file was left open', () => {
     const path = join(folder, 'keys');
-    writeFileSync(path, 'new\nold\n');
+    const [newer, older] = ['n'.repeat(16), 'o'.repeat(20)];
+    writeFileSync(path, `${newer}\n${older}\n`);
     chmodSync(path, 0o644);
-    expect(keysFrom({ stateFolder: folder }, log)).toEqual(['new', 'old']);
+    expect(keysFrom({ stateFolder: folder }, log)).toEqual([newer, older]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
+
+  it.each(['x', `${'n'.repeat(32)}\nshort`, `   ${'y'.repeat(15)}   `])(
+    'are refused where one is short, as in %j',
+    (text) => {
+      const path = join(folder, 'keys');
+      writeFileSync(path, `${text}\n`);
+      expect(keysFrom({ stateFolder: folder }, log)).toBeUndefined();
+      expect(lines.join('')).toMatch(
+        /"event":"keys.not-kept".*is too short: a key has at least 16 characters. Remove the file/,
+      );
+      expect(lines.join('')).not.toContain(text.trim().split('\n').at(-1)!.repeat(2));
+    },
+  );
 
   it('are not needed where keys are given or no folder is named', () => {
     expect(keysFrom({ keys: ['k'], stateFolder: folder }, log)).toEqual(['k']);

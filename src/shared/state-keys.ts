@@ -22,6 +22,9 @@ export function keysFrom({ keys, stateFolder }: KeySource, log: Log): readonly s
   }
 }
 
+/** What is shorter can be guessed. */
+export const MIN_KEY_LENGTH = 16;
+
 /** One key per line, newest first. */
 function readKeys(path: string): string[] | undefined {
   let text: string;
@@ -32,7 +35,13 @@ function readKeys(path: string): string[] | undefined {
     throw error;
   }
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
-  const keys = text.split('\n').filter((line) => line !== '');
+  const lines = text.split('\n').map((line) => line.trim());
+  const short = lines.findIndex((line) => line !== '' && line.length < MIN_KEY_LENGTH);
+  if (short !== -1) {
+    const why = `is too short: a key has at least ${MIN_KEY_LENGTH} characters`;
+    throw new Error(`line ${short + 1} of ${path} ${why}. Remove the file to have a new key made`);
+  }
+  const keys = lines.filter((line) => line !== '');
   if (keys.length === 0) throw new Error(`${path} is empty; remove it to have a new key made`);
   return keys;
 }

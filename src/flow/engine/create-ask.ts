@@ -94,6 +94,7 @@ class RunAsk {
 
   progress(current: number, total?: number, message?: string): void {
     this.run.progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+    this.run.isProgressNew = !this.run.telling.isReplaying;
   }
 
   note(text: string): void {

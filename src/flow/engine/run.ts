@@ -14,7 +14,7 @@ import { Entropy } from './entropy.ts';
 import { createAsk } from './create-ask.ts';
 import { fit, toKept } from './fit.ts';
 import type { Incoming } from './fit.ts';
-import { installVirtual } from './virtual.ts';
+import { install } from './checks/install.ts';
 import { isStepWant } from './want.ts';
 import type { AskWant, StepSpec, StepWant, Want } from './want.ts';
 import { Wants } from './wants.ts';
@@ -60,6 +60,8 @@ export class Run implements Inside {
   /** Of the answers that follow a changed one, those that still count. */
   readonly kept = new Set<Told | Incoming>();
   progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
+  /** The body has just said so, and nobody was told yet. */
+  isProgressNew = false;
   time: number;
   readonly #entropy: Entropy;
   readonly #wants = new Wants();
@@ -83,7 +85,7 @@ export class Run implements Inside {
   #rest: ((rest: Rest) => void) | undefined;
 
   constructor(input: RunInput) {
-    if (input.virtual !== false) installVirtual();
+    install(input);
     this.input = input;
     this.time = input.folded.start.ts;
     this.#entropy = new Entropy(input.folded.start.seed);
@@ -111,12 +113,13 @@ export class Run implements Inside {
   }
 
   /** The body has begun something that is neither a question nor a step. */
-  onTrespass({ what, where }: Trespass): void {
+  onTrespass({ what, where }: Trespass): boolean {
     const { flow, checks = 'throw', onTrespass } = this.input;
-    if (checks === 'off') return;
+    if (checks === 'off') return false;
     onTrespass?.({ what, where });
-    if (checks !== 'throw' || this.#outcome) return;
-    this.#outcome = { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool: flow.name, what, where }) };
+    if (checks !== 'throw') return false;
+    this.#outcome ??= { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool: flow.name, what, where }) };
+    return true;
   }
 
   /** It waits for nothing but answers, and so can be left waiting and gone on with later. */

@@ -29,7 +29,7 @@ const hook = createHook({
     const frames = stack();
     // Whoever looks for a mistake with console.log must not be told that this is one.
     if (frames.some((frame) => frame.includes('node:internal/console'))) return;
-    body.onTrespass({ what: type, where: frames.find(isForeign)?.trim().replace(/^at /, '') ?? 'an unknown place' });
+    body.onTrespass({ what: type, where: foreignFrame(frames) });
   },
 });
 
@@ -57,12 +57,17 @@ function isWatched({ checks = 'throw', now }: Watched): boolean {
   return true;
 }
 
-function stack(): string[] {
+export function stack(): string[] {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = FRAMES;
   const { stack = '' } = new Error('where');
   Error.stackTraceLimit = limit;
   return stack.split('\n').slice(1);
+}
+
+/** The author's own line. */
+export function foreignFrame(frames: string[]): string {
+  return frames.find(isForeign)?.trim().replace(/^at /, '') ?? 'an unknown place';
 }
 
 function isForeign(frame: string): boolean {

@@ -7,8 +7,8 @@
 export interface Inside {
   readonly time: number;
   bytes(count: number): Buffer;
-  /** Is told of what the body begins by itself, while it is watched. */
-  onTrespass?(trespass: { what: string; where: string }): void;
+  /** Is told of what the body begins by itself, while it is watched. True: it must not be done. */
+  onTrespass?(trespass: { what: string; where: string }): boolean;
 }
 
 let current: Inside | undefined;

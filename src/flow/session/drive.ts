@@ -24,7 +24,7 @@ import { Frame } from './frame.ts';
 import { toKeptOutcome, toLastAnswers } from './outcome.ts';
 import { isUnknown, runStep, toIdempotencyKey } from './run-step.ts';
 import { toParked, unparked } from './parking.ts';
-import { toAsked, toCompleted, toFailed, toProcessing, toVerdicts } from './patches.ts';
+import { newProgressOf, toAsked, toCompleted, toFailed, toProcessing, toVerdicts } from './patches.ts';
 import type { Draft } from './patches.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Step } from '../../protocol/prompt.ts';
@@ -350,6 +350,8 @@ export class Drive {
   #start(rest: Rest): void {
     if (rest.kind !== 'steps') return;
     const { setup, header } = this.input;
+    const said = newProgressOf(this.run);
+    if (said) this.input.onProgress?.(header, said);
     for (const want of rest.steps) {
       const { spec } = want;
       // Once it is known that the session ends, nothing begins but what cleans up.

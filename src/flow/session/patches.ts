@@ -1,12 +1,14 @@
 // What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
 import type { Incoming } from '../engine/fit.ts';
 import { isMismatch } from '../engine/mismatch.ts';
+import type { Run } from '../engine/run.ts';
 import type { AskWant } from '../engine/want.ts';
 import { toWritten } from '../engine/thrown.ts';
 import type { Entry, Header } from '../journal.ts';
 import type { Complaint, Question } from '../question/question.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toReason } from '../../protocol/json-schema-problem.ts';
+import type { Step } from '../../protocol/prompt.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Drive } from './drive.ts';
 import { toDueAt, toExpiry } from './timing.ts';
@@ -18,6 +20,13 @@ export interface Draft {
   add: Entry[];
   turn: Omit<Turn, 'header'>;
   dueAt?: number | undefined;
+}
+
+/** What the body says of how far it is goes with its next question. Where steps come first, it is told before them. */
+export function newProgressOf(run: Run): Step | undefined {
+  const { progress, isProgressNew } = run;
+  run.isProgressNew = false;
+  return isProgressNew ? progress : undefined;
 }
 
 export function toAsked(drive: Drive, asks: AskWant[]): Draft {

@@ -107,6 +107,24 @@ it('a step that falls silent has failed, one with a heartbeat has not', async ()
   });
 });
 
+it('what the body says of how far it is is told when a step begins, and once', async () => {
+  const { sessions, start } = served(async (ask) => {
+    ask.progress(1, 3, 'Asking');
+    await ask.text('q');
+    ask.progress(2, 3, 'Working');
+    await ask.step('a', () => 1, { effect: 'retry' });
+    await ask.step('b', () => 1, { effect: 'retry' });
+    ask.progress(3, 3, 'Nearly there');
+    return ask.step('c', (step) => step.progress(4), { effect: 'retry' });
+  });
+  const told: unknown[] = [];
+  sessions.on((event) => void (event.kind === 'progress' && told.push(event.progress.current)));
+  const { header, questions } = await start();
+  expect(questions[0]?.progress).toEqual({ current: 1, total: 3, message: 'Asking' });
+  await settled(await sessions.answer({ ...me, sessionId: header.id, answers: [{ value: 'x' }] }));
+  expect(told).toEqual([2, 3, 4]);
+});
+
 it('of steps with one limit no more run at once, in whatever session they are', async () => {
   let running = 0;
   let most = 0;

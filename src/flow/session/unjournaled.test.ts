@@ -1,8 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
+import fs, { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { Sessions } from './sessions.ts';
@@ -10,6 +15,9 @@ import { settled } from './turn.ts';
 import { createLog } from '../../shared/log.ts';
 
 const silent = createLog({ level: 'silent' });
+const folder = mkdtempSync(join(tmpdir(), 'parley-body-'));
+const kept = join(folder, 'kept.txt');
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function play(body: (ask: Ask) => Promise<unknown>, checks: 'throw' | 'warn' | 'off' = 'throw') {
   const lines: string[] = [];
@@ -37,6 +45,22 @@ describe('a body that reaches out by itself', () => {
     expect(turn.header.state).toBe('error');
   });
 
+  it.each<[string, () => unknown]>([
+    ['fs.readFileSync', () => readFileSync(import.meta.filename)],
+    ['fs.rmSync', () => fs.rmSync(kept)],
+    ['fs.existsSync', () => fs.existsSync(kept)],
+    ['child_process.execFileSync', () => execFileSync('rm', [kept])],
+  ])('is stopped before it has done anything, where it does not even wait: %s', async (what, reach) => {
+    writeFileSync(kept, 'kept');
+    const { turn } = await play(async (ask) => {
+      reach();
+      await ask.text('never');
+    });
+    expect(turn.failure).toMatchObject({ name: 'FLOW_UNJOURNALED', message: expect.stringContaining(`(${what})`) });
+    expect(turn.failure?.message).toMatch(/unjournaled\.test\.ts:\d+/);
+    expect(readFileSync(kept, 'utf8')).toBe('kept');
+  });
+
   it('only warns in production, and goes on', async () => {
     // One run in a second is watched: of those that begin at once, the first.
     const runs = await Promise.all(
@@ -62,8 +86,10 @@ describe('a body that keeps to itself', () => {
       console.log('');
       JSON.stringify(new Date());
       structuredClone({ a: 1 });
+      createRequire(import.meta.url)('node:zlib');
       return ask.step('read', async () => {
         await readFile(import.meta.filename);
+        readFileSync(import.meta.filename);
         await pause(1);
         return 'done';
       });

@@ -49,7 +49,10 @@ export class Pushes {
 
   /** A question goes out to the client, with the answer to its request. */
   sending(client: ClientView, { header, questions }: Pick<Turn, 'header' | 'questions'>): void {
-    this.#sent.add(header.id, this.#recipient(client), questions[0]);
+    const [question] = questions;
+    this.#sent.add(header.id, this.#recipient(client), question);
+    const { current = -Infinity } = question?.progress ?? {};
+    if (current > (this.#furthest.get(header.id) ?? -Infinity)) this.#furthest.set(header.id, current);
   }
 
   claim(sessionId: string, client: ClientView): void {

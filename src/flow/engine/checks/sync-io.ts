@@ -1,0 +1,45 @@
+// Catches a body that reaches out by itself and waits for it: `fs.readFileSync`, `execSync`. Node tells nobody of these, so they are replaced, once,
+// where bodies are checked at all; whoever calls them outside of a body notices nothing. In a body they throw before they act.
+// Loading a module is none of the body's doing, and writing with console.log is no mistake.
+import childProcess from 'node:child_process';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { foreignFrame, stack } from '../tracer.ts';
+import { inside } from '../window.ts';
+
+const ALLOWED = ['node:internal/modules', 'node:internal/console'];
+
+let installed = false;
+
+export function installSyncChecks(): void {
+  if (installed) return;
+  installed = true;
+  for (const [module, name] of [
+    [fs, 'fs'],
+    [childProcess, 'child_process'],
+  ] as const) {
+    for (const key of Object.keys(module)) if (key.endsWith('Sync')) replace(module, key, `${name}.${key}`);
+  }
+  syncBuiltinESMExports();
+}
+
+function replace(module: object, key: string, what: string): void {
+  const original: unknown = Reflect.get(module, key);
+  if (typeof original !== 'function') return; // some are of other systems only
+  const checked = function (this: unknown, ...given: unknown[]): unknown {
+    refuse(what);
+    return Reflect.apply(original, this, given);
+  };
+  // With all that hangs on it, such as `realpathSync.native`.
+  Object.defineProperties(checked, Object.getOwnPropertyDescriptors(original));
+  Object.defineProperty(module, key, { ...Object.getOwnPropertyDescriptor(module, key), value: checked });
+}
+
+function refuse(what: string): void {
+  const body = inside();
+  if (!body?.onTrespass) return;
+  const frames = stack();
+  if (frames.some((frame) => ALLOWED.some((allowed) => frame.includes(allowed)))) return;
+  const isRefused = body.onTrespass({ what, where: foreignFrame(frames) });
+  if (isRefused) throw new Error(`${what} outside of a step`);
+}

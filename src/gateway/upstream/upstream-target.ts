@@ -313,9 +313,11 @@ export class UpstreamTarget implements Target {
     const others = this.#connections.all.filter((one) => one !== connection && one.supervised.isLive);
     const needsShared = !connection.isShared && !others.some((one) => one.isShared);
     if (others.length < Math.max(1, needsShared ? maxProcesses - 1 : maxProcesses)) return { others, hasRoom: true };
-    const unused = others.find(
-      (one) => one.isReplaceable && one.supervised.current && !one.supervised.isUsed && !this.#isKept(one),
-    );
+    const free = others.filter((one) => one.supervised.current && !one.supervised.isUsed && !this.#isKept(one));
+    // Nobody is there who could miss what a server remembers, and others are. One that clients share is left.
+    const isSpare = others.filter((one) => one.isShared).length > 1;
+    const unused =
+      free.find((one) => one.isReplaceable) ?? (isSpare ? free.findLast((one) => one.isShared) : undefined);
     return { others, hasRoom: false, ...(unused && { unused }) };
   }
 

@@ -158,6 +158,60 @@ describe('more processes of a server than are allowed', () => {
   });
 });
 
+describe('where a server has as many processes as it may have', () => {
+  /** Cannot be asked, and shares its connection only with clients that declare the same. */
+  async function connectOdd(url: string, name: string) {
+    const client = new Client({ name, version: '1' }, { capabilities: { experimental: { [name]: {} } } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    const pid = async () => ((await client.callTool({ name: 'pid', arguments: {} })) as any).content[0].text as string;
+    return { client, pid, [Symbol.asyncDispose]: () => client.close() };
+  }
+
+  test('those of clients that have left make room', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 3, ownIdleMs: NEVER } });
+    for (const name of ['one', 'two', 'three']) {
+      await using odd = await connectOdd(gateway.url, name);
+      expect(await odd.pid()).toMatch(/^\d+$/);
+    }
+    await using client = await connectAskable('SDK v1', gateway.url);
+    await until('room', () => client.call('pid').then(Boolean, () => false));
+    await until('the others to end', () => children().length <= 3);
+  });
+
+  test('clients that cannot be asked use one of another kind when theirs is lost', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 2, ownIdleMs: NEVER } });
+    await using plain = await connectSdk('SDK v1', gateway.url);
+    const lost = Number(await plain.call('pid'));
+    await using odd = await connectOdd(gateway.url, 'odd');
+    const pid = await odd.pid();
+    process.kill(lost, 'SIGKILL');
+    await until('its end', () => !children().includes(lost));
+    await using askable = await connectAskable('SDK v1', gateway.url);
+    await until('a process of its own', () => askable.call('pid').then(Boolean, () => false));
+    expect(await plain.call('pid')).toBe(pid);
+  });
+
+  test('a stateless client that can be asked uses a shared one', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 2, ownIdleMs: NEVER } });
+    await using stateless = await connectAskable('SDK v2, 2026-07-28', gateway.url);
+    await stateless.list();
+    await using plain = await connectSdk('SDK v1', gateway.url);
+    const shared = await plain.call('pid');
+    await using askable = await connectAskable('SDK v1', gateway.url);
+    expect(await askable.call('pid')).not.toBe(shared);
+    expect(await stateless.call('pid')).toBe(shared);
+    expect(await stateless.call('elicit')).toBe('Oslo'); // alone on it
+  });
+
+  test('a tool that is known to ask uses a shared one, and is refused its question where it could be another’s', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 1, ownIdleMs: NEVER } });
+    await using first = await connectSdk('SDK v1', gateway.url);
+    await using second = await connectSdk('SDK v1', gateway.url);
+    expect(await first.call('elicit')).toContain('parley_answer');
+    expect(await second.call('elicit')).toContain('Nobody was asked');
+  });
+});
+
 describe('a server whose processes are all held by questions', () => {
   test('answers calls that ask nothing', async () => {
     await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 1, ownIdleMs: NEVER } });

@@ -120,7 +120,7 @@ export class EraPool {
 
   /** For everything else: the client's own connection, or the one it shares. */
   home(client: ClientView): Connection {
-    if (this.#needsOwn(client)) return this.#ownOf(client) ?? this.#claim(client);
+    if (this.#needsOwn(client) && !this.#mustShare(client)) return this.#ownOf(client) ?? this.#claim(client);
     const connection = this.#oneForAll ?? this.#share(client);
     connection.hasServedCalls = true;
     return connection;
@@ -211,13 +211,18 @@ export class EraPool {
   }
 
   #takeFrom(group: Group, client: ClientView, isQuiet: boolean): Connection | Promise<Connection> {
-    const free = group.connections.find((one) => !one.isTaken) ?? this.#grow(group, client);
+    const free = this.#freeIn(group) ?? this.#grow(group, client);
     if (free) {
       free.isTaken = true;
       return free;
     }
     if (isQuiet || this.#countAtWork(group) < this.#options.maxPool) return this.#takeShared(client);
     return this.#wait(group, client);
+  }
+
+  #freeIn({ connections }: Group): Connection | undefined {
+    const free = connections.filter((one) => !one.isTaken);
+    return free.find(({ supervised }) => supervised.isLive) ?? (this.#mayOpenOwn ? free[0] : undefined);
   }
 
   /** Beside other calls: if it asks and they might, its question is refused at once. */
@@ -228,7 +233,17 @@ export class EraPool {
   }
 
   #countAtWork({ connections }: Group): number {
-    return connections.filter(({ asks }) => !asks.isAsking).length;
+    return connections.filter(({ isTaken, asks }) => isTaken && !asks.isAsking).length;
+  }
+
+  get #mayOpenOwn(): boolean {
+    return this.#hasRoom({ isShared: false, mayReplace: true });
+  }
+
+  /** No process is left for a client that has none. One with a session is refused: its server would not be its own. */
+  #mustShare(client: ClientView): boolean {
+    if (client.dialect !== 'stateless' || this.#options.share === 'session') return false;
+    return !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
   }
 
   #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {
@@ -259,14 +274,15 @@ export class EraPool {
     const named = introduction && keyOf(opening, introduction);
     const isNamed = named !== undefined && (this.#shared.has(named) || isExpecting || this.#options.isOnly(client));
     const key = (isNamed ? named : signatureOf(opening)) + spare;
-    const known = this.#shared.get(key) ?? (spare ? undefined : this.#anyWithoutRoom());
-    if (known) return known;
+    const known = this.#shared.get(key);
+    const other = spare || known?.supervised.isLive ? undefined : this.#anyWithoutRoom();
+    if (other ?? known) return (other ?? known)!;
     const connection = this.#create(opening, { isExpecting, introduction: isNamed ? introduction : undefined });
     this.#shared.set(key, connection);
     return connection;
   }
 
-  /** Where no process is left, a list of what others are offered is better than an error. */
+  /** Where no process is left, what others are offered is better than an error. */
   #anyWithoutRoom(): Connection | undefined {
     if (this.#hasRoom({ isShared: true, mayReplace: false })) return undefined;
     return [...this.#shared.values()].find(({ supervised }) => supervised.isLive);
@@ -326,14 +342,10 @@ export class EraPool {
   }
 
   #grow(group: Group, client: ClientView): Connection | undefined {
-    const { maxPool } = this.#options;
-    const { connections } = group;
-    if (this.#countAtWork(group) >= maxPool) return undefined;
-    const isExtra = connections.length >= maxPool;
-    if (isExtra && !this.#hasRoom({ isShared: false, mayReplace: true })) return undefined;
+    if (this.#countAtWork(group) >= this.#options.maxPool || !this.#mayOpenOwn) return undefined;
     const connection = this.#create(client, { principal: client.principal });
     connection.asks.isAskedInCalls = client.dialect === 'stateless';
-    connections.push(connection);
+    group.connections.push(connection);
     letGoOnAsking(group, connection);
     return connection;
   }

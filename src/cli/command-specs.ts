@@ -230,7 +230,7 @@ export const SPECS: readonly CommandSpec[] = [
     usage: ['FILE [--flow NAME] [--arg K=V …] [--answers FILE] [--json]'],
     about: [
       'Asks what the flow asks, one question after the other. Esc goes back to an earlier question, or cancels. Nothing is',
-      'kept: the next run begins anew. Where nobody can type, the answers come from --answers.',
+      'kept: the next run starts over. Where nobody can type, the answers come from --answers.',
     ],
     options: {
       flow: { type: 'string', value: 'NAME', text: 'which one, where the file has several' },

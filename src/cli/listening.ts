@@ -57,10 +57,10 @@ function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: Wanted): str
     case 'EADDRINUSE':
       return `port ${port} on ${host} is taken. Choose another one, or --port 0 for any that is free.`;
     case 'EACCES':
-      return `port ${port} is not yours to take. Choose one above 1023.`;
+      return `you are not allowed to open port ${port}. Choose one above 1023.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `"${host}" is no address of this machine. Use 127.0.0.1 (the default), or 0.0.0.0 for all of its addresses.`;
+      return `"${host}" is not an address of this machine. Use 127.0.0.1 (the default), or 0.0.0.0 for all of its addresses.`;
     default:
       return `cannot listen on ${host}: ${error.message}`;
   }

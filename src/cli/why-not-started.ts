@@ -32,7 +32,7 @@ export function whyNotStarted({ server, reason, waitedMs, isOnce = false, ...wri
 }
 
 function toWords({ stderr, isGarbled, garbage }: Pick<NotStarted, 'stderr' | 'isGarbled' | 'garbage'>): string {
-  const words = stderr === '' ? 'It wrote nothing to stderr' : `Its last words: ${stderr}`;
+  const words = stderr === '' ? 'It wrote nothing to stderr' : `It last wrote to stderr: ${stderr}`;
   return isGarbled
     ? `It wrote to stdout what is not an MCP message${garbage === undefined ? '' : `: ${garbage}`}. ${words}`
     : words;
@@ -45,9 +45,10 @@ function hintFor(reason: string, server: CommandAddress | UrlAddress, isOnce: bo
     const why = isOnce ? '.' : ': the PATH that a client passes on may lack what your shell has.';
     return `Check its spelling, or give its full path${why}`;
   }
-  if (/not allowed to run|working directory/.test(reason)) return 'Correct it, and start again.';
+  if (/not allowed to run|working directory/.test(reason))
+    return 'Correct the permission or the folder, then start it again.';
   if (/did not answer/.test(reason)) {
-    return `Perhaps it waits for something, serves no stdio, or is slow: run it by itself (${line}), or raise --${isOnce ? 'timeout' : 'start-timeout'}.`;
+    return `It may wait for input, not serve stdio, or be slow. Run it by itself (${line}), or raise --${isOnce ? 'timeout' : 'start-timeout'}.`;
   }
   if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
   const more = isOnce ? '' : ' Variables that it needs are given by --env NAME=value.';

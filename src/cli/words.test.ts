@@ -139,7 +139,7 @@ describe('why a server did not start', () => {
       'started: exit code 1; its last words: no key. Run it by itself to see what it lacks: npx -y "a server"',
     );
     expect(why(undefined)).toContain('did not start within 2 s. It wrote nothing to stderr.');
-    expect(why(undefined, 'thinking')).toContain('Its last words: thinking. Perhaps');
+    expect(why(undefined, 'thinking')).toContain('It last wrote to stderr: thinking. It may wait');
     expect(why(undefined, '', true)).toContain(
       '2 s. It wrote to stdout what is not an MCP message. It wrote nothing to',
     );

@@ -27,7 +27,11 @@ export function checkOnDisk(input: ConfigInput, around: OnDisk): void {
     const { cwd } = server;
     const folder = cwd === undefined ? undefined : resolve(dirname(around.path), cwd);
     if (folder !== undefined && !isFolder(folder)) {
-      around.problems.warn([...path, 'cwd'], 'this folder does not exist', 'It is relative to this file. Correct it.');
+      around.problems.warn(
+        [...path, 'cwd'],
+        'this folder does not exist',
+        'Create it, or correct the path, which starts at the folder of this file.',
+      );
     }
   }
 }

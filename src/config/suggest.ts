@@ -20,7 +20,7 @@ function isStartOf(start: string, word: string): boolean {
 export function didYouMean(word: string, known: readonly string[]): string {
   const meant = suggest(word, known);
   if (meant !== undefined) return `Did you mean "${meant}"?`;
-  return known.length === 0 ? 'There is none.' : `Known are: ${known.join(', ')}.`;
+  return known.length === 0 ? 'None are known here.' : `Known are: ${known.join(', ')}.`;
 }
 
 /** Letters to change, add, drop, or swap with their neighbour (optimal string alignment). */

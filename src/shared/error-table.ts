@@ -167,7 +167,7 @@ export const ERRORS = {
   ]),
   NOT_SUPPORTED: row(-32601, 200, 'upstream', ['{server} does not support {what}', 'Check its capabilities first.']),
   NOT_APPROVED: row(-32603, 200, 'client', ['{what} was not approved', 'Approve it, or do without.']),
-  BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the option.']),
+  BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct what is named here, and try again.']),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
     'The store of flows cannot be used: {reason}',
     'Correct `store`; docs/flow-stores.md shows its options.',

@@ -64,7 +64,7 @@ function settled(output: string): string {
   return output
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8470')
     .replaceAll(/process \d+, up \d+ \w+/g, 'process 4711, up 12 min')
-    .replaceAll(/\d{4}-\d\d-\d\d(?= |\n)/g, '2026-11-16')
+    .replaceAll(/\d{4}-\d\d-\d\d(?= \d\d:|\n)/g, '2026-11-16') // days, not revisions
     .replaceAll(/\d\d:\d\d:\d\d/g, '09:31:02')
     .replaceAll(/(version|owner|idempotency key)( +)(?=\S*[\w-]{11})\S+(?=,|\n)/g, '$1$2…')
     .replaceAll(/, in \d+\w/g, ', in 23h')

@@ -210,7 +210,7 @@ describe('a server that does not start', () => {
     await using parley = home.start(['wrap', '--start-timeout', '2', '--', process.execPath, '-e', HANG]);
     const { error } = await stdioWire(parley.child).request('initialize', { protocolVersion: '2025-06-18' });
     expect(error!.message).toMatch(
-      /within 2 s\. It wrote to stdout what is not an MCP message: Parse error: "Listening"\. Its last words: pid/,
+      /within 2 s\. It wrote to stdout what is not an MCP message: Parse error: "Listening"\. It last wrote to stderr: pid/,
     );
     expect(error!.message).toContain('--start-timeout');
     const pid = Number((await parley.says(/pid (\d+)/))[1]);

@@ -83,7 +83,7 @@ describe('a server that', () => {
     const { outcome, times, feedback } = await play({ expires: 2 }, () => 'Ada');
     expect(outcome).toMatchObject({ success: true, result: { hello: 'Ada' } });
     expect(times('interaction.start')).toHaveLength(3);
-    expect(feedback).toEqual(Array(2).fill('The session has expired; it begins anew.'));
+    expect(feedback).toEqual(Array(2).fill('The session has expired; it starts over.'));
   });
 
   test('lets every session expire is given up', async () => {

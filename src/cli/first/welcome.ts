@@ -104,7 +104,7 @@ function notes({ host, port, isChosen, scheme }: Welcome): string[] {
   const isOpen = scheme !== 'https' && !/^(localhost|127\.|\[?::1\]?$)/.test(host);
   return [
     ...(isChosen ? [] : [`Port ${DEFAULT_PORT} is taken: using ${port}.`]),
-    ...(isOpen ? [`Listening on ${host} without TLS or login: whoever can reach this machine can call it.`] : []),
+    ...(isOpen ? [`Listening on ${host} without TLS or login: anyone who can reach this machine can call it.`] : []),
   ];
 }
 

@@ -31,13 +31,13 @@ export async function offerResume(
   const session = { principal, sessionId: left.header.id };
   if (contentOf(answer)[FIELD] === true) return atRest(offering.sessions, session, exchange.signal);
   if (isEnded(left.header)) await offering.sessions.acknowledge(session.sessionId);
-  else await offering.sessions.cancel({ ...session, reason: 'It was begun anew' }).catch(() => {});
+  else await offering.sessions.cancel({ ...session, reason: 'It was started over' }).catch(() => {});
   return undefined;
 }
 
 function toOffer(left: StateView): Ask {
   const { message, title, otherwise } = wordsFor(left);
-  const field = { type: 'boolean', title, description: `No: begin anew${otherwise}.` };
+  const field = { type: 'boolean', title, description: `No: start over${otherwise}.` };
   const requestedSchema = { type: 'object', properties: { [FIELD]: field }, required: [FIELD] };
   return {
     method: 'elicitation/create',

@@ -107,7 +107,7 @@ export class FlowClient {
           options.onFeedback?.(thrown instanceof Error ? thrown.message : String(thrown));
           throw thrown;
         }
-        options.onFeedback?.('The session has expired; it begins anew.');
+        options.onFeedback?.('The session has expired; it starts over.');
       }
     }
   }

@@ -84,11 +84,11 @@ function readAnswer({ key, ask }: Question, count: number, given: unknown): Answ
 function toLost(ended: Ended | undefined): JsonObject {
   const why = ended
     ? `it ${ended.how === 'expired' ? 'has expired' : 'was answered already'}`
-    : 'it is unknown, was used already, or the gateway was started anew';
+    : 'it is unknown, was used already, or the gateway was restarted';
   const acted =
     ended && !ended.isSent
       ? 'The tool has not been run.'
       : 'The tool may already have acted: look before you call it again.';
-  const text = `No question waits under this handle: ${why}. ${acted} To begin anew, call the tool itself.`;
+  const text = `No question waits under this handle: ${why}. ${acted} To start over, call the tool itself.`;
   return { content: [{ type: 'text', text }], isError: true };
 }

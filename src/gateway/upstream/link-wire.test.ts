@@ -117,14 +117,14 @@ describe('calling off', () => {
     expect(link.notifications).toEqual([{ jsonrpc: '2.0', method: 'cancel', params: { id: 1 } }]);
   });
 
-  test('comes with a time-out, which tells the last words of the server', async () => {
+  test('comes with a time-out, which tells what the server last wrote to stderr', async () => {
     const { wire, link, clock } = await setUp();
     link.words = 'waiting for a login';
     const call = wire.call({ method: 'a' });
     clock.advance(100);
     await expect(call).rejects.toMatchObject({
       code: 'UPSTREAM_TIMEOUT',
-      message: 'fake did not answer a within 100 ms; its last words: waiting for a login',
+      message: 'fake did not answer a within 100 ms; it last wrote to stderr: waiting for a login',
     });
     expect(link.methods).toEqual(['a', 'notifications/cancelled']);
   });

@@ -274,7 +274,7 @@ export class LinkWire implements Wire, LinkEvents {
     const { method } = pending.call;
     this.#tellCancelled(pending, { reason: `No answer within ${ms} ms` });
     const words = this.#link.lastWords?.() ?? '';
-    const why = this.#skipped + (words === '' ? '' : `; its last words: ${words}`);
+    const why = this.#skipped + (words === '' ? '' : `; it last wrote to stderr: ${words}`);
     pending.reject(new GatewayError('UPSTREAM_TIMEOUT', { server: this.name, method, ms, why }));
     if (!this.http && pending.heardBefore === this.#heard) this.#options.onSilence?.();
   }

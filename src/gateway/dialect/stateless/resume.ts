@@ -38,7 +38,7 @@ function again(front: Front, retry: StatelessExchange, { state, server, suspensi
 function lost({ method }: RequestMessage): Resuming {
   if (method !== 'tools/call') throw new GatewayError('STATE_INVALID');
   const text =
-    'The call that asked is gone: its question was answered already, or waited too long, or the gateway was started anew. ' +
-    'The tool may already have acted: look before you call it again. To begin anew, call it without requestState.';
+    'The call that asked is gone: its question was answered already, or waited too long, or the gateway was restarted. ' +
+    'The tool may already have acted: look before you call it again. To start over, call it without requestState.';
   return { lost: { content: [{ type: 'text', text }], isError: true } };
 }

@@ -1,9 +1,9 @@
 // Reads a journal as it holds now. Entries are only ever added; going back and changing an answer are entries too, and here
 // they take effect. What is left is what a run is given, in the order in which it was written: the order is part of the truth.
 import { WITHDRAWN } from './journal.ts';
-import type { AnswerEntry, Entry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
+import type { AnswerEntry, Entry, EventEntry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
 
-export type Told = AnswerEntry | StepEntry;
+export type Told = AnswerEntry | StepEntry | EventEntry;
 
 export interface Folded {
   start: StartEntry;
@@ -54,6 +54,7 @@ function apply(folded: Folded, entry: Entry): void {
       folded.told.push(entry);
       break;
     case 'step':
+    case 'evt':
       folded.told.push(entry);
       break;
     case 'int':
@@ -92,7 +93,11 @@ function count({ attempts }: Folded, key: string, attempt: number): void {
 function cut(folded: Folded, key: string): void {
   const at = lastAnswer(folded.told, key);
   if (at < 0) return;
-  forget(folded, folded.told.splice(at));
+  const later = folded.told.splice(at);
+  forget(folded, later);
+  forgetWaits(folded, later[0]!.ts);
+  // What has happened outside does not happen again.
+  folded.told.push(...later.filter((entry) => entry.t === 'evt' && entry.no === undefined));
 }
 
 /** The answer is another one; later answers stay as candidates, and what was done with the old one is done again. */
@@ -101,14 +106,15 @@ function edit(folded: Folded, { k, v, src, ts }: Extract<Entry, { t: 'edit' }>):
   const old = folded.told[at] as AnswerEntry | undefined;
   if (!old) return;
   const later = folded.told.splice(at).slice(1);
+  forgetWaits(folded, old.ts);
   const { no: _no, at: _at, meta: _meta, ...rest } = old;
-  const answers = later.filter((entry) => entry.t === 'ans').map((entry) => ({ ...entry, moved: true as const }));
-  folded.told.push({ ...rest, a: old.a + 1, v, src, ts }, ...answers);
+  const kept = later.flatMap((entry): Told[] => {
+    if (entry.t === 'ans') return [{ ...entry, moved: true }];
+    return entry.t === 'evt' && entry.no === undefined ? [entry] : [];
+  });
+  folded.told.push({ ...rest, a: old.a + 1, v, src, ts }, ...kept);
   count(folded, k, old.a + 1);
-  forget(
-    folded,
-    later.filter((entry) => entry.t === 'step'),
-  );
+  forget(folded, later);
 }
 
 function undo(folded: Folded, key: string): void {
@@ -118,7 +124,12 @@ function undo(folded: Folded, key: string): void {
 }
 
 function forget({ intents }: Folded, gone: Told[]): void {
-  for (const entry of gone) if (entry.t === 'step') intents.delete(entry.k);
+  for (const entry of gone) if (entry.t !== 'ans') intents.delete(entry.k);
+}
+
+/** What has begun to wait since waits from the beginning when it is come by again. */
+function forgetWaits({ intents }: Folded, since: number): void {
+  for (const [key, { entry }] of intents) if (entry.sleep && entry.ts >= since) intents.delete(key);
 }
 
 function lastAnswer(told: Told[], key: string): number {

@@ -38,6 +38,12 @@ export interface Header {
   locale?: string | undefined;
   /** The questions that wait for an answer, as they were put: one or more in `waiting_user`, none in any other state. */
   current: unknown[];
+  /** What it waits for beside answers. */
+  waits?: Wait[] | undefined;
+  /** Steps run in some process while it waits: what comes meanwhile is written down, and left to that process. */
+  busy?: true | undefined;
+  /** How often something was written down and left to the process that is at work. */
+  left?: number | undefined;
   /** Why it ended, where its state does not say so: `expired`, `effect_unknown`, … */
   reason?: string | undefined;
   /** How it ended, as session/outcome.ts writes it, until its client has acknowledged that. */
@@ -67,6 +73,14 @@ export interface HandedOver {
   answers: { promptId: string; value?: unknown }[];
   /** Who has left it. */
   by: string;
+}
+
+/** A sleep, or an event. */
+export interface Wait {
+  key: string;
+  kind: 'sleep' | 'event';
+  /** When a sleep is over, or an event comes too late. */
+  until?: number | undefined;
 }
 
 /** A session that ends before its time: the body is told, and what it has done is taken back. */
@@ -143,7 +157,7 @@ export interface IntentEntry {
   idem: string;
   /** It can be taken back. */
   undo?: true | undefined;
-  /** No effect: it only waits. */
+  /** No effect: it only waits, for its time or for an event. */
   sleep?: true | undefined;
   ts: number;
 }
@@ -160,11 +174,23 @@ export interface StepEntry {
   ts: number;
 }
 
+/** Something that happened outside, and was delivered. */
+export interface EventEntry {
+  t: 'evt';
+  /** Key of the event, with `#n` from its second use in a loop on. */
+  k: string;
+  v?: unknown;
+  /** It has not come in time. */
+  no?: 'timeout' | undefined;
+  ts: number;
+}
+
 export type Entry =
   | StartEntry
   | AnswerEntry
   | IntentEntry
   | StepEntry
+  | EventEntry
   /** An effect was taken back. */
   | { t: 'undo'; k: string; ts: number }
   /** Back to before this question: its answer and the later ones hold no more. */
@@ -192,5 +218,5 @@ export function toWhy({ kind, reason }: Ending): string {
 export function asEnded(header: Header, ending = endingOf(header)): Header {
   if (!ending) return header;
   const state = ending.kind === 'cancel' ? 'cancelled' : 'error';
-  return { ...header, state, current: [], reason: ending.reason };
+  return { ...header, state, current: [], waits: undefined, busy: undefined, reason: ending.reason };
 }

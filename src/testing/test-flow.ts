@@ -86,7 +86,7 @@ function told({ result, failure }: Pick<Played, 'result' | 'failure'>): string {
 async function replay(flow: AnyFlow, journal: Entry[]): Promise<Replayed> {
   const run = new Run({ flow, folded: fold(journal), sessionId: 'session_replayed', incoming: [], now: 0 });
   const rest = await run.next();
-  const wants = rest.kind === 'asks' ? rest.asks : rest.kind === 'steps' ? rest.steps : [];
+  const wants = rest.kind === 'asks' ? [...rest.asks, ...rest.waits] : rest.kind === 'steps' ? rest.steps : [];
   return {
     ...{ rest: rest.kind, open: wants.map(({ spec }) => spec.key), unasked: run.telling.unasked },
     refused: Object.fromEntries([...run.refused].map(([key, { error }]) => [key, error])),

@@ -3,6 +3,7 @@
 import { GatewayError } from '../../shared/errors.ts';
 import type { Kind } from '../question/question.ts';
 import type { AskOptions, CountRules, DateRules, FieldOptions, FileRules, NumberRules, TextRules } from './options.ts';
+import type { EventOptions } from './others.ts';
 import type { StepOptions } from './step.ts';
 
 /** Every member of T, so that the compiler misses one that is forgotten. */
@@ -37,6 +38,7 @@ const STEP: NamesOf<StepOptions<unknown>> = {
   heartbeat: true,
   limit: true,
 };
+const EVENT: NamesOf<EventOptions> = { timeout: true };
 
 const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
 const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };
@@ -65,6 +67,7 @@ const ASKED = namesFor(ASK);
 ASKED.text.add('secret');
 const FIELDS = namesFor(FIELD);
 const STEPS = new Set(Object.keys(STEP));
+const EVENTS = new Set(Object.keys(EVENT));
 
 export function checkAskOptions(kind: Kind, key: string, options: object): void {
   const names = ASKED[kind];
@@ -97,6 +100,10 @@ export function checkStepOptions(key: string, options: object): void {
       reason: `retry for ask.step('${key}'), which is to happen once; give it a check`,
     });
   }
+}
+
+export function checkEventOptions(key: string, options: object): void {
+  for (const name in options) if (!EVENTS.has(name)) refuse(name, `ask.event('${key}')`, EVENTS);
 }
 
 export function checkFieldOptions(kind: Kind, options: object): void {

@@ -6,14 +6,16 @@ import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
+import { orAborted } from '../../shared/abort.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { StartRequest } from '../session/requests.ts';
 import { OwnMoves } from '../session/own-moves.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { settled, workedOff } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
+import { isEnded } from '../store/store.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
 import { noted } from './left-behind.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
@@ -65,7 +67,7 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
   try {
     const turn = await sessions.start({ ...start, sessionId });
     telling.of(turn.header.id);
-    return { turn: await settled(turn) };
+    return { turn: await workedOff(turn) };
   } catch (thrown) {
     if (sessionId !== undefined) waiting.delete(sessionId);
     throw thrown;
@@ -90,7 +92,7 @@ function heard({ signal }: Exchange, { sessions, waiting }: Called, { header }: 
 
 async function played(first: Round, exchange: Exchange, { sessions, waiting }: Called): Promise<Turn> {
   let round = first;
-  if (round.turn.questions.length === 0) return round.turn;
+  if (isEnded(round.turn.header)) return round.turn;
   const { principal } = exchange.client;
   const { id: sessionId } = round.turn.header;
   const giveUp = (): void => {
@@ -102,13 +104,17 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
   const telling = tellProgress(exchange, sessions, sessionId);
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
+    round = { ...round, turn: await orGivenUp(settled(round.turn), exchange.signal) };
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
       if (progress) tell(exchange, progress);
       const answer = await putTo(exchange, round, moves, sessions.setup.clock.now());
       round = answer
-        ? await takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' }).catch((thrown) =>
-            tooLate(thrown, moves),
+        ? await orGivenUp(
+            takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' }).catch((thrown) =>
+              tooLate(thrown, moves),
+            ),
+            exchange.signal,
           )
         : await movedOn(moves);
     }
@@ -122,6 +128,11 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     moves.close();
     waiting.delete(sessionId);
   }
+}
+
+/** Others may take days. */
+function orGivenUp<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
+  return orAborted(coming, signal, () => new GatewayError('CANCELLED'));
 }
 
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */
@@ -144,7 +155,7 @@ async function putTo(exchange: Exchange, round: Round, moves: OwnMoves, now: num
 async function movedOn({ moved, isLate }: OwnMoves): Promise<Round> {
   return {
     turn: await moved!,
-    told: `The question before was ${isLate ? 'not answered in time' : 'answered elsewhere'}.`,
+    told: `The question before ${isLate ? 'was not answered in time' : 'is not asked any more'}.`,
   };
 }
 

@@ -16,6 +16,8 @@ import { toStarted } from '../session/start-id.ts';
 import { toDueAt } from '../session/timing.ts';
 import type { Bearer, Travelled, TravellingSessions } from '../token/travelling.ts';
 import { hasLate } from '../session/loading.ts';
+import { isForEvents } from '../session/others/waits.ts';
+import { movesOf } from '../session/own-moves.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import { atRest } from './left-behind.ts';
@@ -43,15 +45,29 @@ export async function travel(
           if (event.kind === 'progress') tell(exchange, event.progress);
         });
   if (!session) return round;
-  const ask = toAsk(round);
   const { questions } = round.turn;
-  if (token !== undefined && maySuspend(exchange, ask)) {
+  if (questions.length === 0) return keptRound(session, round, { sessions, start, signal: exchange.signal });
+  const ask = toAsk(round);
+  if (token !== undefined && maySuspend(exchange, ask) && !isForEvents(session.header)) {
     const { method, params, key } = ask;
     return { ...round, suspended: toSuspended({ questions: { [key!]: { method, params } }, state: token }) };
   }
   if (!exchange.canAsk(ask)) withoutAsking(questions); // or there is nothing to keep it for
+  return keptRound(session, round, { sessions, start, signal: exchange.signal });
+}
+
+/** The session goes on in the store, and the call waits. */
+async function keptRound(
+  session: StoredSession,
+  round: Round,
+  { sessions, start, signal }: { sessions: Sessions; start: StartRequest; signal: AbortSignal },
+): Promise<Leg> {
   const kept = await keep(session, sessions, start);
-  return kept === 'ok' ? round : { turn: await keptBefore(session, sessions, { start, signal: exchange.signal }) };
+  if (kept !== 'ok') return { turn: await keptBefore(session, sessions, { start, signal }) };
+  const { header, questions } = round.turn;
+  return questions.length > 0
+    ? round
+    : { ...round, turn: { header, questions, later: () => movesOf(sessions, header) } };
 }
 
 /** A page needs somebody who waits for it. */

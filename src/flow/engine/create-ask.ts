@@ -2,8 +2,9 @@
 import { AskError } from '../authoring/ask-failure.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { FormFields } from '../authoring/fields.ts';
-import { checkAskOptions, checkChoices, checkStepOptions } from '../authoring/known-options.ts';
-import type { ChoiceOption } from '../authoring/options.ts';
+import { checkAskOptions, checkChoices, checkEventOptions, checkStepOptions } from '../authoring/known-options.ts';
+import type { AnySchema, ChoiceOption } from '../authoring/options.ts';
+import type { EventOptions } from '../authoring/others.ts';
 import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
@@ -11,6 +12,8 @@ import { GatewayError } from '../../shared/errors.ts';
 import { toNumber, toUuid } from './entropy.ts';
 import type { Run } from './run.ts';
 import type { Wording } from './spec.ts';
+import { AskPromise } from './want.ts';
+import type { EventSpec } from './want.ts';
 import type { Kind } from '../question/question.ts';
 
 export function createAsk(run: Run): Ask {
@@ -80,16 +83,21 @@ class RunAsk {
 
   sleep(key: string, span: Span): Promise<unknown> {
     const sleepMs = toMs(span, 'ask.sleep');
-    return this.run.ask({ key: keyOf(this, key), kind: 'step', work: () => undefined, options: {}, sleepMs });
+    return this.run.ask({ key: keyOf(this, key), kind: 'sleep', sleepMs });
   }
 
-  async try(question: Promise<unknown>): Promise<unknown> {
-    try {
-      return { ok: true, value: await question };
-    } catch (thrown) {
-      if (thrown instanceof AskError) return { ok: false, reason: thrown.reason };
-      throw thrown;
-    }
+  event(key: string, schema?: AnySchema, options: EventOptions = {}): Promise<unknown> {
+    checkEventOptions(key, options);
+    const timeoutMs = options.timeout === undefined ? undefined : toMs(options.timeout, `timeout of event ${key}`);
+    const spec: EventSpec = { key: keyOf(this, key), kind: 'event', schema, timeoutMs };
+    const event = this.run.ask(spec);
+    return Object.defineProperty(event, 'key', { value: spec.key, enumerable: true });
+  }
+
+  /** Seen as the question itself, so that it can lose a race. */
+  try(question: Promise<unknown>): Promise<unknown> {
+    const isAsked = question instanceof AskPromise;
+    return isAsked ? question.seenAs(toAnswered, toUnanswered) : question.then(toAnswered, toUnanswered);
   }
 
   progress(current: number, total?: number, message?: string): void {
@@ -151,6 +159,15 @@ class RunAsk {
 function plain(ask: RunAsk, kind: Kind, key: string, options: Wording): Promise<unknown> {
   checkAskOptions(kind, key, options);
   return ask.run.ask({ key: keyOf(ask, key), kind, options });
+}
+
+function toAnswered(value: unknown): { ok: true; value: unknown } {
+  return { ok: true, value };
+}
+
+function toUnanswered(thrown: unknown): { ok: false; reason: AskError['reason'] } {
+  if (thrown instanceof AskError) return { ok: false, reason: thrown.reason };
+  throw thrown;
 }
 
 function keyOf({ scopes }: RunAsk, key: string): string {

@@ -6,18 +6,24 @@ import type { Folded, Told } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Incoming } from './fit.ts';
-import type { StepWant } from './want.ts';
+import type { Arriving } from './fit-event.ts';
+import type { Run } from './run.ts';
+import type { AnySpec, StepWant } from './want.ts';
 
 interface Failed {
   kind: 'failed';
   error: GatewayError;
 }
 
-export function toMismatch(flow: AnyFlow, told: Told | Incoming, isStep: boolean): Failed | undefined {
-  if ((told.t === 'step') === isStep || flow.options.onMismatch === 'reask') return undefined;
+/** A sleep is written down like a step. */
+const TOLD = { ans: 'a question', in: 'a question', step: 'a step', evt: 'an event', arr: 'an event' };
+const ASKED: Partial<Record<AnySpec['kind'], string>> = { step: 'a step', sleep: 'a step', event: 'an event' };
+
+export function toMismatch(flow: AnyFlow, told: Told | Incoming | Arriving, { kind }: AnySpec): Failed | undefined {
+  const [was, is] = [TOLD[told.t], ASKED[kind] ?? 'a question'];
+  if (was === is || flow.options.onMismatch === 'reask') return undefined;
   // An argument that is called like a step is only an argument.
   if (told.t === 'ans' && told.ty === PREFILLED) return undefined;
-  const [was, is] = isStep ? ['a question', 'a step'] : ['a step', 'a question'];
   return toFailed(flow, `${told.k} was ${was} and is ${is} now`);
 }
 
@@ -38,6 +44,24 @@ export function toLost(flow: AnyFlow, lost: string[], instead: StepWant[] = []):
   const hint =
     isOne && effects.length === 1 ? ` (renamed? migrate: { renamed: { '${lost[0]!}': '${effects[0]!}' } })` : '';
   return toFailed(flow, `${gone}, and ${effects.join(', ')} would be done instead${hint}`);
+}
+
+/** Told something that came after an effect, though the body has not come by the effect: it has gone another way. */
+export function toPassed({ input, telling, lost }: Run, told: Told | Incoming | Arriving): Failed | undefined {
+  const { flow, folded, unasked = [] } = input;
+  // Events come when they come.
+  if (folded.intents.size === 0 || told.t === 'evt' || told.t === 'arr') return undefined;
+  if (told.t !== 'in' && told.early) return undefined;
+  const before = new Set(telling.unasked);
+  const passed = lost.filter((key) => before.has(key) && !(told.t === 'in' && unasked.includes(key)));
+  return toLost(flow, passed);
+}
+
+/** An effect that nobody asks for any more must not be done again under another name, nor be forgotten. */
+export function toLostEffects({ input: { flow, folded }, lost }: Run, steps: StepWant[]): Failed | undefined {
+  const isNew = ({ spec }: StepWant) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
+  if (steps.length > 0 && !steps.some(isNew)) return undefined;
+  return toLost(flow, lost, steps.filter(isNew));
 }
 
 /** It throws where an earlier version went on, or as only a mistake in a program does. */

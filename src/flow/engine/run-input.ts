@@ -2,6 +2,7 @@
 import type { AnyFlow } from '../define.ts';
 import type { Folded } from '../fold.ts';
 import type { Spec } from './spec.ts';
+import type { Arriving } from './fit-event.ts';
 import type { Incoming } from './fit.ts';
 import type { Trespass } from './tracer.ts';
 
@@ -19,8 +20,8 @@ export interface RunInput {
   folded: Folded;
   sessionId: string;
   locale?: string | undefined;
-  /** Answers that have just come, in the order in which they came. */
-  incoming: Incoming[];
+  /** Answers and events that have just come, in the order in which they came. */
+  incoming: (Incoming | Arriving)[];
   /** The time of what is written down now. */
   now: number;
   /** Default: `throw`. */
@@ -28,6 +29,10 @@ export interface RunInput {
   onTrespass?: ((trespass: Trespass) => void) | undefined;
   /** Effects that were done, and that the body had not come by when it put the questions that are answered now. */
   unasked?: readonly string[] | undefined;
+  /** When the session is over, however busy it is. No sleep lasts longer. */
+  deadline?: number | undefined;
+  /** Steps are waited for before anything is asked: nobody could go on with them later. */
+  isPatient?: boolean | undefined;
   /** False: the body sees the time and randomness that everybody sees. */
   virtual?: boolean | undefined;
   /** Questions that can be put ahead, by the keys of those before them. */

@@ -9,16 +9,19 @@
 // 6. Nothing in here waits but for the body and for steps in flight; who runs them, and when it is written down, is not known here.
 import { SessionEndedError } from '../authoring/ask-failure.ts';
 import type { Told } from '../fold.ts';
-import type { Entry } from '../journal.ts';
+import type { Entry, StepEntry } from '../journal.ts';
 import { Entropy } from './entropy.ts';
 import { createAsk } from './create-ask.ts';
 import { fit, toKept } from './fit.ts';
 import type { Incoming } from './fit.ts';
+import { fitEvent, toEventEntry } from './fit-event.ts';
+import type { Arriving } from './fit-event.ts';
 import { install } from './checks/install.ts';
-import { isStepWant } from './want.ts';
-import type { AskWant, StepSpec, StepWant, Want } from './want.ts';
+import { refuseEndless, toForgotten, toNested } from './misuse.ts';
+import type { AnySpec, AskWant, AskedStep, EventSpec, StepWant, Want } from './want.ts';
 import { Wants } from './wants.ts';
-import { lostEffects, toLost, toMismatch } from './mismatch.ts';
+import type { Open } from './wants.ts';
+import { lostEffects, toLostEffects, toMismatch, toPassed } from './mismatch.ts';
 import { frozen } from './plain.ts';
 import type { Resumption, RunInput } from './run-input.ts';
 import type { Spec } from './spec.ts';
@@ -36,15 +39,6 @@ import type { Inside } from './window.ts';
 /** A body that goes on asking after its session has ended is left alone after so many times. */
 const MAX_REFUSALS = 100;
 
-type StepEntry = Extract<Entry, { t: 'step' }>;
-
-export interface AskedStep {
-  spec: StepSpec;
-  /** It cleans up while the session ends. */
-  isLate: boolean;
-  outcome?: StepEntry | undefined;
-}
-
 export class Run implements Inside {
   readonly input: RunInput;
   /** Answers as the body was given them, by key. */
@@ -58,7 +52,7 @@ export class Run implements Inside {
   /** Questions that were answered. */
   readonly answered: Spec[] = [];
   /** Of the answers that follow a changed one, those that still count. */
-  readonly kept = new Set<Told | Incoming>();
+  readonly kept = new Set<Told | Incoming | Arriving>();
   progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
   /** The body has just said so, and nobody was told yet. */
   isProgressNew = false;
@@ -73,6 +67,8 @@ export class Run implements Inside {
   #inFlight = 0;
   /** Of those, effects that can be taken back. */
   #undoable = 0;
+  /** What was open, beside steps in flight, when that was last told. */
+  #put = '';
   #aborting: AbortController | undefined;
   /** The body was told that the session ends. */
   #isEnding = false;
@@ -81,6 +77,7 @@ export class Run implements Inside {
   #unsaved = false;
   #begun = false;
   #stalled = false;
+  #isLeft = false;
   #outcome: Outcome | undefined;
   #rest: ((rest: Rest) => void) | undefined;
 
@@ -90,7 +87,7 @@ export class Run implements Inside {
     this.time = input.folded.start.ts;
     this.#entropy = new Entropy(input.folded.start.seed);
     this.telling = new Telling([...input.folded.told, ...input.incoming], (incoming) => {
-      const entry = toKept(incoming, input.now);
+      const entry = incoming.t === 'arr' ? toEventEntry(incoming, input.now) : toKept(incoming, input.now);
       if (entry) this.#fresh.push(entry);
       return entry;
     });
@@ -158,32 +155,38 @@ export class Run implements Inside {
     this.#fresh.push(entry);
   }
 
-  ask(spec: Spec | StepSpec): Promise<unknown> {
+  /** Another run goes on. */
+  leave(): void {
+    this.#isLeft = true;
+    this.#rest = undefined;
+    this.#unwatch();
+  }
+
+  /** What was open beside steps that are to be started has been told already. */
+  put(open: Pick<Open, 'asks' | 'waits'>): void {
+    this.#put = toNames(open);
+  }
+
+  /** The question has lost a race. */
+  isLost(key: string): boolean {
+    return this.#wants.get(key)?.promise.interest.isLost === true;
+  }
+
+  /** When it began to wait for it: now, or in an earlier run. */
+  since(key: string): number {
+    return this.input.folded.intents.get(key)?.entry.ts ?? this.input.now;
+  }
+
+  ask(spec: AnySpec): Promise<unknown> {
     // The body runs only in its windows. A question that comes while a step runs, outside of a window, comes from that step.
-    if (this.#inFlight > 0 && inside() !== this) throw this.#toNested(spec);
+    if (this.#inFlight > 0 && inside() !== this) throw toNested(spec, this.#wants.started()[0]);
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
+    if (spec.kind === 'sleep') refuseEndless(spec, this.since(spec.key), this.input.deadline);
     this.#asked.push(want);
     if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
     if (inside() !== this) this.#ticks.plan(2);
     return want.promise;
-  }
-
-  #toNested({ key, kind }: Spec | StepSpec): GatewayError {
-    const [running] = this.#wants.started();
-    const what = kind === 'step' ? `the step ${key}` : `the question ${key}`;
-    return new GatewayError('FLOW_MISUSED', {
-      reason: `${what} inside of the step ${running?.spec.key ?? ''}; a step neither asks nor has steps, the body does`,
-    });
-  }
-
-  /** What the body has asked for and never waited for: an effect would be left half done, an answer unread. */
-  #toForgotten(): Outcome | undefined {
-    const forgotten = this.#asked.find(({ promise }) => !promise.isAwaited);
-    if (!forgotten || this.#isEnding) return undefined;
-    const { key, kind } = forgotten.spec;
-    const reason = `${kind === 'step' ? 'the step' : 'the question'} ${key} without awaiting it`;
-    return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { reason }) };
   }
 
   /** A body that catches everything and asks again and again would never come to rest: it is left where it is. */
@@ -205,6 +208,7 @@ export class Run implements Inside {
   }
 
   stepFinished(want: StepWant, entry: StepEntry): void {
+    if (this.#isLeft) return;
     this.#inFlight--;
     if (want.spec.options.undo) this.#undoable--;
     this.#finished.push({ want, entry });
@@ -290,37 +294,30 @@ export class Run implements Inside {
   }
 
   /** False if it does not fit what is asked today. */
-  #deliver(told: Told | Incoming): boolean {
+  #deliver(told: Told | Incoming | Arriving): boolean {
     const want = this.#wants.get(told.k) as Want;
-    this.#outcome ??= toMismatch(this.input.flow, told, isStepWant(want)) ?? this.#passed(told);
+    this.#outcome ??= toMismatch(this.input.flow, told, want.spec) ?? toPassed(this, told);
     if (this.#outcome) return true;
-    if (told.t === 'step') return isStepWant(want) && this.#settle(want, told);
-    if (isStepWant(want)) return false;
-    const answer = fit(told, want as AskWant, this);
-    if (answer === undefined) return false;
-    if (answer.entry) {
-      if (this.lost.length > 0) answer.entry.early = true;
-      this.#fresh.push(answer.entry);
+    const { kind } = want.spec;
+    if (told.t === 'step') return (kind === 'step' || kind === 'sleep') && this.#settle(want, told);
+    const isEvent = told.t === 'evt' || told.t === 'arr';
+    if (isEvent ? kind !== 'event' : kind === 'step' || kind === 'sleep' || kind === 'event') return false;
+    const found = isEvent ? fitEvent(told, want.spec as EventSpec, this) : fit(told, want as AskWant, this);
+    if (found === undefined) return false;
+    if (found.entry) {
+      if (found.entry.t === 'ans' && this.lost.length > 0) found.entry.early = true;
+      this.#fresh.push(found.entry);
     } else if (told.t === 'ans' && told.moved) this.kept.add(told);
-    this.time = answer.entry?.ts ?? (told as { ts: number }).ts;
+    this.time = found.entry?.ts ?? (told as { ts: number }).ts;
     this.#wants.delete(told.k);
-    this.answered.push((want as AskWant).spec);
-    if ('error' in answer) want.reject(answer.error);
+    if (!isEvent) this.answered.push((want as AskWant).spec);
+    if ('error' in found) want.reject(found.error);
     else {
-      const value = frozen(answer.value);
-      this.answers[told.k] = value;
+      const value = frozen(found.value);
+      if (!isEvent) this.answers[told.k] = value;
       want.resolve(value);
     }
     return true;
-  }
-
-  /** Told something that came after an effect, though the body has not come by the effect: it has gone another way. */
-  #passed(told: Told | Incoming): Outcome | undefined {
-    const { flow, folded, unasked = [] } = this.input;
-    if (folded.intents.size === 0 || (told.t !== 'in' && told.early)) return undefined;
-    const before = new Set(this.telling.unasked);
-    const passed = this.lost.filter((key) => before.has(key) && !(told.t === 'in' && unasked.includes(key)));
-    return toLost(flow, passed);
   }
 
   /** Effects that have begun, and that the body has not come by. */
@@ -328,15 +325,7 @@ export class Run implements Inside {
     return lostEffects(this.input.folded, this.steps);
   }
 
-  /** An effect that nobody asks for any more must not be done again under another name, nor be forgotten. */
-  #lost(steps: StepWant[]): Outcome | undefined {
-    const { flow, folded } = this.input;
-    const isNew = ({ spec }: StepWant) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
-    if (steps.length > 0 && !steps.some(isNew)) return undefined;
-    return toLost(flow, this.lost, steps.filter(isNew));
-  }
-
-  #settle(want: StepWant, entry: StepEntry): true {
+  #settle(want: Want, entry: StepEntry): true {
     this.time = entry.ts;
     this.#wants.delete(entry.k);
     const step = this.steps.get(entry.k);
@@ -366,28 +355,42 @@ export class Run implements Inside {
     }
     const resolve = this.#rest;
     this.#rest = undefined;
-    this.#asked = this.#asked.filter(({ promise }) => !promise.isAwaited);
-    if (rest.kind !== 'steps' && rest.kind !== 'save') this.#unwatch();
+    this.#asked = this.#asked.filter(({ promise }) => !promise.interest.isAwaited);
+    if (this.#inFlight === 0 && rest.kind !== 'steps' && rest.kind !== 'save') this.#unwatch();
     resolve?.(rest);
   }
 
   /** Undefined while there is still something to wait for. */
   #toRest(): Rest | undefined {
-    if (this.#outcome?.kind === 'ended') this.#outcome = this.#lost([]) ?? this.#toForgotten() ?? this.#outcome;
+    if (this.#outcome?.kind === 'ended')
+      this.#outcome =
+        toLostEffects(this, []) ?? (this.#isEnding ? undefined : toForgotten(this.#asked)) ?? this.#outcome;
     if (this.#outcome) {
       this.#keepFinished();
       // What can be taken back comes to its end first, unless it is to stay.
       return this.#undoable > 0 && this.#outcome.kind === 'failed' ? this.#toSave() : this.#outcome;
     }
     if (this.input.folded.end !== undefined && !this.#isEnding) return this.#toSave();
-    const steps = this.#wants.unstarted();
-    if (steps.length > 0) return (this.#outcome = this.#lost(steps)) ?? { kind: 'steps', steps };
-    if (this.#inFlight > 0) return this.#toSave();
-    const asks = this.#wants.asks();
-    return asks.length > 0 ? { kind: 'asks', asks } : undefined;
+    const open = this.#wants.open();
+    const { steps, asks, waits } = open;
+    if (steps.length > 0) return (this.#outcome = toLostEffects(this, steps)) ?? { kind: 'steps', ...open };
+    if (this.#inFlight > 0) return this.#toSave() ?? this.#beside(open);
+    return asks.length > 0 || waits.length > 0 ? { kind: 'asks', asks, waits, isBusy: false } : undefined;
+  }
+
+  /** What is open while steps are in flight, where that has changed. */
+  #beside(open: Open): Rest | undefined {
+    const names = toNames(open);
+    if (this.input.isPatient || names === this.#put) return undefined;
+    this.#put = names;
+    return { kind: 'asks', asks: open.asks, waits: open.waits, isBusy: true };
   }
 
   #toSave(): Rest | undefined {
     return this.#unsaved ? { kind: 'save' } : undefined;
   }
+}
+
+function toNames({ asks, waits }: Pick<Open, 'asks' | 'waits'>): string {
+  return [...asks, ...waits].map(({ spec }) => spec.key).join('\0');
 }

@@ -2,42 +2,46 @@
 // told when somebody does.
 import type { Told } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
-import type { AnswerEntry } from '../journal.ts';
+import type { AnswerEntry, EventEntry } from '../journal.ts';
+import type { Arriving } from './fit-event.ts';
 import type { Incoming } from './fit.ts';
+
+/** Something that has just come. */
+type Fresh = Incoming | Arriving;
 
 interface Wanted {
   has(key: string): boolean;
 }
 
 export class Telling {
-  readonly #told: (Told | Incoming)[];
+  readonly #told: (Told | Fresh)[];
   readonly #kept = new Map<string, Told>();
-  readonly #onKept: (incoming: Incoming) => AnswerEntry | undefined;
+  readonly #onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined;
   #cursor = 0;
 
   /** `onKept` makes an entry of an answer that has just come and is not asked for. */
-  constructor(told: (Told | Incoming)[], onKept: (incoming: Incoming) => AnswerEntry | undefined) {
+  constructor(told: (Told | Fresh)[], onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined) {
     this.#told = told;
     this.#onKept = onKept;
   }
 
   /** The next thing that is wanted. It is told only once, whether it fits or not. */
-  next(wanted: Wanted): Told | Incoming | undefined {
+  next(wanted: Wanted): Told | Fresh | undefined {
     for (const [key, told] of this.#kept) {
       if (!wanted.has(key)) continue;
       this.#kept.delete(key);
       return told;
     }
     while (this.#cursor < this.#told.length) {
-      const told = this.#told[this.#cursor++] as Told | Incoming;
+      const told = this.#told[this.#cursor++] as Told | Fresh;
       if (wanted.has(told.k)) return told;
-      const kept = told.t === 'in' ? this.#onKept(told) : told;
+      const kept = told.t === 'in' || told.t === 'arr' ? this.#onKept(told) : told;
       if (kept) this.#kept.set(kept.k, kept);
     }
     return undefined;
   }
 
-  add(...told: (Told | Incoming)[]): void {
+  add(...told: (Told | Fresh)[]): void {
     // Of what was told nothing is needed any more.
     this.#told.splice(0, this.#cursor);
     this.#cursor = 0;

@@ -1,20 +1,56 @@
-// What a body is waiting for: an answer, or the result of a step. Its promise settles once, or never: a body that is not gone on
-// with is simply forgotten, and so no catch or finally of the author ever sees that it was left waiting.
+// What a body is waiting for: an answer, the result of a step, the end of a sleep, or an event. Its promise settles once, or never: a body
+// that is not gone on with is simply forgotten, and so no catch or finally of the author ever sees that it was left waiting.
+import type { AnySchema } from '../authoring/options.ts';
 import type { StepOptions, StepContext } from '../authoring/step.ts';
+import type { StepEntry } from '../journal.ts';
+import { Interest } from './interest.ts';
 import type { Spec } from './spec.ts';
 
-/** Knows whether anybody has ever waited for it: `await`, `then` and `Promise.all` all look for its constructor. */
+type Handler = ((value: never) => unknown) | null | undefined;
+
+/** Knows who waits for it: `await`, `then` and `Promise.all` all look for its constructor. */
 export class AskPromise extends Promise<unknown> {
-  isAwaited = false;
+  interest = new Interest();
+
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
+  override then<A = unknown, B = never>(
+    onFulfilled?: ((value: unknown) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.interest.join(onFulfilled, onRejected);
+    return unseen(this, () => super.then(onFulfilled, onRejected));
+  }
+
+  /** What becomes of it, as somebody else sees it who waits for nothing else. */
+  seenAs(onFulfilled: Handler, onRejected: Handler): AskPromise {
+    const seen = new AskPromise((resolve, reject) => {
+      const then = () => super.then(onFulfilled as never, onRejected as never);
+      unseen(this, then).then(resolve, reject);
+    });
+    seen.interest = this.interest;
+    // Until its own user looks at it, Node must not take it for one that nobody looks at.
+    void unseen(seen, () => Promise.prototype.then.call(seen, undefined, () => {}));
+    return seen;
+  }
 }
 void Object.defineProperty(AskPromise.prototype, 'constructor', {
   get(this: AskPromise) {
-    this.isAwaited = true;
+    this.interest.looks++;
     return Promise;
   },
 });
 
-export class Want<T extends Spec | StepSpec = Spec | StepSpec> {
+/** `then` itself looks for the constructor. */
+function unseen<T>({ interest }: AskPromise, work: () => T): T {
+  const { looks } = interest;
+  const done = work();
+  interest.looks = looks;
+  return done;
+}
+
+export type AnySpec = Spec | StepSpec | SleepSpec | EventSpec;
+
+export class Want<T extends AnySpec = AnySpec> {
   readonly spec: T;
   readonly promise: AskPromise;
   started = false;
@@ -30,14 +66,14 @@ export class Want<T extends Spec | StepSpec = Spec | StepSpec> {
   }
 
   resolve(value: unknown): void {
+    this.promise.interest.settle('fulfilled');
     this.#resolve(value);
   }
 
   reject(thrown: unknown): void {
+    this.promise.interest.settle('rejected');
     // The body may look at it later than now; until then Node must not take it for one that nobody looks at.
-    const { isAwaited } = this.promise;
-    void this.promise.then(undefined, () => {});
-    this.promise.isAwaited = isAwaited;
+    void this.promise.seenAs(undefined, () => {});
     this.#reject(thrown);
   }
 }
@@ -47,13 +83,44 @@ export interface StepSpec {
   kind: 'step';
   work: (step: StepContext) => unknown;
   options: StepOptions<unknown>;
-  /** It only waits: until so long after it began. */
-  sleepMs?: number | undefined;
+}
+
+/** A step that the body has asked for. */
+export interface AskedStep {
+  spec: StepSpec;
+  /** It cleans up while the session ends. */
+  isLate: boolean;
+  outcome?: StepEntry | undefined;
+}
+
+export interface SleepSpec {
+  key: string;
+  kind: 'sleep';
+  sleepMs: number;
+}
+
+export interface EventSpec {
+  key: string;
+  kind: 'event';
+  schema: AnySchema | undefined;
+  timeoutMs: number | undefined;
 }
 
 export type AskWant = Want<Spec>;
 export type StepWant = Want<StepSpec>;
+/** Nobody has to do anything for it here. */
+export type WaitWant = Want<SleepSpec | EventSpec>;
 
 export function isStepWant(want: Want): want is StepWant {
   return want.spec.kind === 'step';
+}
+
+export function isWaitWant(want: Want): want is WaitWant {
+  return want.spec.kind === 'sleep' || want.spec.kind === 'event';
+}
+
+/** In words. */
+export function toWhat({ key, kind }: AnySpec): string {
+  const known: Partial<Record<AnySpec['kind'], string>> = { step: 'the step', sleep: 'the sleep', event: 'the event' };
+  return `${known[kind] ?? 'the question'} ${key}`;
 }

@@ -1,7 +1,14 @@
 // All that a body is waiting for at the moment, by key.
-import type { Spec } from './spec.ts';
-import { Want, isStepWant } from './want.ts';
-import type { AskWant, StepSpec, StepWant } from './want.ts';
+import { Want, isStepWant, isWaitWant } from './want.ts';
+import type { AnySpec, AskWant, StepWant, WaitWant } from './want.ts';
+
+/** What is open, apart. */
+export interface Open {
+  /** Steps that have not begun. */
+  steps: StepWant[];
+  asks: AskWant[];
+  waits: WaitWant[];
+}
 
 export class Wants {
   readonly #open = new Map<string, Want>();
@@ -10,11 +17,13 @@ export class Wants {
   readonly #loops = new Map<string, number>();
 
   /** The second use of a key is `key#2`: in the order in which the body comes by, which is the same in every run. */
-  add(spec: Spec | StepSpec): Want {
+  add(spec: AnySpec): Want {
     const { key } = spec;
     const uses = (this.#uses.get(key) ?? 0) + 1;
     this.#uses.set(key, uses);
-    if (this.#loops.size > 0 && spec.kind !== 'step') spec.loops = this.#loopsAround(uses);
+    if (this.#loops.size > 0 && spec.kind !== 'step' && spec.kind !== 'sleep' && spec.kind !== 'event') {
+      spec.loops = this.#loopsAround(uses);
+    }
     if (uses > 1) {
       spec.key = `${key}#${uses}`;
       this.#loops.set(key, uses);
@@ -49,15 +58,20 @@ export class Wants {
     return open;
   }
 
-  unstarted(): StepWant[] {
-    return [...this.#open.values()].filter((want): want is StepWant => isStepWant(want) && !want.started);
-  }
-
   started(): StepWant[] {
     return [...this.#open.values()].filter((want): want is StepWant => isStepWant(want) && want.started);
   }
 
-  asks(): AskWant[] {
-    return [...this.#open.values()].filter((want): want is AskWant => !isStepWant(want));
+  /** Without questions and waits that have lost a race. */
+  open(): Open {
+    const open: Open = { steps: [], asks: [], waits: [] };
+    for (const want of this.#open.values()) {
+      if (isStepWant(want)) {
+        if (!want.started) open.steps.push(want);
+      } else if (want.promise.interest.isLost) continue;
+      else if (isWaitWant(want)) open.waits.push(want);
+      else open.asks.push(want as AskWant);
+    }
+    return open;
   }
 }

@@ -30,6 +30,10 @@ export class Commits {
   readonly added: Entry[] = [];
   /** Somebody else has written in between. */
   mixed = false;
+  /** Something was written down meanwhile for the holder of the lease, who has to take it up before he writes. */
+  isBehind = false;
+  /** The first write with a lease that was taken before counts only if nobody was faster. */
+  #mustMatch = false;
   readonly #setup: Setup;
   #header: Header;
   #stored: boolean;
@@ -73,7 +77,12 @@ export class Commits {
       if (done.ok) return this.#written(patched(this.#header, patch), add);
       // Without the lease, or if it is lost or all is over, somebody else has the say.
       if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;
+      if (this.#mustMatch) break;
       const isEnding = endingOf(this.#header) !== undefined;
+      if (!isEnding && !endingOf(done.header) && done.header.left !== this.#header.left) {
+        this.isBehind = true;
+        break;
+      }
       this.#header = done.header;
       this.mixed = true;
       if (isEnding) continue;
@@ -81,6 +90,20 @@ export class Commits {
       if (this.ending) break;
     }
     return { header: undefined };
+  }
+
+  /** Keeps others from going on with it until `letGo`; false while somebody else does so. */
+  async take(): Promise<boolean> {
+    await this.#renew();
+    this.#mustMatch = this.holds;
+    return this.holds;
+  }
+
+  /** As it was found in the store. */
+  catchUp(header: Header | undefined): void {
+    this.isBehind = false;
+    this.mixed = true;
+    this.#header = header ?? this.#header;
   }
 
   /** Writes, and keeps others from going on with it until `letGo`. */
@@ -147,6 +170,7 @@ export class Commits {
 
   #written(header: Header, add: Entry[]): Written {
     this.#setup.counts.wrote(this.#header, header, add);
+    this.#mustMatch = false;
     this.added.push(...add);
     this.#header = header;
     return { header };
@@ -185,6 +209,7 @@ export class Commits {
   #renewLater(): void {
     if (this.#over) return;
     const { clock, leaseMs } = this.#setup;
+    this.#renewing();
     this.#renewing = clock.after(leaseMs / 3, () => void this.#renewNow());
   }
 

@@ -2,38 +2,48 @@
 // 1. What the client is told was written first. An answer and the question that follows it are one commit; where an effect lies in
 //    between, the answer and the intent are one, and its result and the question the next.
 // 2. Nothing is written over what somebody else wrote meanwhile: then the whole turn is given up, and tried anew from the store.
-// 3. Once an effect has begun, this process holds a lease, and goes on whoever else looks at the session.
+// 3. Once an effect has begun, this process holds a lease, and goes on whoever else looks at the session. What comes for the session meanwhile
+//    (answers, events, the end of a sleep) is written down by others, and taken up here by a new run of the body, before anything else is
+//    written: the order of the journal decides what the body is told first.
 // 4. A session that ends before its time says so in the store first. Then effects in flight come to their end, the body cleans up, and
 //    what was done is taken back; only after that the session is over. A process that dies meanwhile leaves the rest to the next one.
-import { Run } from '../engine/run.ts';
-import { isAtWork } from '../engine/rest.ts';
+import type { Run } from '../engine/run.ts';
+import { isAtWork, isBusy } from '../engine/rest.ts';
 import type { Rest } from '../engine/rest.ts';
-import type { Trespass } from '../engine/tracer.ts';
-import { toMs } from '../authoring/span.ts';
-import { extend, fold } from '../fold.ts';
-import type { Folded } from '../fold.ts';
 import { asEnded, endingOf, toWhy } from '../journal.ts';
 import type { Ending, Entry, Header } from '../journal.ts';
-import { isMismatch, toBroken } from '../engine/mismatch.ts';
+import { isMismatch } from '../engine/mismatch.ts';
 import { isEnded } from '../store/store.ts';
 import type { Change } from '../store/store.ts';
 import { Commits, isLimit } from './commits.ts';
 import { LazyAbort, orAborted, orLate } from './or-aborted.ts';
 import type { DriveInput } from './drive-input.ts';
-import { Frame } from './frame.ts';
-import { toKeptOutcome, toLastAnswers } from './outcome.ts';
-import { isUnknown, runStep, toIdempotencyKey } from './run-step.ts';
+import { limitFirst } from './first-question.ts';
+import { park } from './frame.ts';
+import { withHeld } from './held-args.ts';
+import { hasSame } from './own-moves.ts';
+import { migrated } from './migrating.ts';
+import { Ahead, ToldTurns } from './others/ahead.ts';
+import { leave } from './others/leaving.ts';
+import { inGrace } from './others/in-grace.ts';
+import { Lookout } from './others/lookout.ts';
+import { laterOf } from './others/waits.ts';
+import { WorkingSteps } from './others/working.ts';
+import { keepOutcome } from './outcome.ts';
 import { toParked, unparked } from './parking.ts';
-import { newProgressOf, toAsked, toCompleted, toFailed, toProcessing, toVerdicts } from './patches.ts';
+import { newProgressOf, toAtWork, toDraft, toFailed, toVerdicts } from './patches.ts';
 import type { Draft } from './patches.ts';
+import { toRun } from './to-run.ts';
+import { toEnded, toEnding } from './end-drafts.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Step } from '../../protocol/prompt.ts';
 import type { Turn } from './turn.ts';
 import { effectsOf } from './undoing.ts';
 import { unwind } from './unwinding.ts';
 
 /** How long somebody who ends a session waits until its effects are taken back. It goes on after that. */
 export const ENDING_GRACE_MS = 2000;
+
+const LEFT = Symbol('something was left');
 
 interface Terms extends Pick<Change, 'dueAt' | 'tombstoneMs'> {
   /** Keeps others from going on with it. */
@@ -42,11 +52,15 @@ interface Terms extends Pick<Change, 'dueAt' | 'tombstoneMs'> {
 
 export class Drive {
   readonly input: DriveInput;
-  readonly run: Run;
+  run: Run;
   readonly commits: Commits;
-  /** Effects that this process has begun. */
-  readonly began = new Set<string>();
-  readonly #folded: Folded;
+  readonly #working: WorkingSteps;
+  readonly #told: ToldTurns;
+  /** Something was written down for this process. */
+  readonly #left = new Ahead<typeof LEFT>();
+  readonly #lookout: Lookout;
+  /** It goes on in the background. */
+  isLive = false;
   /** How many of the entries that are written the run has from the start. */
   readonly #known: number;
   /** What steps are given. */
@@ -69,8 +83,11 @@ export class Drive {
     this.#refresh = patch;
     this.#parked = given.header.parked;
     this.commits = new Commits(input.setup, input.header, input.stored);
+    const signals = { work: () => this.#signal.signal, cleanup: () => this.#stop.signal };
+    this.#told = new ToldTurns(input);
+    this.#working = new WorkingSteps(input, signals);
     this.run = this.#toRun(input);
-    this.#folded = this.run.input.folded;
+    this.#lookout = new Lookout(input, this.commits, () => this.#left.tell(LEFT));
     this.#known = input.prefix?.length ?? 0;
     const ending = input.ending ?? endingOf(input.header);
     if (ending) this.#begin(ending);
@@ -78,32 +95,35 @@ export class Drive {
 
   /** Undefined if somebody else was faster; then nothing was written. */
   async turn(): Promise<Turn | undefined> {
+    const { stored, incoming, prefix, byItself = stored && !incoming && !prefix } = this.input;
     try {
-      return await this.#settle(await this.run.next());
+      return await this.#settleOrLeave(await this.run.next());
     } catch (error) {
       if (isMismatch(error)) await this.#setAside(error);
       // Nobody is there to be refused where it goes on by itself.
-      const byItself = this.input.stored && !this.input.incoming && !this.input.prefix;
       if (!byItself || !isLimit(error)) throw error;
       this.#fail(error);
       return this.#settle(await this.run.next());
+    } finally {
+      if (!this.isLive && this.commits.holds) await this.commits.letGo();
     }
   }
 
-  #toRun({ setup, flow, header, prefix, entries, frame, next, incoming = [] }: DriveInput): Run {
-    const now = {
-      ...{ incoming, next, now: setup.clock.now(), checks: setup.checks, onStall: () => this.#stalled() },
-      onTrespass: (trespass: Trespass) => setup.log.warn({ tool: flow.name, ...trespass }, 'flow.unjournaled'),
-      onFailing: () => this.#signal.abort(),
-      unasked: header.unasked,
-    };
-    const waiting = prefix ? undefined : frame?.take();
-    if (!waiting) {
-      const folded = fold(prefix ? [...entries, ...prefix] : entries);
-      return new Run({ ...now, flow, folded, sessionId: header.id, locale: header.locale, virtual: setup.virtual });
+  /** Where some process is at work in it, that one goes on. If that process has died, this one does. */
+  async #settleOrLeave(rest: Rest): Promise<Turn | undefined> {
+    const { header, isLive, mayBeHeld = header.busy } = this.input;
+    if (mayBeHeld && (isLive || !(await this.commits.take()))) {
+      if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
+      return this.#ending ? undefined : leave(this, rest);
     }
-    waiting.resume(now);
-    return waiting;
+    return this.#settle(rest);
+  }
+
+  #toRun(input: DriveInput): Run {
+    const { clock, limits } = input.setup;
+    // The body waits for something of its own. It may come; if it does not, the session must not hang for ever.
+    const onStall = () => void clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
+    return toRun(input, { onStall, onFailing: () => this.#signal.abort() });
   }
 
   async #settle(rest: Rest): Promise<Turn | undefined> {
@@ -111,36 +131,29 @@ export class Drive {
     const draft = await this.#toDraft(rest);
     if (draft) return this.#commit(draft);
     if (rest.kind === 'asks') return this.#settle(await this.run.next()); // it has been told that it is over
-    return effectsOf(this.run, this.began).length === 0
-      ? this.#commit(this.#toEnded())
+    return effectsOf(this.run, this.#working.began).length === 0
+      ? this.#commit(toEnded(this, this.#ending!, { turn: this.#endTurn }))
       : this.#toBackground(undefined, Promise.resolve(rest));
   }
 
   async #startAt(rest: Rest): Promise<Turn | undefined> {
-    const steps = rest.kind === 'steps' ? rest.steps : [];
-    const isReading = steps.every(({ spec }) => spec.options.effect === undefined && spec.sleepMs === undefined);
-    if (!isReading || this.#folded.intents.size > 0 || this.#ending) return this.#toBackground(rest);
-    this.#start(rest);
-    const next = this.run.next();
-    const quick = await orLate(next, this.input.setup.clock, this.input.setup.graceMs);
-    return quick ? this.#settle(quick) : this.#toBackground(undefined, next);
+    const { steps, waits } = rest.kind === 'steps' ? rest : { steps: [], waits: [] };
+    const isReading = steps.every(({ spec }) => spec.options.effect === undefined);
+    const { intents } = this.run.input.folded;
+    // What is waited for must be known before a step may bring it about.
+    if (!isReading || waits.length > 0 || intents.size > 0 || this.#ending) return this.#toBackground(rest);
+    this.#start(rest, false);
+    const { quick, asked, next } = await inGrace(this.run, this.input.setup);
+    return quick ? this.#settle(quick) : this.#toBackground(asked, next);
   }
 
   async #commit(draft: Draft): Promise<Turn | undefined> {
     const { tombstoneMs } = this.input.setup.limits;
-    this.#keepOutcome(draft);
-    const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
-    if (header?.state === 'waiting_user') this.#park(header);
-    return header && { header, ...draft.turn };
-  }
-
-  /** Whoever does not hear now how it ended can ask later. */
-  #keepOutcome({ patch, turn, add }: Draft): void {
-    if (patch.state === undefined || !isEnded({ state: patch.state })) return;
     this.#unwritten.push(...this.#prefix(), ...this.run.take());
-    const here = toLastAnswers([...this.commits.added, ...this.#unwritten, ...add]);
-    const last = here ?? toLastAnswers(this.input.entries) ?? [];
-    patch.outcome = toKeptOutcome(this.input.setup, this.input.header, turn, last);
+    keepOutcome(this, draft, this.#unwritten);
+    const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
+    if (header?.state === 'waiting_user') park(this, header, this.#known);
+    return header && { header, ...draft.turn, ...laterOf(this.input, header) };
   }
 
   /** What could not be written is written with the next. */
@@ -151,6 +164,7 @@ export class Drive {
     const whole = this.#refresh ? { ...this.#refresh, ...patch } : patch;
     const { header } = await (hold ? this.commits.hold(whole, entries) : this.commits.write(whole, entries, rest));
     if (!header) return undefined;
+    this.#working.written(this.#unwritten);
     this.#unwritten = [];
     this.#refresh = undefined;
     this.#parked = undefined;
@@ -170,35 +184,13 @@ export class Drive {
     else await this.commits.write(patch, [], { dueAt });
   }
 
-  /** Its next answer may find it waiting. */
-  #park(header: Header): void {
-    const { frames } = this.input.setup;
-    if (!frames.any || !this.run.canWait || this.commits.mixed) return;
-    extend(this.#folded, this.commits.added.slice(this.#known));
-    // What was told is the body's, and not told again.
-    this.#folded.told = [];
-    Object.assign(this.run.input, { incoming: [], onStall: undefined, onTrespass: undefined, onFailing: undefined });
-    frames.keep(new Frame(header, this.run));
-  }
-
   /** Undefined where the session ends before its time. */
   async #toDraft(rest: Rest): Promise<Draft | undefined> {
     if (this.#ending) return undefined;
-    const draft = await this.#drafted(rest);
+    const draft = await toDraft(this, rest);
     if (draft.patch.state !== 'error') return draft;
     this.#begin({ kind: 'fail', reason: draft.patch.reason, failure: draft.turn.failure });
     return undefined;
-  }
-
-  #drafted(rest: Rest): Draft | Promise<Draft> {
-    if (rest.kind === 'asks') return toAsked(this, rest.asks);
-    if (rest.kind === 'ended') return toCompleted(this, rest.value);
-    const { error } = rest as { error: unknown };
-    const { flow, header, stored } = this.input;
-    const isOther = stored && header.version !== flow.version;
-    const broken = isOther && toBroken(flow, error, this.run.telling.isReplaying);
-    if (broken) throw broken;
-    return toFailed(this, error);
   }
 
   #fail(error: unknown): void {
@@ -215,59 +207,55 @@ export class Drive {
     this.run.end(toWhy(ending));
   }
 
-  /** The end, after which nothing is left. */
-  #toEnded(notUndone?: string[]): Draft {
-    const { kind, reason } = this.#ending!;
-    const state = kind === 'cancel' ? ('cancelled' as const) : ('error' as const);
-    const lastActivityAt = this.input.setup.clock.now();
-    const patch = { state, reason, current: [], pending: undefined, lastActivityAt, notUndone };
-    return { patch, add: [], turn: this.#endTurn };
-  }
-
   /** That it ends, before anything is done about it. */
   #toEnding(): Draft {
-    const isKnown = endingOf(this.commits.header) !== undefined;
-    const patch = { state: 'processing' as const, current: [], pending: this.#ending };
-    const ts = this.input.setup.clock.now();
-    const add: Entry[] = isKnown ? [] : [{ t: 'end', why: toWhy(this.#ending!), ts }];
-    return { patch, add, turn: { questions: [], ...toVerdicts(this.input.incoming ?? []) } };
+    return toEnding(this, this.#ending!);
   }
 
   /** The answer is acknowledged, and the steps go on by themselves. */
   async #toBackground(rest: Rest | undefined, running?: Promise<Rest>): Promise<Turn | undefined> {
     if (rest && this.#isUnknown(rest)) return this.#settle(await this.run.next());
-    const draft = this.#ending ? this.#toEnding() : toProcessing(this);
-    const header = await this.#write(draft.patch, [...draft.add, ...this.#intents(rest)], { hold: true });
+    const draft = this.#toAtWork(rest);
+    const add = [...draft.add, ...this.#working.intents(this.run, rest)];
+    const header = await this.#write(draft.patch, add, { hold: true });
     if (!header) return undefined;
     if (rest) this.#start(rest);
     return this.#live(header, draft, running ?? this.run.next());
   }
 
+  /** Steps run, and whatever is open beside them is asked. */
+  #toAtWork(rest: Rest | undefined): Draft {
+    if (this.#ending) return this.#toEnding();
+    const draft = toAtWork(this, rest);
+    if (draft.patch.state !== 'error') return draft;
+    this.#begin({ kind: 'fail', reason: draft.patch.reason, failure: draft.turn.failure });
+    return this.#toEnding();
+  }
+
   async #live(header: Header, draft: Draft, running: Promise<Rest>): Promise<Turn> {
-    const { id } = header;
     const { ending, incoming } = this.input;
     const isAsked = ending?.kind === 'cancel' || incoming !== undefined;
-    let early = (_: Turn): void => {};
-    const told = new Promise<Turn>((resolve) => (early = resolve));
-    const done = this.#goOn(running, this.#limitFirst(), early);
-    const next = Promise.race([told, done]);
-    this.input.onLive?.({ id, next, done, end: (ending) => this.#endNow(ending), abort: () => this.#leave() });
+    this.isLive = true;
+    const isAsking = draft.turn.questions.length > 0;
+    this.#lookout.set(header);
+    const [told, next] = [this.#told, this.#told.next];
+    if (isAsking) told.tell({ header, ...draft.turn });
+    const done = this.#goOn(running, isAsking ? () => {} : limitFirst(this, (ending) => this.#endNow(ending)));
+    this.input.onLive?.({
+      id: header.id,
+      get next() {
+        return told.next;
+      },
+      done,
+      end: (ending) => this.#endNow(ending),
+      look: () => this.#left.tell(LEFT),
+      abort: () => this.#leave(),
+    });
+    if (isAsking) return { header, ...draft.turn };
     if (!this.#ending || !isAsked) return { header: asEnded(header), ...draft.turn, next };
     const quick = await orLate(next, this.input.setup.clock, ENDING_GRACE_MS);
     // A failure is told when it is over; who cancels need not wait.
     return quick ?? { header: this.#ending.kind === 'cancel' ? asEnded(header) : header, ...draft.turn, next };
-  }
-
-  /** A tool that does not come to its first question fails; later ones have their steps' own limits. */
-  #limitFirst(): () => void {
-    const { setup, flow, stored } = this.input;
-    const { firstQuestion } = flow.options;
-    if (stored) return () => {};
-    const ms = firstQuestion === undefined ? setup.limits.firstQuestionMs : toMs(firstQuestion, 'firstQuestion');
-    return setup.clock.after(ms, () => {
-      const { patch, turn } = toFailed(this, new GatewayError('FLOW_TIMEOUT', { what: flow.name, ms }));
-      void this.#endNow({ kind: 'fail', reason: patch.reason, failure: turn.failure });
-    });
   }
 
   /** Somebody wants it to end while it is at work here. That is written down at once; the rest follows in `#goOn`. */
@@ -288,13 +276,21 @@ export class Drive {
     this.#stop.abort();
   }
 
-  async #goOn(running: Promise<Rest>, onTime: () => void, onTold: (turn: Turn) => void): Promise<Turn> {
+  async #goOn(running: Promise<Rest>, onTime: () => void): Promise<Turn> {
+    const turn = await this.#goOnToEnd(running, onTime);
+    this.#told.tell(turn);
+    return turn;
+  }
+
+  async #goOnToEnd(running: Promise<Rest>, onTime: () => void): Promise<Turn> {
     const { log } = this.input.setup;
     try {
       for (let coming = running; ; coming = this.run.next()) {
         try {
-          const rest = await orAborted(coming, this.#stop.signal);
-          const turn = rest ? await this.#goOnFrom(rest, onTold) : await this.commits.current();
+          const rest = await orAborted(Promise.race([coming, this.#left.promise]), this.#stop.signal);
+          if (rest === LEFT) await this.#catchUp();
+          const turn = rest ? rest !== LEFT && (await this.#goOnFrom(rest, onTime)) : await this.commits.current();
+          if (this.commits.isBehind) await this.#catchUp();
           if (turn) return turn;
         } catch (error) {
           if (!isLimit(error) || this.#ending) throw error;
@@ -308,82 +304,89 @@ export class Drive {
       return this.commits.current();
     } finally {
       onTime();
+      this.#lookout.stop();
       await this.commits.letGo();
     }
   }
 
   /** Undefined while there is more to come. */
-  async #goOnFrom(rest: Rest, onTold: (turn: Turn) => void): Promise<Turn | undefined> {
-    if (isAtWork(rest)) {
+  async #goOnFrom(rest: Rest, onTime: () => void): Promise<Turn | undefined> {
+    if (isAtWork(rest) || isBusy(rest)) {
       if (this.#isUnknown(rest)) return undefined;
-      const { patch = {}, add = [] } = this.#ending ? this.#toEnding() : {};
-      const header = await this.#write(patch, [...add, ...this.#intents(rest)]);
+      const before = this.commits.header;
+      const { patch, add, turn } = this.#toStillAtWork(rest);
+      const header = await this.#write(patch, [...add, ...this.#working.intents(this.run, rest)]);
       if (!header) return this.#overtaken();
       if (isEnded(header)) return this.commits.current();
       this.#start(rest);
+      if (turn.questions.length > 0) onTime();
+      if (turn.questions.length > 0 && !hasSame(before, header)) this.#told.tell({ header, ...turn });
+      this.#lookout.set(header);
       return undefined;
     }
     const draft = await this.#toDraft(rest);
     if (draft) return (await this.#commit(draft)) ?? this.#overtaken();
     if (rest.kind === 'asks') return undefined;
-    return this.#unwind(onTold);
+    return this.#unwind();
   }
 
-  /** Undefined if somebody has ended it meanwhile: then that is brought about here. */
+  /** Nothing is written where nothing is or was open: the owner may have put a question of his own. */
+  #toStillAtWork(rest: Rest): Draft {
+    const { busy } = this.commits.header;
+    const isOpen = rest.kind !== 'save' && 'asks' in rest && (rest.asks.length > 0 || rest.waits.length > 0);
+    if (this.#ending || (rest.kind !== 'save' && (isOpen || busy))) return this.#toAtWork(rest);
+    return { patch: {}, add: [], turn: { questions: [] } };
+  }
+
+  /** Others have written something down for this process: a new run of the body is told of it in its turn. */
+  async #catchUp(): Promise<void> {
+    const { setup, flow, header } = this.input;
+    const found = await setup.store.load(header.id);
+    this.commits.catchUp(found?.header);
+    if (!found || isEnded(found.header) || this.#ending) return;
+    const stored = migrated(withHeld(setup, found), flow);
+    const ending = endingOf(found.header);
+    if (ending) return this.#begin(ending);
+    this.run.leave();
+    this.#unwritten = [];
+    this.run = this.#toRun({ ...this.input, entries: stored.entries, frame: undefined, incoming: undefined });
+  }
+
+  /** Undefined if there is something to take up first, or somebody has ended it meanwhile: then that is brought about here. */
   #overtaken(): Promise<Turn> | undefined {
+    if (this.commits.isBehind) return undefined;
     if (!this.commits.ending) return this.commits.current();
     this.#begin(this.commits.ending);
     return undefined;
   }
 
-  async #unwind(onTold: (turn: Turn) => void): Promise<Turn> {
+  async #unwind(): Promise<Turn | undefined> {
     const { patch, add } = this.#toEnding();
-    if (!(await this.#write(patch, add))) return this.commits.current();
+    if (!(await this.#write(patch, add))) return this.commits.isBehind ? undefined : this.commits.current();
     return unwind(this, this.#ending!, {
-      effects: effectsOf(this.run, this.began),
+      effects: effectsOf(this.run, this.#working.began),
       signal: this.#stop.signal,
-      onTold: (header) => onTold({ header: asEnded(header), ...this.#endTurn }),
-      end: async (notUndone) => (await this.#commit(this.#toEnded(notUndone))) ?? this.commits.current(),
+      onTold: (header) => this.#told.tell({ header: asEnded(header), ...this.#endTurn }),
+      end: async (notUndone) =>
+        (await this.#commit(toEnded(this, this.#ending!, { turn: this.#endTurn, notUndone }))) ??
+        this.commits.current(),
     });
   }
 
-  #start(rest: Rest): void {
+  /** `isPut`: what is open beside them was put with the same commit. */
+  #start(rest: Rest, isPut = true): void {
     if (rest.kind !== 'steps') return;
-    const { setup, header } = this.input;
     const said = newProgressOf(this.run);
-    if (said) this.input.onProgress?.(header, said);
-    for (const want of rest.steps) {
-      const { spec } = want;
-      // Once it is known that the session ends, nothing begins but what cleans up.
-      if (this.#ending && !spec.options.cleanup) continue;
-      this.run.stepStarted(want);
-      this.began.add(spec.key);
-      const signal = () => (spec.options.cleanup ? this.#stop : this.#signal).signal;
-      const { id: sessionId, principal, deadline } = header;
-      const onProgress = (progress: Step) => this.input.onProgress?.(header, progress);
-      const step = { setup, sessionId, principal, deadline, spec, folded: this.#folded, signal, onProgress };
-      void runStep(step).then((entry) => this.run.stepFinished(want, entry));
-    }
-  }
-
-  /** Written before the effect begins, or the sleep. */
-  #intents(rest: Rest | undefined): Entry[] {
-    if (rest?.kind !== 'steps') return [];
-    const { setup, header } = this.input;
-    const begin = rest.steps.filter(({ spec }) => spec.options.effect !== undefined || spec.sleepMs !== undefined);
-    return begin.map(({ spec: { key: k, options, sleepMs } }) => ({
-      ...{ t: 'int', k, idem: toIdempotencyKey(header.id, k, this.#folded) },
-      ...(options.undo && !options.cleanup && { undo: true }),
-      ...(sleepMs !== undefined && { sleep: true }),
-      ts: setup.clock.now(),
-    }));
+    if (said) this.input.onProgress?.(this.input.header, said);
+    if (isPut) this.run.put(rest);
+    this.#working.start(this.run, rest.steps, this.#ending !== undefined);
   }
 
   /** An effect among them may have happened unseen, and must not happen again: the session fails. */
   #isUnknown(rest: Rest): boolean {
-    const unknown = rest.kind === 'steps' && rest.steps.find(({ spec }) => isUnknown(spec, this.#folded));
+    const unknown = rest.kind === 'steps' && this.#working.unknownOf(this.run, rest.steps);
     if (!unknown || this.#ending) return false;
-    this.#fail(new GatewayError('FLOW_EFFECT_UNKNOWN', { step: unknown.spec.key }));
+    this.#fail(new GatewayError('FLOW_EFFECT_UNKNOWN', { step: unknown }));
     return true;
   }
 
@@ -391,11 +394,5 @@ export class Drive {
     const { prefix = [] } = this.input;
     this.input.prefix = undefined;
     return prefix;
-  }
-
-  /** The body waits for something of its own. It may come; if it does not, the session must not hang for ever. */
-  #stalled(): void {
-    const { clock, limits } = this.input.setup;
-    clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
   }
 }

@@ -70,7 +70,8 @@ export async function leftToEnd(
   { stored: { header }, ending }: Pick<SessionEnd, 'stored' | 'ending'>,
 ): Promise<Turn | undefined> {
   const now = clock.now();
-  const patch = { state: 'processing' as const, current: [], pending: ending, handed: undefined };
+  const open = { current: [], waits: undefined, busy: undefined, handed: undefined };
+  const patch = { state: 'processing' as const, ...open, pending: ending };
   const done = await store.commit(header.id, header.rev, {
     patch,
     add: [{ t: 'end', why: toWhy(ending), ts: now }],

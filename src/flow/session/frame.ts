@@ -4,8 +4,10 @@
 // 2. Nothing is read from the store before it is gone on with: whether it still holds is told by the commit at the end of the turn.
 // 3. Frames are few and can be forgotten at any time.
 import type { Run } from '../engine/run.ts';
+import { extend } from '../fold.ts';
 import type { Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
+import type { Drive } from './drive.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 
 /** A session with its body, where that is known. */
@@ -28,6 +30,18 @@ export class Frame {
     this.#run = undefined;
     return run;
   }
+}
+
+/** Its next answer may find it waiting. `known`: how many of the entries that are written the run has from the start. */
+export function park({ input, run, commits }: Drive, header: Header, known: number): void {
+  const { frames } = input.setup;
+  if (!frames.any || !run.canWait || commits.mixed) return;
+  const { folded } = run.input;
+  extend(folded, commits.added.slice(known));
+  // What was told is the body's, and not told again.
+  folded.told = [];
+  Object.assign(run.input, { incoming: [], onStall: undefined, onTrespass: undefined, onFailing: undefined });
+  frames.keep(new Frame(header, run));
 }
 
 /** The frames of a process, as many as it may have: those that were used longest ago go first. */

@@ -4,9 +4,9 @@ import { asEnded } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { Header } from '../journal.ts';
-import type { Question } from '../question/question.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { withHeld } from './held-args.ts';
+import { nextMoment } from './others/waits.ts';
 import type { SessionRequest } from './requests.ts';
 import { toOwner } from './setup.ts';
 import type { Setup } from './setup.ts';
@@ -37,6 +37,6 @@ function isOverdue(header: Header, now: number): boolean {
   return header.expiresAt <= now || (!header.parked && hasLate(header, now));
 }
 
-export function hasLate({ current }: Header, now: number): boolean {
-  return (current as Question[]).some(({ until = Infinity }) => until <= now);
+export function hasLate(header: Header, now: number): boolean {
+  return nextMoment(header) <= now;
 }

@@ -9,6 +9,8 @@ import { toPromptId } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { AnswerEntry, Entry, Header } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
+import type { Drive } from './drive.ts';
+import type { Draft } from './patches.ts';
 import type { GivenAnswer } from './requests.ts';
 import { isKept, isSecretRef } from './secrets.ts';
 import type { Setup } from './setup.ts';
@@ -32,21 +34,25 @@ interface Sealed extends Outcome {
 const PURPOSE = 'flow-result';
 
 /** Those of the last round; undefined where there are none. */
-export function toLastAnswers(entries: Entry[]): AnswerEntry[] | undefined {
+function toLastAnswers(entries: Entry[]): AnswerEntry[] | undefined {
   const answers = entries.filter((entry) => entry.t === 'ans' && entry.a > 0) as AnswerEntry[];
   const at = answers.at(-1)?.ts;
   return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
 }
 
+/** Whoever does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
+export function keepOutcome({ input, commits }: Drive, { patch, turn, add }: Draft, unwritten: Entry[]): void {
+  if (patch.state === undefined || !isEnded({ state: patch.state })) return;
+  const { via, started } = input.header;
+  // A call is answered with its result. Only a caller that may come back, or waits in another process, has a way to ask for it later.
+  if (via !== 'flow' && started === undefined && !input.byItself && commits.header.left === undefined) return;
+  const here = toLastAnswers([...commits.added, ...unwritten, ...add]);
+  const last = here ?? toLastAnswers(input.entries) ?? [];
+  patch.outcome = toKeptOutcome(input.setup, input.header, turn, last);
+}
+
 /** For the header of a session that has just ended; undefined where it is too large to be kept. */
-export function toKeptOutcome(
-  setup: Setup,
-  { id, via, started }: Header,
-  turn: Outcome,
-  answers: AnswerEntry[],
-): string | undefined {
-  // A call is answered with its result. Only a caller that may come back has a way to ask for it later.
-  if (via !== 'flow' && started === undefined) return undefined;
+function toKeptOutcome(setup: Setup, { id }: Header, turn: Outcome, answers: AnswerEntry[]): string | undefined {
   const { result, summary, failure } = turn;
   if (!failure && !('result' in turn)) return undefined; // its state says all
   const outcome: Sealed = {

@@ -7,6 +7,8 @@ import type { Question } from '../question/question.ts';
 import { hasLate } from './loading.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { Sessions } from './sessions.ts';
+import { isForOthers } from './others/waits.ts';
+import { withOutcome } from './outcome.ts';
 import { toDueAt } from './timing.ts';
 import { settled } from './turn.ts';
 import type { Turn } from './turn.ts';
@@ -44,7 +46,7 @@ export class OwnMoves {
     this.#header = header;
     this.#moved = undefined;
     this.#onMove = onMove;
-    this.#lookAt(toDueAt(header));
+    this.#lookAt(isForOthers(header) ? 0 : toDueAt(header));
   }
 
   close(): void {
@@ -56,6 +58,8 @@ export class OwnMoves {
     if (event.kind === 'turn' && event.turn.header.id === this.#header.id) this.#move(settled(event.turn));
     if (event.kind === 'expired' && event.header.id === this.#header.id)
       this.#move(Promise.resolve(toExpired(event.header)));
+    if (event.kind === 'cancelled' && event.header.id === this.#header.id)
+      this.#move(Promise.resolve({ header: event.header, questions: [] }));
   }
 
   #move(turn: Promise<Turn>): void {
@@ -66,12 +70,17 @@ export class OwnMoves {
     this.#onMove(turn);
   }
 
+  async look(): Promise<void> {
+    await this.#look().catch(() => this.#lookAt(0));
+  }
+
   #lookAt(at: number): void {
     const { clock, store } = this.#sessions.setup;
     this.#offLook();
+    if (this.#moved) return;
     if (!store.durable) return; // nobody else looks after it
     const ms = Math.max(at - clock.now(), 0) + LOOK_MS;
-    this.#offLook = clock.after(ms, () => void this.#look().catch(() => this.#lookAt(0)));
+    this.#offLook = clock.after(ms, () => void this.look());
   }
 
   async #look(): Promise<void> {
@@ -80,12 +89,26 @@ export class OwnMoves {
     const header = found?.header;
     if (!header || header.reason === 'expired') return this.#move(Promise.resolve(toExpired(header ?? this.#header)));
     const isThere = header.rev === rev || (!isEnded(header) && hasSame(header, this.#header));
-    if (isThere || header.state === 'processing') return this.#lookAt(0);
-    this.#move(Promise.resolve({ header, questions: header.current as Question[] }));
+    if (isThere || header.state === 'processing' || header.state === 'active') return this.#lookAt(0);
+    const outcome = withOutcome(this.#sessions.setup, header);
+    this.#move(Promise.resolve({ header, questions: header.current as Question[], ...outcome }));
   }
 }
 
-function hasSame(one: Header, other: Header): boolean {
+/** What a session comes to by itself from here. */
+export function movesOf(sessions: Sessions, header: Header): Promise<Turn> {
+  const moves = new OwnMoves(sessions, header);
+  return new Promise((resolve) => {
+    moves.from({ header, questions: [] }, () => {
+      moves.close();
+      resolve(moves.moved!);
+    });
+    void moves.look(); // it may have moved before anybody listened
+  });
+}
+
+/** The same questions wait. */
+export function hasSame(one: Header, other: Header): boolean {
   const idsOf = ({ current }: Header) => (current as Question[]).map(({ promptId }) => promptId).join();
   return idsOf(one) === idsOf(other);
 }

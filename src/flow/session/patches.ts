@@ -1,9 +1,12 @@
 // What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
+import type { Arriving } from '../engine/fit-event.ts';
 import type { Incoming } from '../engine/fit.ts';
-import { isMismatch } from '../engine/mismatch.ts';
+import { isMismatch, toBroken } from '../engine/mismatch.ts';
+import type { Rest } from '../engine/rest.ts';
 import type { Run } from '../engine/run.ts';
 import type { AskWant } from '../engine/want.ts';
 import { toWritten } from '../engine/thrown.ts';
+import { WITHDRAWN } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
 import type { Complaint, Question } from '../question/question.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -11,6 +14,7 @@ import { toReason } from '../../protocol/json-schema-problem.ts';
 import type { Step } from '../../protocol/prompt.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Drive } from './drive.ts';
+import { toWaits } from './others/waits.ts';
 import { toDueAt, toExpiry } from './timing.ts';
 import { toQuestions } from './to-questions.ts';
 import type { Failure, Turn, Verdict } from './turn.ts';
@@ -29,12 +33,37 @@ export function newProgressOf(run: Run): Step | undefined {
   return isProgressNew ? progress : undefined;
 }
 
-export function toAsked(drive: Drive, asks: AskWant[]): Draft {
-  const { setup, header, incoming = [] } = drive.input;
+/** Of a run that has come to rest. */
+export function toDraft(drive: Drive, rest: Rest): Draft | Promise<Draft> {
+  if (rest.kind === 'asks') return toAsked(drive, rest);
+  if (rest.kind === 'ended') return toCompleted(drive, rest.value);
+  const { error } = rest as { error: unknown };
+  const { flow, header, stored } = drive.input;
+  const isOther = stored && header.version !== flow.version;
+  const broken = isOther && toBroken(flow, error, drive.run.telling.isReplaying);
+  if (broken) throw broken;
+  return toFailed(drive, error);
+}
+
+/** Steps run, and whatever is open beside them is asked. */
+export function toAtWork(drive: Drive, rest: Rest | undefined): Draft {
+  const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
+  if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(drive);
+  const asks = drive.input.setup.lasting ? rest.asks : [];
+  return toAsked(drive, { asks, waits: rest.waits, isBusy: true });
+}
+
+/** What is open, and whether steps are at work beside it. */
+type Open = Pick<Extract<Rest, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
+
+function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
+  const { setup, incoming = [] } = drive.input;
+  const { header } = drive.commits;
   const { folded } = drive.run.input;
   const now = setup.clock.now();
-  const refused = incoming.filter(({ verdict }) => isComplaint(verdict));
-  const add: Entry[] = [];
+  // What was refused is written down once.
+  const refused = drive.isLive ? [] : incoming.filter(isRefused);
+  const { waits, add } = toWaits(drive.run, wants);
   const complaints = new Map<string, Complaint>();
   for (const { k, a, verdict } of refused) {
     folded.attempts.set(k, a);
@@ -47,29 +76,37 @@ export function toAsked(drive: Drive, asks: AskWant[]): Draft {
   const fresh = questions.filter(isNew).length;
   const over = toOver(drive, { fresh, refused });
   if (over) return toFailed(drive, over);
-  const { lastActivityAt, expiresAt, warned } = toExpiry(header, now);
+  for (const { key: k, attempt: a } of before) {
+    if (drive.run.isLost(k)) add.push({ t: 'rej', k, a, why: WITHDRAWN, ts: now });
+  }
+  const busy = isBusy ? (true as const) : undefined;
+  const { lastActivityAt, expiresAt, warned } = toExpiry({ ...header, waits, busy }, now);
   const { lost } = drive.run;
+  const isAsked = questions.length > 0;
   const patch: Partial<Header> = {
     lastActivityAt,
     expiresAt,
     warned,
-    state: 'waiting_user',
+    state: isAsked ? 'waiting_user' : toWorking(drive),
     current: questions,
+    waits,
+    busy,
     reason: undefined,
     pending: undefined,
     unasked: lost.length > 0 ? lost : undefined,
     burst: header.burst,
-    rounds: header.rounds + 1,
+    rounds: header.rounds + (isAsked ? 1 : 0),
     prompts: header.prompts + fresh,
     attempts: header.attempts + refused.length,
   };
   const turn: Draft['turn'] = { ...toVerdicts(incoming), questions };
   if (drive.run.progress) turn.progress = drive.run.progress;
   const { timeoutMs } = header;
-  return { patch, add, turn, dueAt: toDueAt({ expiresAt, timeoutMs, current: questions }) };
+  // Whoever is at work is looked after when he falls silent.
+  return { patch, add, turn, ...(!isBusy && { dueAt: toDueAt({ expiresAt, timeoutMs, waits, current: questions }) }) };
 }
 
-export async function toCompleted(drive: Drive, value: unknown): Promise<Draft> {
+async function toCompleted(drive: Drive, value: unknown): Promise<Draft> {
   const { flow, incoming = [] } = drive.input;
   const verdict = await flow.output?.check(value);
   if (verdict?.problems) {
@@ -102,11 +139,12 @@ export function toFailed(drive: Drive, error: unknown): Draft {
   };
 }
 
-export function toProcessing(drive: Drive): Draft {
-  const { header, setup, incoming = [], stored } = drive.input;
+function toProcessing(drive: Drive): Draft {
+  const { setup, incoming = [] } = drive.input;
+  const { header } = drive.commits;
   const now = setup.clock.now();
   const patch: Partial<Header> = {
-    ...{ state: stored && !isUnasked(header) ? 'processing' : 'active', current: [], lastActivityAt: now },
+    ...{ state: toWorking(drive), current: [], lastActivityAt: now, waits: undefined, busy: undefined },
     ...{ burst: header.burst, reason: undefined, pending: undefined },
     // It is not the user who is idle now.
     expiresAt: header.deadline,
@@ -114,16 +152,17 @@ export function toProcessing(drive: Drive): Draft {
   return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
 }
 
-/** It has not come to its first question. */
-function isUnasked({ state }: Header): boolean {
-  return state === 'idle' || state === 'active';
+/** Nothing is asked; `active` as long as nothing was. */
+function toWorking({ input: { stored }, commits: { header } }: Drive): Header['state'] {
+  return stored && header.state !== 'idle' && header.state !== 'active' ? 'processing' : 'active';
 }
 
-export function toVerdicts(incoming: Incoming[]): Pick<Turn, 'accepted' | 'verdicts'> {
+export function toVerdicts(incoming: (Incoming | Arriving)[]): Pick<Turn, 'accepted' | 'verdicts'> {
   let accepted: boolean | undefined;
   const verdicts: Record<string, Verdict> = {};
-  for (const { k, a, verdict } of incoming) {
-    if (a === 0) continue;
+  for (const one of incoming) {
+    if (one.t === 'arr' || one.a === 0) continue;
+    const { k, a, verdict } = one;
     accepted = accepted !== false && !isComplaint(verdict);
     verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
   }
@@ -153,7 +192,7 @@ interface Put {
 /** What could be asked ahead is left for later where it would be one too many. */
 function withinLimit(drive: Drive, { asks, questions, isNew }: Put): Question[] {
   const asked = new Set(asks.map(({ spec }) => spec.key));
-  let room = toMaxPrompts(drive) - drive.input.header.prompts;
+  let room = toMaxPrompts(drive) - drive.commits.header.prompts;
   return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
 }
 
@@ -168,7 +207,8 @@ interface Growth {
 
 /** A limit that this turn would go beyond. */
 function toOver(drive: Drive, { fresh, refused }: Growth): GatewayError | undefined {
-  const { header, flow, setup } = drive.input;
+  const { flow, setup } = drive.input;
+  const { header } = drive.commits;
   const { limits } = setup;
   const prompts = toMaxPrompts(drive);
   if (header.prompts + fresh > prompts) {
@@ -182,6 +222,10 @@ function toOver(drive: Drive, { fresh, refused }: Growth): GatewayError | undefi
     return new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason });
   }
   return undefined;
+}
+
+export function isRefused(one: Incoming | Arriving): one is Incoming {
+  return one.t === 'in' && isComplaint(one.verdict);
 }
 
 function isComplaint(verdict: Incoming['verdict']): verdict is Complaint {

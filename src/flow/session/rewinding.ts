@@ -35,6 +35,7 @@ export interface Rewinding {
 export async function rewound(sessions: Sessions, { flow, stored, entry }: Rewinding): Promise<Turn | undefined> {
   const { setup } = sessions;
   react(stored.header, 'respond');
+  if (stored.header.busy) throw refused(stored.header, 'a step is at work; wait until it is done');
   const change = toChange(stored, entry);
   if (change.t === 'cut') return undone(sessions, { flow, stored, entry: change });
   refuseMalice(change.v, stored.header.id, setup.limits);

@@ -22,8 +22,6 @@ export interface StepRun {
   /** Whose the session is, as a hash. */
   principal: string;
   spec: StepSpec;
-  /** When its session is over, however busy it is. */
-  deadline?: number | undefined;
   folded: Folded;
   signal: () => AbortSignal;
   onProgress?: ((progress: Step) => void) | undefined;
@@ -46,7 +44,7 @@ export async function runStep(run: StepRun): Promise<StepEntry> {
   const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
     ...{ t: 'step', k: spec.key, ...outcome, att, ts: setup.clock.now() },
   });
-  const once = () => (spec.sleepMs === undefined ? inTime(run, att, work(run, att)) : sleep(run));
+  const once = () => inTime(run, att, work(run, att));
   for (let tried = 1; ; tried++, att++) {
     try {
       const value = await (limit ? setup.stepLimits.run(limit, once) : once());
@@ -143,18 +141,4 @@ function toDeadline({ setup: { clock, limits }, spec }: StepRun, late: LazyAbort
     offSilence();
   };
   return { passed, beat, off };
-}
-
-/** Until so long after it began, whichever process it began in. */
-async function sleep({ setup, spec, folded, deadline = Infinity }: StepRun): Promise<void> {
-  const began = folded.intents.get(spec.key)?.entry.ts ?? setup.clock.now();
-  if (began + (spec.sleepMs ?? 0) > deadline) {
-    const reason = `a sleep (${spec.key}) that is longer than its session may last; raise limits.duration of the flow`;
-    throw new GatewayError('FLOW_MISUSED', { reason });
-  }
-  const left = began + (spec.sleepMs ?? 0) - setup.clock.now();
-  await new Promise<void>((resolve) => {
-    if (left <= 0) resolve();
-    else setup.clock.after(left, resolve);
-  });
 }

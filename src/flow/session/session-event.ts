@@ -6,6 +6,8 @@ import type { Turn } from './turn.ts';
 export type SessionEvent =
   | { kind: 'warning'; header: Header; remainingMs: number }
   | { kind: 'expired'; header: Header }
+  /** Somebody has cancelled it. */
+  | { kind: 'cancelled'; header: Header }
   /** A step says how far it is. */
   | { kind: 'progress'; header: Header; progress: Step }
   /** It has ended, and these effects could not be taken back. */

@@ -19,6 +19,8 @@ import { loadOwn } from './loading.ts';
 import { migrated } from './migrating.ts';
 import { outcomeOf, withOutcome } from './outcome.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
+import { isIdle, nextMoment } from './others/waits.ts';
+import { movesOf } from './own-moves.ts';
 import { rewound } from './rewinding.ts';
 import type {
   AnswerRequest,
@@ -117,10 +119,12 @@ export class Sessions {
   }
 
   async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
-    return this.#attempt(request, async (stored, flow) => {
+    const turn = await this.#attempt(request, async (stored, flow) => {
       react(stored.header, 'cancel');
       return this.end(stored, flow, { kind: 'cancel', reason: request.reason });
     });
+    this.emit({ kind: 'cancelled', header: turn.header });
+    return turn;
   }
 
   async back(request: BackRequest): Promise<Turn> {
@@ -183,7 +187,7 @@ export class Sessions {
   }
 
   emit(event: SessionEvent): void {
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of [...this.#listeners]) listener(event); // they may add others, which are not meant
   }
 
   async close(): Promise<void> {
@@ -214,7 +218,7 @@ export class Sessions {
 
   /** Member by member, so that every drive is given an object of the same shape: that is cheaper to make and to read. */
   #toDriveInput(input: Omit<DriveInput, 'setup' | 'onLive'>, next: DriveInput['next']): WholeDriveInput {
-    const { flow, header, entries, stored, prefix, incoming, frame, ending } = input;
+    const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld } = input;
     return {
       setup: this.setup,
       flow,
@@ -226,10 +230,29 @@ export class Sessions {
       incoming,
       frame,
       ending,
+      byItself,
+      mayBeHeld,
+      isLive: this.#live.has(header.id),
       onLive: this.#follow,
       onNotUndone: this.#report,
       onProgress: this.#tellProgress,
+      onMoved: this.#move,
+      onLeft: this.#look,
+      onDue: this.#due,
+      following: this.#following,
     };
+  }
+
+  /** Where nothing happens by itself, whoever waits lets the time pass. */
+  async #passTime(header: Header): Promise<Turn> {
+    const { clock, store } = this.setup;
+    const ms = Math.max(nextMoment(header) - clock.now(), 0);
+    await new Promise<void>((resolve) => void clock.after(ms, resolve));
+    const turns: Turn[] = [];
+    const off = this.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
+    await this.#sweeper.attend(header.id).finally(off);
+    const now = (await store.load(header.id))?.header ?? header;
+    return turns.at(-1) ?? { header: now, questions: now.current as Question[], later: () => this.#passTime(now) };
   }
 
   /** Ends a session before its time. Undefined if somebody else was faster. */
@@ -245,15 +268,30 @@ export class Sessions {
 
   readonly #follow = (live: Live): void => {
     this.#live.set(live.id, live);
-    void live.next.then((turn) => this.#sweeper.expect(turn.header));
+    void live.done.then((turn) => this.#sweeper.expect(turn.header));
     void live.done.then(() => {
       if (this.#live.get(live.id) === live) this.#live.delete(live.id);
     });
   };
 
+  readonly #due = (id: string): void => {
+    const { log } = this.setup;
+    this.#sweeper.attend(id).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
+  };
+
   readonly #tellProgress = (header: Header, progress: Step): void => this.emit({ kind: 'progress', header, progress });
 
   readonly #report = (header: Header, steps: string[]): void => this.emit({ kind: 'undo-failed', header, steps });
+
+  readonly #move = (turn: Turn): void => {
+    this.#sweeper.expect(turn.header);
+    this.emit({ kind: 'turn', turn });
+  };
+
+  readonly #look = (id: string): void => this.#live.get(id)?.look();
+
+  readonly #following = (header: Header): Promise<Turn> =>
+    this.setup.lasting ? movesOf(this, header) : this.#passTime(header);
 
   /** Somebody else may write between reading and writing: then all of it is looked at again. */
   async #attempt(
@@ -293,6 +331,7 @@ export class Sessions {
       questions: header.current as Question[],
       ...withOutcome(this.setup, header),
       ...(next && { next }),
+      ...(isIdle(header) && { later: () => this.#following(header) }),
     };
   }
 

@@ -94,6 +94,8 @@ function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number;
     reason: undefined,
     pending: undefined,
     unasked: undefined,
+    waits: undefined,
+    busy: undefined,
     warned: undefined,
     burst: undefined,
   };

@@ -3,12 +3,12 @@
 import { isMismatch } from '../engine/mismatch.ts';
 import { endingOf } from '../journal.ts';
 import type { HandedOver, Header } from '../journal.ts';
-import type { Question } from '../question/question.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { withHeld } from './held-args.ts';
-import { hasLate } from './loading.ts';
 import { migrated } from './migrating.ts';
+import { isIdle, lateOf, toPassed } from './others/waits.ts';
+import type { Late } from './others/waits.ts';
 import { undone } from './rewinding.ts';
 import type { Sessions } from './sessions.ts';
 import { toDueAt, toWarningAt } from './timing.ts';
@@ -36,7 +36,7 @@ export class Sweeper {
   /** A session was written; it may be the next that is due. */
   expect(header: Header): void {
     if (isEnded(header)) return;
-    this.#set(header.state === 'waiting_user' ? toDueAt(header) : header.expiresAt);
+    this.#set(header.state === 'waiting_user' || header.waits ? toDueAt(header) : header.expiresAt);
   }
 
   stop(): void {
@@ -61,8 +61,12 @@ export class Sweeper {
     const now = clock.now();
     if (endingOf(header)) return this.#takeOver(stored);
     if (header.expiresAt <= now) return this.#expire(stored);
-    if (header.handed && !hasLate(header, now)) return this.#takeHanded(stored, header.handed);
+    const late = header.parked && header.state === 'waiting_user' ? undefined : lateOf(header, now);
+    if (late) return this.#passTime(stored, late);
+    if (header.handed) return this.#takeHanded(stored, header.handed);
+    if (header.busy) return this.#takeOver(stored);
     if (header.state === 'waiting_user') return header.parked ? undefined : this.#remind(stored, now);
+    if (isIdle(header) && !header.parked) return this.expect(header);
     await this.#takeOver(stored);
   }
 
@@ -92,8 +96,6 @@ export class Sweeper {
 
   async #remind(stored: StoredSession, now: number): Promise<void> {
     const { header } = stored;
-    const late = (header.current as Question[]).filter(({ until }) => until !== undefined && until <= now);
-    if (late.length > 0) return this.#timeOut(stored, late);
     if (header.warned || toWarningAt(header) > now) return this.expect(header);
     const { store } = this.#sessions.setup;
     const warned = { ...header, warned: 1 };
@@ -103,11 +105,19 @@ export class Sweeper {
     this.#sessions.emit({ kind: 'warning', header: warned, remainingMs: header.expiresAt - now });
   }
 
-  async #timeOut(stored: StoredSession, late: Question[]): Promise<void> {
-    const answers = late.map(({ promptId }) => ({ promptId, no: 'timeout' as const }));
+  /** A question, a sleep or an event has been waited for long enough. */
+  async #passTime(stored: StoredSession, { questions, waits }: Late): Promise<void> {
+    const flow = this.#sessions.flowOf(stored.header);
+    const answers = questions.map(({ promptId }) => ({ promptId, no: 'timeout' as const }));
     const { id: sessionId, principal } = stored.header;
-    const request = { sessionId, principal, answers, src: 'default' as const };
-    const turn = await this.#sessions.answerTo(stored, this.#sessions.flowOf(stored.header), request);
+    const ts = this.#sessions.setup.clock.now();
+    const turn =
+      waits.length === 0
+        ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, src: 'default' })
+        : await this.#sessions.drive({
+            ...{ flow, ...stored, stored: true, byItself: true },
+            prefix: waits.map((wait) => toPassed(wait, ts)),
+          });
     if (turn) this.#sessions.emit({ kind: 'turn', turn });
   }
 

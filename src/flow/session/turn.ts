@@ -27,11 +27,20 @@ export interface Turn {
   failure?: Failure | undefined;
   /** Present while a step runs: the turn that follows by itself. Never rejects. */
   next?: Promise<Turn> | undefined;
+  /** Present while it waits for others and asks nothing: the turn that it comes to then, which is also told to `sessions.on`. */
+  later?: (() => Promise<Turn>) | undefined;
+}
+
+/** Waits until no step runs: then the session asks something, waits for others, or has ended. */
+export async function workedOff(turn: Turn): Promise<Turn> {
+  let last = turn;
+  while (last.next) last = await last.next;
+  return last;
 }
 
 /** Waits until the session asks something or ends. */
 export async function settled(turn: Turn): Promise<Turn> {
   let last = turn;
-  while (last.next) last = await last.next;
+  for (let next = last.next ?? last.later?.(); next; next = last.next ?? last.later?.()) last = await next;
   return last;
 }

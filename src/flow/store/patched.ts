@@ -18,6 +18,8 @@ export function patchInPlace(header: Header, patch: Partial<Header>): Header {
   if (isEnded(header)) {
     header.current = [];
     header.pending = undefined;
+    header.waits = undefined;
+    header.busy = undefined;
   }
   return header;
 }

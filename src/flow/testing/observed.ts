@@ -33,9 +33,7 @@ export function observed(flow: AnyFlow, boundaries: Boundaries, seen: Observatio
         },
         options,
       );
-    // Time stands still, so nobody can wait for it.
-    const sleep = (key: string) => original(key, () => undefined);
-    return Object.assign(Object.create(ask) as Ask, { step, sleep, scope: (id: string) => watched(ask.scope(id)) });
+    return Object.assign(Object.create(ask) as Ask, { step, scope: (id: string) => watched(ask.scope(id)) });
   };
   const body = async (ask: Ask, input: unknown) => {
     const returned: unknown = await flow.body(watched(ask), input);

@@ -1,4 +1,4 @@
-// Plays a flow to its end with given answers, every turn in a process of its own.
+// Plays a flow to its end with given answers. Time passes where nothing else can happen.
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Entry } from '../journal.ts';
@@ -6,7 +6,10 @@ import type { Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/requests.ts';
 import type { Failure, Turn } from '../session/turn.ts';
 import { Boundaries } from './crash-store.ts';
+import { nextMoment } from '../session/others/waits.ts';
+import { isEnded } from '../store/store.ts';
 import { ME, createStage } from './stage.ts';
+import type { Stage } from './stage.ts';
 import type { StepSeen } from './observed.ts';
 
 /** For a question that gets no answer. */
@@ -49,22 +52,32 @@ export interface Playing {
 const MAX_ROUNDS = 1000;
 
 export async function play({ flow, args, answers, boundaries = new Boundaries() }: Playing): Promise<Played> {
-  const { act, journal, seen } = createStage(flow, boundaries);
+  const stage = createStage(flow, boundaries);
+  const { act, journal, seen } = stage;
   let turn = await act((sessions) => sessions.start({ ...ME, tool: flow.name, args }));
   const asked = new Map<string, Question>();
   let rounds = 0;
-  for (; turn.questions.length > 0 && rounds < MAX_ROUNDS; rounds++) {
+  for (let acts = 0; acts < MAX_ROUNDS; acts++) {
     const { header, questions } = turn;
     for (const question of questions) asked.set(question.promptId, question);
     const given = questions.flatMap((question) => toGiven(question, answers) ?? []);
-    if (given.length === 0) break;
-    turn = await act((sessions) => sessions.answer({ ...ME, sessionId: header.id, answers: given }));
+    const next = given.length === 0 ? await withoutAnswer(turn, stage) : undefined;
+    if (given.length === 0 && !next) break;
+    if (given.length > 0) rounds++;
+    turn = next ?? (await act((sessions) => sessions.answer({ ...ME, sessionId: header.id, answers: given })));
     refuseWrong(turn, answers);
   }
   return {
     ...{ result: turn.questions.length === 0 ? seen.returned : undefined, failure: turn.failure, rounds, journal },
     ...{ asked: [...asked.values()], open: turn.questions, steps: seen.steps },
   };
+}
+
+/** What others bring about; undefined where only an answer would. */
+async function withoutAnswer({ header }: Turn, { work, pass }: Stage): Promise<Turn | undefined> {
+  if (isEnded(header)) return undefined;
+  if (header.busy) return work();
+  return header.waits?.some(({ until }) => until !== undefined) ? pass(nextMoment(header)) : undefined;
 }
 
 function toGiven(question: Question, answers: Answers): GivenAnswer | undefined {

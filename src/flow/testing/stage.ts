@@ -1,13 +1,14 @@
-// Where a flow is played: processes that come and go over one store, in a time that stands still. A request whose process dies is taken up by the
-// next one, as a client would that got no answer.
+// Where a flow is played: processes that come and go over one store, in a time that stands still until nothing else can happen. A request whose
+// process dies is taken up by the next one, as a client would that got no answer. Bodies are replayed in every turn.
 import type { AnyFlow } from '../define.ts';
 import type { Entry } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { workedOff } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { isEnded } from '../store/store.ts';
+import type { StoredSession } from '../store/store.ts';
 import { createLog } from '../../shared/log.ts';
 import { Boundaries, mortalStore } from './crash-store.ts';
 import { manualClock } from './manual-clock.ts';
@@ -17,8 +18,12 @@ import type { Observation } from './observed.ts';
 export const ME = { principal: 'tester' };
 
 export interface Stage {
-  /** In a process of its own. */
+  /** Until it asks something, ends, or waits for others. */
   act: (request: (sessions: Sessions) => Promise<Turn>) => Promise<Turn>;
+  /** Until the steps that run beside a question have brought it further. */
+  work: () => Promise<Turn>;
+  /** Lets the time pass until then. */
+  pass: (at: number) => Promise<Turn>;
   readonly journal: Entry[];
   readonly seen: Observation;
 }
@@ -32,7 +37,7 @@ export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
   const begin = () => {
     // All answers come within the second that stands still.
     const limits = { respondsPerSecond: Infinity };
-    const options = { clock, limits, leaseMs: 0, graceMs: 0, log: createLog({ level: 'silent' }) };
+    const options = { clock, limits, leaseMs: 0, graceMs: 0, warm: 0, log: createLog({ level: 'silent' }) };
     const fixed = { newId: () => 'session_test', newSeed: () => 'c2VlZGZvcnRlc3RzISEhIQ', keys: ['tests'] };
     return new Sessions([observed(flow, boundaries, seen)], {
       ...options,
@@ -47,20 +52,52 @@ export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
     const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
     await sessions.sweep();
     off();
-    for (const turn of turns) await settled(turn);
+    for (const turn of turns) await workedOff(turn);
     const left = await memory.load('session_test');
-    return left && { header: left.header, questions: left.header.current as Question[] };
+    return left && found(left);
   };
 
+  let process = begin();
   const act: Stage['act'] = async (request) => {
-    const first = begin();
-    const outcome = await Promise.race([request(first).then(settled), boundaries.death()]);
+    const outcome = await Promise.race([request(process).then(workedOff), boundaries.death()]);
     if (outcome) return outcome;
     boundaries = new Boundaries();
-    const next = begin();
-    const left = await recover(next);
+    process = begin();
+    const left = await recover(process);
     if (left && (isEnded(left.header) || left.header.rounds === 1)) return left;
-    return settled(await request(next));
+    return workedOff(await request(process));
   };
-  return { act, journal, seen };
+
+  const now = async () => found(await memory.load('session_test'));
+  const pass: Stage['pass'] = (at) =>
+    act((sessions) => {
+      clock.move(Math.max(at - clock.now(), 0));
+      return swept(sessions, now);
+    });
+  const work: Stage['work'] = () => act((sessions) => worked(sessions, now));
+  return { act, work, pass, journal, seen };
+}
+
+/** Where what is due now leads to. */
+async function swept(sessions: Sessions, now: () => Promise<Turn>): Promise<Turn> {
+  const turns: Turn[] = [];
+  const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
+  await sessions.sweep();
+  off();
+  return turns.at(-1) ?? now();
+}
+
+/** Where the steps lead to that run beside a question. */
+async function worked(sessions: Sessions, now: () => Promise<Turn>): Promise<Turn> {
+  let off = (): void => {};
+  const moved = new Promise<Turn>((resolve) => {
+    off = sessions.on((event) => event.kind === 'turn' && resolve(event.turn));
+  });
+  const turn = await now();
+  return (turn.header.busy ? moved : Promise.resolve(turn)).finally(off);
+}
+
+function found(stored: StoredSession | undefined): Turn {
+  if (!stored) throw new Error('The session is gone');
+  return { header: stored.header, questions: stored.header.current as Question[] };
 }

@@ -104,6 +104,8 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
     reason: undefined,
     pending: undefined,
     unasked: undefined,
+    waits: undefined,
+    busy: undefined,
     warned: undefined,
     burst: undefined,
   };

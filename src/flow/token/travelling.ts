@@ -8,10 +8,10 @@ import type { StartRequest } from '../session/requests.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Waiting } from '../session/frame.ts';
 import { Sessions } from '../session/sessions.ts';
+import { isForEvents } from '../session/others/waits.ts';
 import { toOwner } from '../session/setup.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { DEFAULT_FLOW_LIMITS } from '../session/flow-limits.ts';
-import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
@@ -112,8 +112,11 @@ export class TravellingSessions {
     const spend = session && this.#spending(session);
     const { shared, clock } = this.#carried;
     const store = new CarriedStore(session, { shared, clock, onEffect: spend });
-    const turn = await settled(await act(this.sessions.over(store)));
+    const turn = await settledHere(await act(this.sessions.over(store)));
     const after = store.session;
+    if (!this.#mayOutgrow && after && isForEvents(after.header)) {
+      throw new GatewayError('FLOW_MISUSED', { reason: 'an event in a session that is kept nowhere; give it a store' });
+    }
     const isOver = !after || isEnded(after.header);
     const token = isOver ? undefined : await this.#sealed(after, binding);
     // Whoever is refused, or only looks, can come again with the same token.
@@ -148,6 +151,16 @@ export class TravellingSessions {
     if (!opened.ok) throw refusal(opened.why);
     const { session } = opened;
     return session.header.current.length > 0 ? session : toWaiting(this.sessions, session);
+  }
+}
+
+/** Sleeps are slept here; of what happens outside nothing could be told to a session that is kept nowhere. */
+async function settledHere(turn: Turn): Promise<Turn> {
+  let last = turn;
+  for (;;) {
+    if (last.next) last = await last.next;
+    else if (last.later && !isForEvents(last.header)) last = await last.later();
+    else return last;
   }
 }
 

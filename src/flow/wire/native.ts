@@ -12,7 +12,7 @@ import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Prompt, Step } from '../../protocol/prompt.ts';
 import type { GivenAnswer } from '../session/requests.ts';
-import { settled } from '../session/turn.ts';
+import { workedOff } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Travelled } from '../token/travelling.ts';
@@ -158,7 +158,7 @@ class Native {
   /** A flow that says how long its first question may take is waited for; others answer at once that they are at work. */
   async #first(turn: Turn, tool: string): Promise<Turn> {
     if (this.#desk.sessions.flows.get(tool)?.options.firstQuestion === undefined) return turn;
-    const first = await settled(turn);
+    const first = await workedOff(turn);
     if (first.failure?.name !== 'FLOW_TIMEOUT') return first;
     const { data } = first.failure;
     throw new GatewayError('FLOW_TIMEOUT', isObject(data) ? data : {});
@@ -192,7 +192,7 @@ class Native {
     }
     if (isAttached) return told;
     // Nobody could tell this client later what its steps have led to.
-    const last = await settled(turn);
+    const last = await workedOff(turn);
     const next = toPush(last);
     this.#pushes.sending(client, last);
     return { ...told, next: { state: last.header.state, ...(next && { method: next.method, ...next.params }) } };

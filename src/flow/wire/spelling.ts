@@ -50,7 +50,7 @@ export function toValidation({ accepted = true, verdicts = {} }: Turn): JsonObje
 }
 
 export function toState({ header, history, questions, data, outcome }: StateView): JsonObject {
-  const { id, state, createdAt, lastActivityAt, tool, expiresAt, parked, notUndone } = header;
+  const { id, state, createdAt, lastActivityAt, tool, expiresAt, parked, notUndone, waits } = header;
   const [question] = questions;
   return {
     sessionId: id,
@@ -60,6 +60,7 @@ export function toState({ header, history, questions, data, outcome }: StateView
     ...(question && { currentPrompt: toPrompt(question) }),
     accumulatedData: data,
     ...(outcome && toOutcome(outcome)),
+    ...(waits && { waitingFor: waits.map((wait) => ({ ...wait })) }),
     ...(parked && { parked: { ...parked } }),
     ...(notUndone && { notUndone }),
   };

@@ -1,0 +1,44 @@
+// The next turn of a session that is at work here: everybody who waits for it is told the same one, and whoever comes later the one after it.
+import { isEnded } from '../../store/store.ts';
+import type { DriveInput } from '../drive-input.ts';
+import type { Turn } from '../turn.ts';
+
+export class Ahead<T> {
+  #resolve!: (value: T) => void;
+  promise!: Promise<T>;
+
+  constructor() {
+    this.#renew();
+  }
+
+  tell(value: T): void {
+    const resolve = this.#resolve;
+    this.#renew();
+    resolve(value);
+  }
+
+  #renew(): void {
+    this.promise = new Promise((resolve) => (this.#resolve = resolve));
+  }
+}
+
+/** A turn that asks while steps run is not the last: nobody waits for the one after it, and so it is told to those who listen. */
+export class ToldTurns {
+  readonly #input: DriveInput;
+  readonly #ahead = new Ahead<Turn>();
+  #isAsking = false;
+
+  constructor(input: DriveInput) {
+    this.#input = input;
+  }
+
+  get next(): Promise<Turn> {
+    return this.#ahead.promise;
+  }
+
+  tell(turn: Turn): void {
+    this.#ahead.tell(turn);
+    if (this.#isAsking) this.#input.onMoved?.(turn);
+    this.#isAsking = turn.questions.length > 0 && !isEnded(turn.header);
+  }
+}

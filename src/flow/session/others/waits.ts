@@ -1,0 +1,71 @@
+// What a session waits for beside answers: sleeps that pass, and events that come. They lie in its header, so that nobody has to stay at work
+// for them; the due index of the store tells when the next one is over.
+import type { Run } from '../../engine/run.ts';
+import type { WaitWant } from '../../engine/want.ts';
+import type { Entry, Header, Wait } from '../../journal.ts';
+import type { Question } from '../../question/question.ts';
+import { isEnded } from '../../store/store.ts';
+import type { DriveInput } from '../drive-input.ts';
+import type { Turn } from '../turn.ts';
+
+/** For the header; and what is written down because it begins only now. */
+export function toWaits(run: Run, wants: readonly WaitWant[]): { waits: Wait[] | undefined; add: Entry[] } {
+  const add: Entry[] = [];
+  const waits = wants.map(({ spec }): Wait => {
+    const { key, kind } = spec;
+    const ms = spec.kind === 'sleep' ? spec.sleepMs : spec.timeoutMs;
+    if (ms === undefined) return { key, kind };
+    const { folded, now } = run.input;
+    if (!folded.intents.has(key)) add.push({ t: 'int', k: key, idem: '', sleep: true, ts: now });
+    return { key, kind, until: run.since(key) + ms };
+  });
+  return { waits: waits.length > 0 ? waits : undefined, add };
+}
+
+/** When the next question or wait has waited long enough; Infinity where none has an end. */
+export function nextMoment({ current, waits = [] }: Pick<Header, 'current' | 'waits'>): number {
+  let at = Infinity;
+  for (const { until } of current as Question[]) if (until !== undefined && until < at) at = until;
+  for (const { until } of waits) if (until !== undefined && until < at) at = until;
+  return at;
+}
+
+export interface Late {
+  questions: Question[];
+  waits: Wait[];
+}
+
+/** Those whose time was over first. The others are looked at after that: they may have lost a race by then. */
+export function lateOf(header: Header, now: number): Late | undefined {
+  const at = nextMoment(header);
+  if (at > now) return undefined;
+  const isFirst = ({ until }: { until?: number | undefined }) => until === at;
+  const questions = (header.current as Question[]).filter(isFirst);
+  return { questions, waits: questions.length > 0 ? [] : (header.waits ?? []).filter(isFirst) };
+}
+
+/** What is written down of a wait that is over. */
+export function toPassed({ key: k, kind }: Wait, ts: number): Entry {
+  return kind === 'sleep' ? { t: 'step', k, att: 1, ts } : { t: 'evt', k, no: 'timeout', ts };
+}
+
+/** Nobody is at work in it, and it asks nothing: it goes on when a sleep is over, or something happens. */
+export function isIdle(header: Header): boolean {
+  return !isEnded(header) && header.current.length === 0 && header.waits !== undefined && header.busy === undefined;
+}
+
+/** It goes on by what others do, perhaps in another process. */
+export function isForOthers({ waits, busy }: Header): boolean {
+  return waits !== undefined || busy === true;
+}
+
+/** Somebody else has to do something. */
+export function isForEvents({ waits = [] }: Header): boolean {
+  return waits.some(({ kind }) => kind === 'event');
+}
+
+/** What follows, where it waits for others and asks nothing. */
+export function laterOf({ following }: Pick<DriveInput, 'following'>, header: Header): Pick<Turn, 'later'> {
+  const isWaiting = !isEnded(header) && header.current.length === 0 && isForOthers(header);
+  return following && isWaiting ? { later: () => following(header) } : {};
+}

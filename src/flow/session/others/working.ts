@@ -1,0 +1,92 @@
+// The steps that run here. A run of the body may be given up for a new one, because something was written down that comes before what it has
+// done since: the steps go on, and the new run comes by them again and takes them up.
+import type { Rest } from '../../engine/rest.ts';
+import type { Run } from '../../engine/run.ts';
+import type { StepWant } from '../../engine/want.ts';
+import type { Entry, StepEntry } from '../../journal.ts';
+import type { Step } from '../../../protocol/prompt.ts';
+import type { DriveInput } from '../drive-input.ts';
+import { isUnknown, runStep, toIdempotencyKey } from '../run-step.ts';
+
+interface Working {
+  run: Run;
+  want: StepWant;
+  /** What came of it, which is not written down yet. */
+  entry?: StepEntry | undefined;
+}
+
+/** What steps are given, and those that clean up. */
+export interface StepSignals {
+  work: () => AbortSignal;
+  cleanup: () => AbortSignal;
+}
+
+export class WorkingSteps {
+  /** Effects that this process has begun. */
+  readonly began = new Set<string>();
+  readonly #input: DriveInput;
+  readonly #signals: StepSignals;
+  readonly #steps = new Map<string, Working>();
+
+  constructor(input: DriveInput, signals: StepSignals) {
+    this.#input = input;
+    this.#signals = signals;
+  }
+
+  /** Once it is known that the session ends, nothing begins but what cleans up. */
+  start(run: Run, wants: readonly StepWant[], isEnding: boolean): void {
+    for (const want of wants) {
+      const { key, options } = want.spec;
+      if (this.#steps.has(key)) this.#takeUp(run, want);
+      else if (!isEnding || options.cleanup) this.#begin(run, want);
+    }
+  }
+
+  /** Written before effects begin. */
+  intents(run: Run, rest: Rest | undefined): Entry[] {
+    if (rest?.kind !== 'steps') return [];
+    const { setup, header } = this.#input;
+    const begin = rest.steps.filter(({ spec }) => spec.options.effect !== undefined && !this.#steps.has(spec.key));
+    return begin.map(({ spec: { key: k, options } }) => ({
+      ...{ t: 'int', k, idem: toIdempotencyKey(header.id, k, run.input.folded) },
+      ...(options.undo && !options.cleanup && { undo: true }),
+      ts: setup.clock.now(),
+    }));
+  }
+
+  /** The key of an effect that may have happened unseen, and must not happen again. */
+  unknownOf(run: Run, wants: readonly StepWant[]): string | undefined {
+    const isNew = ({ spec }: StepWant) => !this.#steps.has(spec.key);
+    return wants.find((want) => isNew(want) && isUnknown(want.spec, run.input.folded))?.spec.key;
+  }
+
+  /** What came of them is written down. */
+  written(entries: readonly Entry[]): void {
+    for (const entry of entries) if (entry.t === 'step') this.#steps.delete(entry.k);
+  }
+
+  #begin(run: Run, want: StepWant): void {
+    const { spec } = want;
+    const { setup, header } = this.#input;
+    const step: Working = { run, want };
+    this.#steps.set(spec.key, step);
+    this.began.add(spec.key);
+    run.stepStarted(want);
+    const { id: sessionId, principal } = header;
+    const signal = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
+    const onProgress = (progress: Step) => this.#input.onProgress?.(header, progress);
+    const { folded } = run.input;
+    void runStep({ setup, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
+      step.entry = entry;
+      step.run.stepFinished(step.want, entry);
+    });
+  }
+
+  /** The body has come by it in another run. */
+  #takeUp(run: Run, want: StepWant): void {
+    const step = this.#steps.get(want.spec.key)!;
+    Object.assign(step, { run, want });
+    run.stepStarted(want);
+    if (step.entry) run.stepFinished(want, step.entry);
+  }
+}

@@ -4,12 +4,14 @@ import { Redis } from 'ioredis';
 import { fold } from '../../dist/flow/fold.js';
 import { Run } from '../../dist/flow/engine/run.js';
 import { createTokens } from '../../dist/flow/token/tokens.js';
-import { ANSWERS, survey, surveyed } from './trip.mjs';
-import { throughStore } from './measure.mjs';
+import { openStore, throughStore } from './engines/parley.mjs';
+import { ANSWERS } from './plain-trip.mjs';
+import { survey, surveyed } from './trip.mjs';
 
-/** Bytes per session that waits for its fifth answer: the first four were asked for together. `warm`: with its body. */
-export async function sessionBytes(subject, count, { warm = 0 } = {}) {
-  const way = throughStore(subject.store, { warm });
+/** Bytes per session that waits for its fifth answer. `warm`: with its body. */
+export async function sessionBytes(kind, count, { warm = 0 } = {}) {
+  const subject = await openStore(kind);
+  const api = throughStore(subject.store, { warm });
   const look = async () => {
     if (subject.port !== undefined) return redisMemory(subject.port);
     if (subject.path !== undefined) return statSync(subject.path).size + sizeOf(`${subject.path}-wal`);
@@ -21,13 +23,13 @@ export async function sessionBytes(subject, count, { warm = 0 } = {}) {
   let left = count;
   const loop = async () => {
     while (left-- > 0) {
-      const steps = way.session();
-      for (let turn = 0; turn < 2; turn++) await steps.next();
+      let turn = await api.start();
+      for (let answers = 0; answers < 4; answers++) turn = await api.answer(turn, ANSWERS[turn.key]);
     }
   };
   await Promise.all(Array.from({ length: 64 }, loop));
   const bytes = ((await look()) - before) / count;
-  await way.close();
+  await api.close();
   return bytes;
 }
 

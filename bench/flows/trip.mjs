@@ -1,7 +1,5 @@
-// What is measured: a flow of six questions and a step that reads, and one that asks as often as it is told.
+// What is measured of Parley: a flow of six questions and a step that reads, and one that asks as often as it is told.
 import { flow } from '../../dist/flow/define.js';
-
-export const ANSWERS = { city: 'Paris', day: '2026-05-15', cls: 'economy', meal: 'none', seat: 'aisle', ok: true };
 
 export const trip = flow({ name: 'trip', description: 'Six questions' }, async (ask) => {
   const city = await ask.text('city', { message: 'Where to?', min: 2 });

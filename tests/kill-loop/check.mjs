@@ -1,5 +1,6 @@
 // What must hold after a kill loop, as a list of breaches; and figures that show that the loop did what it is for.
 import { readFileSync } from 'node:fs';
+import { SLEEP_MS } from './flows.mjs';
 
 /** Before the last process: what was acknowledged is in the journals of the sessions that are open. */
 export async function checkJournals(store, said) {
@@ -27,7 +28,10 @@ export async function checkJournals(store, said) {
 /** After it: every session has ended, and its effects have happened as they should, with the answers that were acknowledged. */
 export async function checkEffects(store, said, effects) {
   const breaches = [];
-  const figures = { sessions: 0, completed: 0, unknown: 0, repeated: 0, moved: 0, sagas: 0, cancelled: 0, undone: 0 };
+  const figures = {
+    ...{ sessions: 0, completed: 0, unknown: 0, repeated: 0, moved: 0, slept: 0 },
+    ...{ cancelled: 0, failed: 0, expired: 0, undone: 0, cleaned: 0 },
+  };
   const lines = readFileSync(effects, 'utf8')
     .split('\n')
     .filter(Boolean)
@@ -46,13 +50,14 @@ export async function checkEffects(store, said, effects) {
     if (new Set(mine.map(({ pid }) => pid)).size > 1) figures.moved++;
     if (!stored) breaches.push(`${id} is gone`);
     else if (stored.header.tool === 'saga') {
-      figures.sagas++;
+      figures[endOf(stored.header)]++;
       breaches.push(...checkSaga(id, stored.header, steps));
       figures.undone += [...steps.keys()].filter((step) => step.startsWith('undo-')).length;
-      if (mine.length > 0 && stored.header.state === 'cancelled') figures.cancelled++;
+      if (steps.has('clean')) figures.cleaned++;
     } else if (stored.header.state === 'completed') {
       figures.completed++;
       breaches.push(...checkCompleted(id, stored.header.tool, steps, mine));
+      if (steps.has('arrive')) figures.slept++;
     } else if (stored.header.reason === 'effect_unknown' && stored.header.tool === 'once') figures.unknown++;
     else breaches.push(`${id} (${stored.header.tool}) ended as ${stored.header.state}: ${stored.header.reason}`);
     for (const [step, tries] of steps) {
@@ -68,10 +73,16 @@ export async function checkEffects(store, said, effects) {
     if (new Set(tries.map(({ session, step }) => `${session} ${step.replace('undo-', '')}`)).size > 1)
       breaches.push(`${key} is used twice`);
   }
-  return { breaches, ...figures, effects: lines.length };
+  const retried = lines.filter(({ attempt }) => attempt > 1).length;
+  return { breaches, ...figures, effects: lines.length, retried };
 }
 
-/** What was done is undone, and with the key it was done with. */
+function endOf({ state, reason }) {
+  if (state === 'cancelled') return 'cancelled';
+  return reason === 'expired' ? 'expired' : 'failed';
+}
+
+/** What was done is undone, and with the key it was done with; what is left behind is cleaned up. */
 function checkSaga(id, { state, notUndone }, steps) {
   const breaches = state === 'cancelled' || state === 'error' ? [] : [`${id} (saga) ended as ${state}`];
   if (notUndone) breaches.push(`${id} gave up undoing ${notUndone}`);
@@ -80,16 +91,21 @@ function checkSaga(id, { state, notUndone }, steps) {
     if (done && !undone) breaches.push(`${id} has not undone ${step}`);
     if (undone && !done) breaches.push(`${id} has undone ${step}, which was not done`);
     if (done && undone && done.key !== undone.key) breaches.push(`${id} has undone ${step} with another key`);
+    if (done && !steps.has('clean')) breaches.push(`${id} has not cleaned up`);
   }
   return breaches;
 }
 
+const EFFECTS = { once: ['fire'], order: ['pay', 'ship'], errand: ['leave', 'arrive'] };
+
 function checkCompleted(id, tool, steps, acks) {
-  const wanted = tool === 'once' ? ['fire'] : ['pay', 'ship'];
+  const wanted = EFFECTS[tool];
   const missing = wanted.filter((step) => !steps.has(step)).map((step) => `${id} completed without ${step}`);
   const last = steps.get(wanted.at(-1))?.[0]?.answers ?? {};
   const lost = acks.filter(({ key, value }) => last[key] !== value).map(({ key }) => `${id} acted without ${key}`);
-  return [...missing, ...lost];
+  const [left, arrived] = [steps.get('leave')?.at(-1).at, steps.get('arrive')?.[0].at];
+  const early = arrived - left < SLEEP_MS ? [`${id} slept only ${arrived - left} ms`] : [];
+  return [...missing, ...lost, ...early];
 }
 
 function grouped(list, by) {

@@ -1,16 +1,22 @@
-// Three flows whose effects are lines in a file. One line is one write, which a kill cannot cut in two.
+// Flows whose effects are lines in a file. One line is one write, which a kill cannot cut in two.
 import { appendFileSync } from 'node:fs';
 import { flow } from '../../dist/flow/define.js';
 
 /** One in so many tries to take something back. */
 const UNDO_FAILS = 0.1;
+/** Half of all tries fail before they do anything; after so many a step has failed, which must not happen. */
+const RETRY = { attempts: 40, pause: 2, maxPause: 8 };
+export const SLEEP_MS = 150;
 
 /** `fault(name)` is called where a process may be made to die. */
-export function createFlows({ effects, fault, vary }) {
-  const act = (step, session, idempotencyKey, answers) => {
-    const key = vary ? `${idempotencyKey}.${process.pid}` : idempotencyKey;
+export function createFlows({ effects, fault, sabotage = '' }) {
+  const act = (step, session, { idempotencyKey, attempt }, answers) => {
+    const key = sabotage === 'vary' ? `${idempotencyKey}.${process.pid}` : idempotencyKey;
+    const isForgotten = sabotage === 'forget' && /^(?:undo-|clean)/.test(step) && Math.random() < 0.3;
+    if (isForgotten) return undefined;
     fault('before-effect');
-    appendFileSync(effects, `${JSON.stringify({ step, session, key, answers, pid: process.pid })}\n`);
+    const line = { step, session, key, answers, attempt, at: Date.now() };
+    appendFileSync(effects, `${JSON.stringify(line)}\n`);
     // The effect has happened, and nobody has written that down.
     fault('after-effect');
     return { by: step };
@@ -23,10 +29,10 @@ export function createFlows({ effects, fault, vary }) {
     const [b, c] = await Promise.all([text(ask, 'b'), text(ask, 'c')]);
     const quote = await ask.step('quote', async () => ({ price: a.length }));
     const d = await text(ask, 'd');
-    const pay = ({ idempotencyKey }) => act('pay', id, idempotencyKey, { a, b, c, d, price: quote.price });
+    const pay = (step) => act('pay', id, step, { a, b, c, d, price: quote.price });
     await ask.step('pay', pay, { effect: 'retry' });
     const e = await text(ask, 'e');
-    const ship = ({ idempotencyKey }) => act('ship', id, idempotencyKey, { a, b, c, d, e });
+    const ship = (step) => act('ship', id, step, { a, b, c, d, e });
     await ask.step('ship', ship, { effect: 'retry' });
     return { a, b, c, d, e };
   });
@@ -34,32 +40,57 @@ export function createFlows({ effects, fault, vary }) {
   const once = flow({ name: 'once', description: 'An effect that must never happen twice' }, async (ask) => {
     const { id } = ask.session;
     const a = await text(ask, 'a');
-    await ask.step('fire', ({ idempotencyKey }) => act('fire', id, idempotencyKey, { a }), { effect: 'once' });
+    await ask.step('fire', (step) => act('fire', id, step, { a }), { effect: 'once' });
     return { a };
   });
 
-  /** Never comes to its end: it fails, is declined, or is cancelled, and takes back what it has done. */
+  /** Sleeps, and has steps that fail more often than not. */
+  const errand = flow(
+    { name: 'errand', description: 'A sleep between two steps that are tried again' },
+    async (ask) => {
+      const { id } = ask.session;
+      const a = await text(ask, 'a');
+      const flaky = (key) => [
+        (step) => {
+          if (Math.random() < 0.5) throw new Error('not now');
+          return act(key, id, step, { a });
+        },
+        { effect: 'retry', retry: RETRY },
+      ];
+      await ask.step('leave', ...flaky('leave'));
+      await ask.sleep('way', sabotage === 'hurry' ? SLEEP_MS / 3 : SLEEP_MS);
+      await ask.step('arrive', ...flaky('arrive'));
+      return { a };
+    },
+  );
+
+  /** Never completes: it fails, is declined, is cancelled or expires, takes back what it has done, and cleans up. */
   const saga = flow({ name: 'saga', description: 'Two effects that are taken back' }, async (ask) => {
     const { id } = ask.session;
     const a = await text(ask, 'a');
     const effect = (key) => [
-      ({ idempotencyKey }) => act(key, id, idempotencyKey, { a }),
+      (step) => act(key, id, step, { a }),
       {
         effect: 'retry',
-        undo: (_, { idempotencyKey }) => {
+        undo: (_, step) => {
           if (Math.random() < UNDO_FAILS) throw new Error('not now');
-          act(`undo-${key}`, id, idempotencyKey, { a });
+          act(`undo-${key}`, id, step, { a });
         },
       },
     ];
-    await ask.step('reserve', ...effect('reserve'));
-    const b = await text(ask, 'b');
-    const held = ask.step('hold', ...effect('hold'));
-    if (b.length % 2 === 0) await Promise.all([held, ask.step('fails', () => Promise.reject(new Error('no')))]);
-    await held;
-    await text(ask, 'c');
-    throw new Error('the end of every saga');
+    try {
+      await ask.step('reserve', ...effect('reserve'));
+      const b = await text(ask, 'b');
+      const held = ask.step('hold', ...effect('hold'));
+      if (b.length % 2 === 0) await Promise.all([held, ask.step('fails', () => Promise.reject(new Error('no')))]);
+      await held;
+      await text(ask, 'c');
+      throw new Error('the end of every saga');
+    } finally {
+      const clean = (step) => act('clean', id, step, { a });
+      await ask.step('clean', clean, { effect: 'retry', cleanup: true });
+    }
   });
 
-  return [order, once, saga];
+  return [order, once, errand, saga];
 }

@@ -1,7 +1,8 @@
 // kill -9, over and over, at any moment and at the worst ones, and a look at what is left:
-//   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379] [--key secret]
-// `--sabotage lose` makes the store forget some commits, `--sabotage vary` gives effects another key on each try: the check has
-// to notice both.
+//   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379] [--key secret] [--write]
+// `--sabotage lose` makes the store forget some commits, `vary` gives effects another key on each try, `forget` leaves out some undos
+// and some cleaning up, `hurry` cuts sleeps short: the check has to notice all of them.
+// `--write` puts the figures into docs/borders.md.
 // Prints a report in JSON; exits with 1 if anything that was acknowledged is lost, or an effect happened twice.
 // Needs the build (node scripts/ready.mjs), and for Redis a server of its own: its keys stay there.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { checkEffects, checkJournals } from './check.mjs';
 import { finish, killLoop } from './loop.mjs';
 import { openStore } from './open-store.mjs';
+import { renewBlock } from '../peers/harness/page-block.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     redis: { type: 'string' },
     key: { type: 'string' },
     sabotage: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 /** One in so many, at each place where a process may be made to die. */
@@ -50,7 +53,19 @@ const report = {
   seconds: Math.round((Date.now() - began) / 1000),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+if (values.write) renewBlock('borders.md', `kills-${place.store}`, toWords(report));
 process.exitCode = breaches.length > 0 ? 1 : 0;
+
+function toWords(all) {
+  const name = { redis: 'Redis', sqlite: 'SQLite' }[place.store];
+  return [
+    `${name}: ${all.kills} kills, ${all.byFault} of them between an effect and its record or around a commit.`,
+    `${all.acknowledged} answers were acknowledged in ${all.sessions} sessions, ${all.moved} of which were answered in more than one process.`,
+    `${all.completed} sessions completed, ${all.slept} of them after a sleep; ${all.cancelled} were cancelled, ${all.failed} failed, ${all.expired} expired.`,
+    `${all.effects} effects, ${all.retried} of them not at the first try; ${all.undone} were taken back, ${all.cleaned} sessions cleaned up.`,
+    `Lost, done twice, not taken back, not cleaned up, or woken too early: ${all.breaches.length}.`,
+  ].join('\n');
+}
 
 function counted(faults) {
   const counts = {};

@@ -11,16 +11,21 @@ const LOOPS = 6;
 const MOST_OPEN = 40;
 const DAY = 86_400_000;
 /** Somebody else was faster, or has ended it. */
-const OVERTAKEN = ['FLOW_INVALID_TRANSITION', 'FLOW_SESSION_NOT_FOUND', 'FLOW_LIMIT', 'FLOW_ALREADY_CANCELLED'];
+const OVERTAKEN = [
+  ...['FLOW_INVALID_TRANSITION', 'FLOW_SESSION_NOT_FOUND', 'FLOW_LIMIT', 'FLOW_ALREADY_CANCELLED'],
+  'FLOW_SESSION_EXPIRED',
+];
+/** Of sagas that nobody cancels in time. */
+const SHORT_MS = 600;
 
 const store = faulty(await openStore(place));
-const flows = createFlows({ effects, fault, vary: sabotage === 'vary' });
+const flows = createFlows({ effects, fault, sabotage });
 const sessions = new Sessions(flows, {
   store,
   leaseMs: finish ? 30_000 : 250,
   // Some sessions go on with the body that waits, the others are replayed.
   warm: 20,
-  // Nothing may expire or be forgotten while the loop runs, however slow the machine.
+  // But for some sagas nothing may expire or be forgotten while the loop runs, however slow the machine.
   limits: { sessionsPerPrincipal: 1000, respondsPerSecond: 1000, timeoutMs: DAY, durationMs: DAY, tombstoneMs: DAY },
 });
 let number = 0;
@@ -40,16 +45,17 @@ async function loop() {
     if (mute) throw new Error(`${mute.id} is ${mute.state} and asks ${mute.current.length} questions`);
     const sagas = open.filter(({ tool }) => tool === 'saga');
     if (sagas.length > 0 && pick(12) === 0) await cancel(sagas[pick(sagas.length)]);
-    if (waiting.length > 0) await answer(waiting[pick(waiting.length)]);
+    const one = waiting[pick(waiting.length || 1)];
+    if (one?.tool === 'saga' && pick(10) === 0) await decline(one);
+    else if (one) await answer(one);
     else await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 async function start() {
-  const { header } = await sessions.start({
-    principal: PRINCIPAL,
-    tool: ['once', 'saga', 'saga', 'order', 'order'][pick(5)],
-  });
+  const tool = ['once', 'saga', 'saga', 'order', 'order', 'errand'][pick(6)];
+  const isShort = tool === 'saga' && pick(5) === 0;
+  const { header } = await sessions.start({ principal: PRINCIPAL, tool, ...(isShort && { timeoutMs: SHORT_MS }) });
   say('started', { session: header.id });
 }
 
@@ -58,6 +64,16 @@ async function cancel({ id: session }) {
   try {
     await sessions.cancel({ principal: PRINCIPAL, sessionId: session });
     say('cancelled', { session });
+  } catch (error) {
+    if (!OVERTAKEN.includes(error.code)) throw error;
+  }
+}
+
+/** The body is told that the user said no, and fails. */
+async function decline({ id: session, current }) {
+  const answers = [{ promptId: current[0].promptId, no: 'declined' }];
+  try {
+    await sessions.answer({ principal: PRINCIPAL, sessionId: session, answers });
   } catch (error) {
     if (!OVERTAKEN.includes(error.code)) throw error;
   }

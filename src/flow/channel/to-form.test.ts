@@ -35,6 +35,22 @@ describe('the words of a form', () => {
     });
   });
 
+  it('name a question of a loop or a scope as its author does, where a client would show its key', async () => {
+    const looped = await formOf(async (ask) => {
+      const actions = [
+        ask.text('action', { required: false, default: 'a' }),
+        ask.text('action', { message: 'Next?', alone: true }),
+      ];
+      return Promise.all(actions);
+    });
+    expect(looped.properties).toMatchObject({ 'action#2': { type: 'string', title: 'Action' } });
+    const scoped = await formOf((ask) => ask.scope('pears').number('boxCount'));
+    expect(scoped).toMatchObject({
+      message: 'Pears box count',
+      properties: { 'pears.boxCount': { title: 'Pears box count' } },
+    });
+  });
+
   it('tell the fields of a form apart', async () => {
     const { properties } = await formOf((ask) => ask.form('who', { name: f.text({ message: 'What is your name?' }) }));
     expect(properties).toEqual({ name: { type: 'string', description: 'What is your name?' } });

@@ -5,6 +5,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { Field, Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/requests.ts';
 import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
+import { toLabel } from '../engine/spec.ts';
 
 type Asked = Field & Pick<Question, 'secret'>;
 
@@ -29,7 +30,7 @@ export function toForm(questions: readonly Question[], { told, entered = new Map
   const said = isOneOfSeveral ? undefined : questions[0]?.prompt.message;
   const properties = Object.fromEntries(
     fields.map(({ name, field, was }) => {
-      const title = field.label ?? (isOneOfSeveral ? field.prompt.message : undefined);
+      const title = field.label ?? (isOneOfSeveral ? field.prompt.message : titleOf(name));
       return [name, { ...toProperty(field, title), ...toDescription(field, [title, said]), ...toDefault(field, was) }];
     }),
   );
@@ -149,4 +150,9 @@ function wordsOf({ error, suggestion }: NonNullable<Question['complaint']>): str
 
 export function contentOf(answer: JsonObject): JsonObject {
   return isObject(answer.content) ? answer.content : {};
+}
+
+/** Clients show the name of a field without a title; `action#2` and `pears.count` are names that nobody gave. */
+function titleOf(name: string): string | undefined {
+  return /[#.]/.test(name) ? toLabel(name) : undefined;
 }

@@ -92,12 +92,12 @@ export function pinOf(spec: Spec, tongue: Tongue): string {
   return toPin({ ...toField(spec, tongue), fields }, spec.loops);
 }
 
-/** `firstName` and `first_name` are "First name". */
+/** `firstName` and `first_name` are "First name", `pears.count` is "Pears count". */
 export function toLabel(key: string): string {
   const words = key
     .replace(/#\d+$/, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replace(/[_-]+/g, ' ')
+    .replace(/[_.-]+/g, ' ')
     .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -7,7 +7,7 @@ import { gatewayId, roundTrip } from './running/gateway-id.ts';
 import { mistakeHelp, toHelp } from './help.ts';
 import type { Printer } from './print.ts';
 import { untilSignal } from './signals.ts';
-import { version } from './version.ts';
+import { version } from '../shared/version.ts';
 import { wrappedAddress } from './wrapped-address.ts';
 
 /** Resolves with the exit status. */

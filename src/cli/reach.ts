@@ -25,7 +25,7 @@ import type { FoundGateway, Looked } from './running/find-gateway.ts';
 import { stateFolder } from './running/state-file.ts';
 import { readStatus } from './status-page.ts';
 import type { ServerStatus } from './status-page.ts';
-import { version } from './version.ts';
+import { version } from '../shared/version.ts';
 import { wrappedAddress } from './wrapped-address.ts';
 
 export interface Reached {

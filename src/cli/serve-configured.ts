@@ -28,7 +28,7 @@ import type { Served } from './serve-until.ts';
 import { toServeWelcome } from './first/serve-welcome.ts';
 import { announceHere, ownStateFolder } from './running/state-file.ts';
 import { createStatusPage, readStatus } from './status-page.ts';
-import { version } from './version.ts';
+import { version } from '../shared/version.ts';
 
 export interface Serving extends Configured {
   /** Of the gateway (shared/via.ts). */

@@ -18,6 +18,7 @@ export function headOf(
   url: string | undefined,
 ): string {
   const where = url === undefined ? 'on stdio' : `at ${url}`;
+  if (started === null) return `Parley inside another program, ${where}; that program's log says why a server fails`;
   return `Parley ${version} ${where}, process ${pid}, up ${toSpan(Date.now() - Date.parse(started))}`;
 }
 

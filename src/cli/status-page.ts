@@ -8,7 +8,7 @@ import { toPlain } from '../protocol/raw-object.ts';
 import { UpstreamTarget } from '../gateway/upstream/upstream-target.ts';
 import { within } from '../gateway/upstream/within.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../shared/http.ts';
-import { version } from './version.ts';
+import { version } from '../shared/version.ts';
 
 export interface ServerStatus {
   name: string;
@@ -26,9 +26,10 @@ export interface ServerStatus {
 }
 
 export interface GatewayStatus {
-  version: string;
-  pid: number;
-  started: string;
+  /** These three are null for a gateway inside another program, which tells no more than which servers it has. */
+  version: string | null;
+  pid: number | null;
+  started: string | null;
   servers: ServerStatus[];
   /** Names of the servers of each, for those who ask by the URL of one. */
   groups: Record<string, readonly string[]>;

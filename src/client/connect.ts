@@ -4,6 +4,7 @@ import { openUpstream } from '../gateway/upstream/upstream.ts';
 import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Address } from '../gateway/upstream/address.ts';
 import { createLog } from '../shared/log.ts';
+import { version as ownVersion } from '../shared/version.ts';
 import { Answers } from './answers.ts';
 import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
@@ -11,7 +12,7 @@ import type { ConnectOptions } from './types.ts';
 
 /** Rejects with GatewayError, or with ProtocolError when the server refused in its own words. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
-  const { name = 'mcp-parley', version = '0', log = createLog(), revision, limits } = options;
+  const { name = 'mcp-parley', version = ownVersion(), log = createLog(), revision, limits } = options;
   const { timeoutMs, maxTimeoutMs, probeMs, prefer } = options;
   let opening: Promise<Upstream | undefined> = Promise.resolve(undefined);
   const answers = new Answers(options, async () => (await opening.catch(() => undefined))?.server.info);

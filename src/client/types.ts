@@ -40,6 +40,7 @@ export interface AskContext {
 export interface ConnectOptions {
   /** Who we are. Default: mcp-parley. */
   name?: string;
+  /** Default: that of this package. */
   version?: string;
   /** The only revision to speak; `draft` for the draft dialect. Default: the newest that both know. */
   revision?: string;

@@ -14,6 +14,7 @@ import { addedUp } from '../shared/metric.ts';
 import type { Family } from '../shared/metric.ts';
 import { createSealer } from '../shared/seal.ts';
 import { keysFrom } from '../shared/state-keys.ts';
+import { version as ownVersion } from '../shared/version.ts';
 import { Doors } from './accept/doors.ts';
 import type { ListenOptions, ListeningWith } from './accept/doors.ts';
 import { isLoopback } from './accept/guard.ts';
@@ -54,6 +55,7 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
 export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOptions {
   /** Who the gateway is. Default: mcp-parley; with a single server behind it, that server. */
   name?: string | undefined;
+  /** Default: that of this package. */
   version?: string | undefined;
   instructions?: string | undefined;
   servers: Record<string, ServerEntry>;
@@ -236,7 +238,7 @@ export class Gateway {
   }
 
   get #info(): Implementation {
-    const { name = 'mcp-parley', version = '0' } = this.#options;
+    const { name = 'mcp-parley', version = ownVersion() } = this.#options;
     return { name, version };
   }
 

@@ -10,6 +10,7 @@ import type { Target } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
+import { version } from '../shared/version.ts';
 import { Doors } from './accept/doors.ts';
 import type { ListenOptions, ListeningWith } from './accept/doors.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http-endpoint.ts';
@@ -88,6 +89,6 @@ export class MiddlewareMCPServer extends View {
 /** The server at the end of the chain: a command, a URL, or a Transport. Started when it is needed, and again when it was lost. */
 export class ExternalMCPServer extends UpstreamTarget {
   constructor(address: Address, options: Partial<Omit<UpstreamTargetOptions, 'address'>> = {}) {
-    super({ name: 'external', client: { name: 'mcp-parley', version: '0' }, ...options, address });
+    super({ name: 'external', client: { name: 'mcp-parley', version: version() }, ...options, address });
   }
 }

@@ -94,6 +94,8 @@ export interface ServerEvents {
   onLateAsk?(ask: Ask, signal: AbortSignal): Promise<JsonObject>;
   /** Whoever answers a question that names no call stops the clocks of the calls that can have asked it. Default: all are stopped. */
   readonly pausesCalls?: boolean | undefined;
+  /** Questions of the server that may be open at once; more are refused. */
+  readonly maxAsked?: number | undefined;
   /** For a request that is made for no call in particular. */
   track?(): RequestTracker;
   onChange(change: Change): void;

@@ -7,7 +7,7 @@ export interface Limits {
   maxResultBytes: number;
   /** Deepest nesting of a message. */
   maxDepth: number;
-  /** Requests in flight per connection or session. */
+  /** Requests in flight per connection or session, and questions of a server that are open on a connection. */
   maxInFlight: number;
   /** Bytes waiting for a slow reader before its stream or connection is given up. */
   maxBufferedBytes: number;

@@ -10,7 +10,7 @@ import type { Printer } from '../print.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
 import { announceHere } from '../running/state-file.ts';
 import { createStatusPage, readStatus } from '../status-page.ts';
-import { version } from '../version.ts';
+import { version } from '../../shared/version.ts';
 import { welcome } from '../first/welcome.ts';
 
 const TOOLS = 'tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt';

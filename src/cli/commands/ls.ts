@@ -37,7 +37,8 @@ export function ls(command: LsCommand, print: Printer): Promise<number> {
       command,
       print,
     );
-    for (const { name, failure } of servers?.filter(failing) ?? []) print.problem(`${name} is failing: ${failure}`);
+    for (const { name, failure } of servers?.filter(failing) ?? [])
+      print.problem(`${name} is failing: ${failure ?? 'the log of its gateway says why.'}`);
     for (const { name, state } of servers ?? []) {
       if (state === 'starting') print.problem(`${name} is still starting: what it offers is not listed yet.`);
     }

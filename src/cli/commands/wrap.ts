@@ -21,7 +21,7 @@ import { serverName } from '../server-name.ts';
 import { ServerStderr } from '../server-stderr.ts';
 import { serveHttp, serveStdio } from '../serve-until.ts';
 import type { Served } from '../serve-until.ts';
-import { version } from '../version.ts';
+import { version } from '../../shared/version.ts';
 import { welcome } from '../first/welcome.ts';
 import type { Started } from '../first/welcome.ts';
 import { whyNotStarted } from '../why-not-started.ts';

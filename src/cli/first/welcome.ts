@@ -4,7 +4,7 @@ import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
 import { DEFAULT_PORT } from '../command-specs.ts';
 import type { Printer } from '../print.ts';
 import { statelessCall } from '../stateless-call.ts';
-import { version } from '../version.ts';
+import { version } from '../../shared/version.ts';
 import { program as programName, programOf } from './program.ts';
 
 export interface Welcome {

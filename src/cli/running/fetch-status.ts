@@ -1,6 +1,7 @@
 // The status of a gateway that is named by its URL.
 import { networkWords } from '../../gateway/upstream/network-words.ts';
 import { didYouMean } from '../../config/suggest.ts';
+import { program } from '../first/program.ts';
 import type { GatewayStatus, ServerStatus } from '../status-page.ts';
 
 /** Rejects with words for people. */
@@ -8,19 +9,35 @@ export async function fetchStatus(
   url: string,
   { headers = {}, ms = 10_000 }: { headers?: Record<string, string>; ms?: number | undefined } = {},
 ): Promise<GatewayStatus> {
-  const page = new URL('/status', url);
-  page.protocol = page.protocol.replace('ws', 'http');
+  const { origin } = new URL(url.replace(/^ws/i, 'http'));
   const signal = AbortSignal.timeout(ms);
-  const response = await fetch(page, { signal, headers, redirect: 'manual' }).catch((cause: Error) => {
-    throw new Error(`Nothing answers at ${page.origin}: ${reasonOf(cause)}. Is the gateway running?`, { cause });
+  const get = (path: string) => fetch(new URL(path, origin), { signal, headers, redirect: 'manual' });
+  const response = await get('/status').catch((cause: Error) => {
+    throw new Error(`Nothing answers at ${origin}: ${reasonOf(cause)}. Is the gateway running?`, { cause });
   });
   const text = await response.text();
-  if (response.status === 403) throw new Error(`${page.origin} tells its status on its own machine only.`);
+  if (response.status === 403) throw new Error(`${origin} tells its status on its own machine only.`);
   const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
-  if (!Array.isArray(status?.servers)) {
-    throw new Error(`What answers at ${page.origin} is not a gateway of Parley: it has no status page.`);
-  }
-  return { ...status, groups: status.groups ?? {} };
+  if (Array.isArray(status?.servers)) return { ...status, groups: status.groups ?? {} };
+  const embedded = await get('/readyz').then(readReady, () => undefined);
+  if (embedded) return embedded;
+  throw new Error(
+    `What answers at ${origin} is not a gateway of Parley: it has no status page. To see what it offers: ${program()} ls ${url}`,
+  );
+}
+
+const STATES: readonly string[] = ['idle', 'starting', 'ready', 'failing'] satisfies ServerStatus['state'][];
+
+/** A gateway that a program has inside has no status page, but says at /readyz how its servers are. */
+async function readReady(response: Response): Promise<GatewayStatus | undefined> {
+  const { servers } = (parse(await response.text()) ?? {}) as { servers?: Record<string, ServerStatus['state']> };
+  if (![200, 503].includes(response.status) || typeof servers !== 'object') return undefined;
+  const unknown = { info: null, era: null, revision: null, transport: null, tools: null, failure: null, toolNames: [] };
+  const told = Object.entries(servers).filter(([, state]) => STATES.includes(state));
+  return {
+    ...{ version: null, pid: null, started: null, groups: {} },
+    servers: told.map(([name, state]) => ({ ...unknown, name, state })),
+  };
 }
 
 /** The server or group that a URL names; undefined where it names all there is. */
@@ -29,11 +46,12 @@ export function partOf(url: string): string | undefined {
 }
 
 /** Those that answer at /mcp/<part>. Throws where nothing is called so. */
-export function serversOf({ servers, groups }: GatewayStatus, part: string | undefined): ServerStatus[] {
+export function serversOf({ servers, groups, pid }: GatewayStatus, part: string | undefined): ServerStatus[] {
   if (part === undefined) return servers;
   const names = groups[part] ?? [part];
   const found = servers.filter(({ name }) => names.includes(name));
   if (found.length > 0) return found;
+  if (pid === null) return servers; // it may be a group, which is not told
   const known = [...servers.map(({ name }) => name), ...Object.keys(groups)];
   throw new Error(`No server or group is called "${part}". ${didYouMean(part, known)}`);
 }

@@ -264,6 +264,7 @@ export class UpstreamTarget implements Target {
     const events = {
       onAsk: (ask: Ask, signal: AbortSignal) => this.#onAsk(connection, ask, signal),
       pausesCalls: true,
+      maxAsked: this.#options.limits?.maxInFlight,
       onPing: (ask: Ask, signal: AbortSignal) => connection.asks.ping(ask, signal),
       onLateAsk: (ask: Ask, signal: AbortSignal) => connection.asks.putLate(ask, signal),
       track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#lender.habits }),

@@ -104,6 +104,21 @@ describe('a question', () => {
     expect([events.asks.length, wire.held]).toEqual([1, 0]);
   });
 
+  test('too many of them are refused at once, also where all have one id, until some are answered', async () => {
+    const { wire, speaker, handler } = setUp();
+    const answers: ((answer: object) => void)[] = [];
+    handler.answer = () => new Promise((resolve) => answers.push(resolve));
+    for (let count = 0; count < 1025; count++) speaker.onRequest(request('elicitation/create'));
+    await settled();
+    expect(answers).toHaveLength(1024);
+    expect(wire.responded).toMatchObject([{ id: 7, error: { message: expect.stringContaining('Too many') } }]);
+    answers[0]!({ action: 'decline' });
+    await settled();
+    speaker.onRequest(request('elicitation/create'));
+    await settled();
+    expect(answers).toHaveLength(1025);
+  });
+
   test('that the user refuses is answered with -1', async () => {
     const { wire, speaker, handler } = setUp();
     handler.answer = () => {

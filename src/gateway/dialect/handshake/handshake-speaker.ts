@@ -1,7 +1,7 @@
 // Speaks to a server of the handshake era. Results pass as they came: what the newest spelling has in addition is added,
 // nothing is taken away.
-import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
-import { isObject, toNotification } from '../../../protocol/message.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toNotification } from '../../../protocol/message.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { writeExactly } from '../../../protocol/exact-numbers.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
@@ -13,7 +13,9 @@ import { WrittenParams } from '../../../protocol/written-params.ts';
 import type { SentParams } from '../../../protocol/written-params.ts';
 import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { answerAsk } from '../answer-ask.ts';
+import { plainError } from '../plain-error.ts';
 import { featuresOf } from '../revisions.ts';
 import { readChange } from '../read-change.ts';
 import { toWireCall } from '../speaker.ts';
@@ -25,6 +27,8 @@ export class HandshakeSpeaker implements Speaker {
   readonly #wire: Wire;
   readonly #events: ServerEvents;
   #answering = new Map<unknown, AbortController>();
+  /** How many questions are open. Nothing keeps a server from giving all of them one id. */
+  #asked = 0;
 
   constructor(wire: Wire, server: ServerView, events: ServerEvents) {
     this.#wire = wire;
@@ -82,15 +86,24 @@ export class HandshakeSpeaker implements Speaker {
 
   /** A question that came on the stream of a call is for whoever made the call. */
   onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void {
+    const { maxAsked = DEFAULT_LIMITS.maxInFlight } = this.#events;
+    const isCounted = !isInteraction(request.method); // of these the client's side forgets the oldest
+    if (isCounted && this.#asked >= maxAsked) return this.#respond(toErrorMessage(request.id, plainError(tooMany())));
     const controller = new AbortController();
     this.#answering.set(request.id, controller);
+    if (isCounted) this.#asked++;
     const release = awaitsPerson(request) ? this.#hold(call) : undefined;
     const tell = (notification: NotificationMessage): void => void this.#wire.notify(notification).catch(() => {});
     void answerAsk(request, this.#answererOf(request, call), controller.signal, tell).then((response) => {
       release?.();
-      this.#answering.delete(request.id);
-      if (!controller.signal.aborted) return this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
+      if (isCounted) this.#asked--;
+      if (this.#answering.get(request.id) === controller) this.#answering.delete(request.id);
+      if (!controller.signal.aborted) this.#respond(response);
     });
+  }
+
+  #respond(response: ResponseMessage): void {
+    void this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
   }
 
   #hold(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): (() => void) | undefined {
@@ -190,6 +203,10 @@ export class HandshakeSpeaker implements Speaker {
 /** News of an interactive session and pings do not: a client that never confirms one must not stop the clock of the calls. */
 function awaitsPerson({ method }: RequestMessage): boolean {
   return method !== 'ping' && !isInteraction(method);
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError('TOO_MANY', { what: 'questions at once', limit: 'maxInFlight' });
 }
 
 function unknownMethod(method: string): ProtocolError {

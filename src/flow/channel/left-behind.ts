@@ -2,8 +2,10 @@
 // the list of its owner. One that has ended since is found by a note that names the last session of each owner and tool.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { Outcome } from '../session/outcome.ts';
 import type { SessionRequest, StartRequest } from '../session/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/setup.ts';
@@ -35,20 +37,30 @@ export async function findLeft(start: StartRequest, offering: Offering): Promise
 }
 
 /** No answer is lost with one that has got none. */
-function isWorthwhile({ state, via, rounds, parked, ...header }: Header): boolean {
+function isWorthwhile(header: Header): boolean {
+  const { state, via, rounds, parked } = header;
   if ((via !== 'elicit' && via !== 'mrtr') || parked) return false;
-  return state === 'waiting_user' ? rounds > 1 : isAtWork({ state, ...header });
+  return state === 'waiting_user' ? rounds > 1 : isAtWork(header);
 }
 
-export function isAtWork({ state, pending }: Pick<Header, 'state' | 'pending'>): boolean {
-  return state === 'processing' && pending === undefined;
+/** A step runs, or what was done is being taken back. What cannot be taken back at first is tried again later, and nobody waits for that. */
+export function isAtWork(header: Header): boolean {
+  const ending = endingOf(header);
+  return ending ? ending.kind === 'fail' && ending.tries === undefined : header.state === 'processing';
+}
+
+/** How it ended, or will when what it did is taken back. */
+function howEnded({ header, outcome }: StateView): Outcome | undefined {
+  const failure = endingOf(header)?.failure;
+  return outcome ?? (failure && { failure });
 }
 
 /** Where it stands when it waits for its user, or has ended. */
 export async function atRest(sessions: Sessions, session: SessionRequest, signal: AbortSignal): Promise<Turn> {
   for (;;) {
-    const { header, questions, outcome } = await sessions.getState(session);
-    if (!isAtWork(header) || signal.aborted) return { header, questions, ...outcome };
+    const view = await sessions.getState(session);
+    const { header, questions } = view;
+    if (!isAtWork(header) || signal.aborted) return { header, questions, ...howEnded(view) };
     await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
   }
 }
@@ -62,7 +74,7 @@ async function findEnded(
   if (sessionId === undefined || waiting.has(sessionId)) return undefined;
   const view = await sessions.getState({ principal, sessionId }).catch(endedMeanwhile);
   const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStarted(tool, args);
-  return isSame && view.outcome ? view : undefined;
+  return isSame && howEnded(view) ? view : undefined;
 }
 
 /** The id of a session that is about to begin, which its caller will be able to come back for. */

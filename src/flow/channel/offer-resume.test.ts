@@ -6,6 +6,7 @@ import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import type { ManualClock } from '../testing/manual-clock.ts';
+import { createLog } from '../../shared/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { noted } from './left-behind.ts';
 import { offerResume } from './offer-resume.ts';
@@ -102,4 +103,33 @@ it('is offered as its result where it has ended since, until it is acknowledged'
 it('is not offered while its own call waits in this process', async () => {
   const offering = await atWork();
   expect(await offerResume(exchange, start, { ...offering, waiting: new Set([offering.sessionId]) })).toBeUndefined();
+});
+
+it('is followed while it takes back what it did, and told why', async () => {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const make = (isDead: boolean, time: ManualClock) => {
+    const body = flow({ name: 'x' }, async (ask) => {
+      await ask.text('first', { alone: true });
+      const undo = () => (isDead ? new Promise<never>(() => {}) : undefined);
+      await ask.step('work', async () => 'worked', { effect: 'retry', undo });
+      throw new Error('nobody wants it');
+    });
+    const log = createLog({ level: 'silent' });
+    return new Sessions([body], { clock: time, store, leaseMs: 1000, keys: ['the same'], log });
+  };
+  const dead = make(true, manualClock());
+  const sessionId = await noted(dead, start);
+  await dead.start({ ...start, sessionId });
+  await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
+  await until('it to be ending', async () => (await dead.list('me'))[0]?.pending !== undefined);
+  const sessions = make(false, clock);
+  const following = offerResume(exchange, start, { sessions, waiting: new Set() });
+  await until('it to end', async () => {
+    clock.move(2000);
+    await sessions.sweep();
+    return (await sessions.list('me')).length === 0;
+  });
+  clock.move(1000);
+  expect(await following).toMatchObject({ questions: [], failure: { message: 'nobody wants it' } });
 });

@@ -48,7 +48,7 @@ function toOffer(left: StateView): Ask {
 }
 
 function wordsFor({ header, history, questions }: StateView): { message: string; title: string; otherwise: string } {
-  if (isEnded(header)) {
+  if (isEnded(header) && !isAtWork(header)) {
     const message = 'You began this before. It has come to its end since, and you have not been told how.';
     return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
   }

@@ -23,6 +23,23 @@ const book = flow({ name: 'book' }, async (ask, input) => {
 const ANSWERS = { city: 'Oslo', bag: true, seat: 'aisle', ok: true, mail: 'a@b.c' };
 
 describe('testFlow', () => {
+  it('tries a step again without the pauses of its policy', async () => {
+    const attempts: number[] = [];
+    const stubborn = flow({ name: 'stubborn' }, (ask) =>
+      ask.step(
+        'work',
+        ({ attempt }) => {
+          attempts.push(attempt);
+          if (attempt < 3) throw new Error('busy');
+          return attempt;
+        },
+        { retry: { attempts: 3, pause: '1h' } },
+      ),
+    );
+    expect(await testFlow(stubborn).answer({})).toMatchObject({ result: 3, failure: undefined });
+    expect(attempts).toEqual([1, 2, 3]);
+  });
+
   it('plays a flow with answers by name', async () => {
     const played = await testFlow(book).answer(ANSWERS);
     expect(played.result).toMatchObject({ booked: true, city: 'Oslo', bag: true, seat: 'aisle', mail: 'a@b.c' });

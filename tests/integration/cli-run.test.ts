@@ -51,6 +51,25 @@ export const quiz = flow({ name: 'quiz' }, async (ask) => {
   });
 });
 
+test('a flow that only waits for its time is waited for', async () => {
+  const patient = home.write(
+    'patient.mjs',
+    `import { flow } from 'mcp-parley/flow';
+export const patient = flow({ name: 'patient' }, async (ask) => {
+  await ask.sleep('nap', '50ms');
+  let tries = 0;
+  const work = () => (++tries < 3 ? Promise.reject(new Error('busy')) : tries);
+  return { tries: await ask.step('work', work, { retry: { attempts: 3, pause: '50ms' } }) };
+});
+`,
+  );
+  const { status, stdout, stderr } = await home.run(['run', patient, '--answers', answers({}), '--json']);
+  expect({ status, stderr, result: stdout && JSON.parse(stdout) }).toEqual({
+    ...{ status: 0, stderr: '' },
+    result: { tries: 3 },
+  });
+});
+
 test('where nobody can type, what has no answer that fits is named', async () => {
   const missing = await home.run(['run', trip, '--arg', 'city=Oslo']);
   expect(missing).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('seat: Which seat?\nGive') });

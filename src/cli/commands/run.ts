@@ -26,9 +26,12 @@ import type { Printer } from '../print.ts';
 import { toArguments } from '../tool-arguments.ts';
 
 const ME = { principal: 'terminal' };
+const ALIVE_MS = 60_000;
 
 export async function run(command: RunCommand, print: Printer): Promise<number> {
   let sessions: Sessions | undefined;
+  // Timers of sessions keep no process alive, and a flow may wait for nothing else: it sleeps, or pauses between two tries.
+  const alive = setInterval(() => {}, ALIVE_MS);
   try {
     const flow = await loadFlow(command.file, command.flow);
     const answers = command.answers === undefined ? {} : readAnswers(command.answers);
@@ -44,6 +47,7 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     return 1;
   } finally {
     await sessions?.close();
+    clearInterval(alive);
   }
 }
 

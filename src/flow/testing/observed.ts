@@ -1,7 +1,8 @@
 // A flow that is watched: what its body returns, which steps begin, and with which keys.
 import type { Ask } from '../authoring/ask.ts';
-import type { StepContext, StepOptions } from '../authoring/step.ts';
+import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
 import type { AnyFlow } from '../define.ts';
+import { toRetryPause } from '../session/retrying-step.ts';
 import type { Boundaries } from './crash-store.ts';
 
 export interface StepSeen {
@@ -21,13 +22,16 @@ type Step = (key: string, work: (step: StepContext) => unknown, options?: StepOp
 export function observed(flow: AnyFlow, boundaries: Boundaries, seen: Observation): AnyFlow {
   const watched = (ask: Ask): Ask => {
     const original: Step = (key, work, options) => (ask as unknown as { step: Step }).step(key, work, options);
-    const step: Step = (key, work, options = {}) =>
+    // Nobody waits for the next try: the time of a test moves for sleeps alone.
+    const step: Step = (key, work, { retry, ...options } = {}) =>
       original(
         key,
         async (context) => {
           await boundaries.pass(`before step ${key}`);
-          seen.steps.push({ key, idempotencyKey: context.idempotencyKey, effect: options.effect });
-          const result = await work(context);
+          const result = await withoutPauses(retry, (attempt) => {
+            seen.steps.push({ key, idempotencyKey: context.idempotencyKey, effect: options.effect });
+            return work(attempt === 1 ? context : { ...context, attempt });
+          });
           await boundaries.pass(`after step ${key}`);
           return result;
         },
@@ -41,4 +45,14 @@ export function observed(flow: AnyFlow, boundaries: Boundaries, seen: Observatio
     return returned;
   };
   return { ...flow, body };
+}
+
+async function withoutPauses(retry: RetryPolicy | undefined, work: (attempt: number) => unknown): Promise<unknown> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work(tried);
+    } catch (error) {
+      if (toRetryPause(retry, { error, tried, elapsedMs: 0 }) === undefined) throw error;
+    }
+  }
 }

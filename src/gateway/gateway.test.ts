@@ -29,6 +29,34 @@ async function clientOf(options: GatewayOptions, revision?: string) {
 
 const text = (result: { content: { type: string; text?: string }[] }) => result.content[0]?.text;
 
+describe('a server that hangs while it starts', () => {
+  /** Neither comes up nor answers. */
+  const hanging = (): Target => ({
+    ...{ info: { name: 'unknown', version: '0' }, status: { state: 'starting' } },
+    ready: () => new Promise(() => {}),
+    capabilities: () => ({}),
+    handle: () => new Promise(() => {}),
+    watch: () => () => {},
+  });
+
+  it.each([[{}], [{ other: speaking('other', 'hello') }]])(
+    'keeps a list of it alone waiting for startMs',
+    async (others) => {
+      const gateway = createGateway({
+        log,
+        servers: { slow: hanging(), ...others },
+        startMs: 20,
+        ask: { channels: [] },
+      });
+      const { url } = await gateway.listen({ port: 0 });
+      const client = await connect({ url: `${url}/slow` }, { log, revision: '2026-07-28' });
+      await expect(client.listTools()).rejects.toThrow('still starting');
+      await client.close();
+      await gateway.close();
+    },
+  );
+});
+
 describe('a gateway before several servers', () => {
   const servers = () => ({ one: speaking('one', 'hello', 'only'), two: speaking('two', 'hello') });
 

@@ -69,6 +69,11 @@ export class Catalogs {
     await Promise.all([...this.#catalogs.values()].map((catalog) => catalog.ready(opening)));
   }
 
+  /** Whether it is known in time what the member offers, or why that is not known. */
+  isReady({ name }: Member, opening: Opening): Promise<boolean> {
+    return this.#catalogs.get(name)!.ready(opening);
+  }
+
   /** Calls back when a list has come that clients were not kept waiting for. */
   watchLate(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);

@@ -16,6 +16,10 @@ import type { PublicIds } from './public-ids.ts';
 
 const AREA_OF = new Map(Object.entries(LIST_METHODS).map(([area, method]) => [method, area as Area]));
 
+export function isList(method: string): boolean {
+  return AREA_OF.has(method);
+}
+
 export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: PublicIds): Promise<ResultObject> {
   const { method } = exchange;
   const area = AREA_OF.get(method);

@@ -23,7 +23,7 @@ import type { NamingRules } from './names.ts';
 import type { Member } from './member.ts';
 import { FlowDeclarations } from './flow-declarations.ts';
 import { publishTo } from './flow-exchange.ts';
-import { routeByMethod } from './route-by-method.ts';
+import { isList, routeByMethod } from './route-by-method.ts';
 import { publisherOf, routeFlow } from './route-flow.ts';
 import type { FlowRouting } from './route-flow.ts';
 import { isTaskMethod, publishChange, publishTask, routeTask } from './route-task.ts';
@@ -279,11 +279,26 @@ export class Router implements Target {
     if (this.#isJoined) return routeByMethod(exchange, this.#catalogs, this.#taskIds);
     if (isTaskMethod(exchange.method)) return routeTask(exchange, this.#members, this.#taskIds);
     if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
+    if (isList(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
     const result = handTo(only, exchange);
     // Whoever cannot have tasks has none to be renamed.
     if (!exchange.task || exchange.method !== 'tools/call') return result;
     return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
   }
+
+  /** A client waits for `startMs`, here as before several servers, and is then told why there is no list. */
+  async #listInTime(only: Member, exchange: Exchange): Promise<ResultObject> {
+    if (await this.#catalogs.isReady(only, exchange.client)) return handTo(only, exchange);
+    throw (
+      only.target.status?.problem ??
+      new GatewayError('UPSTREAM_UNREACHABLE', { server: only.name, reason: 'it is still starting' })
+    );
+  }
+}
+
+/** While it starts, a server alone has nothing to show. */
+function isStarting({ target }: Member): boolean {
+  return target.status?.state === 'starting' || target.status?.state === 'idle';
 }
 
 interface Named {

@@ -5,7 +5,7 @@ import type { Header } from '../journal.ts';
 import type { Connection } from './redis-connection.ts';
 import { headerFrom } from './redis-fields.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { HEADER } from './redis-scripts.ts';
+import { BROWSE, HEADER } from './redis-scripts.ts';
 import { isEnded } from './store.ts';
 import type { Listed } from './store.ts';
 
@@ -52,17 +52,13 @@ export async function* browsedIn(connection: Connection, keys: RedisKeys, id?: s
 }
 
 async function lookedAt(connection: Connection, keys: RedisKeys, ids: string[]): Promise<Listed[]> {
-  const listed = await Promise.all(
-    ids.map(async (id) => {
-      const [session, , current, due] = keys.session(id);
-      const [found, dueAt] = await Promise.all([
-        connection.run(HEADER, [session!, current!]),
-        connection.read((client) => client.zscore(due!, id)),
-      ]);
-      return found ? [toListed(...(found as [string[], string | null]), dueAt)] : [];
-    }),
-  );
-  return listed.flat();
+  if (ids.length === 0) return [];
+  const places = ids.flatMap((id) => {
+    const [session, , current] = keys.session(id);
+    return [session!, current!];
+  });
+  const found = (await connection.run(BROWSE, [keys.due, ...places], ids)) as Parameters<typeof toListed>[];
+  return found.map((one) => toListed(...one));
 }
 
 function toListed(fields: string[], current: string | null, dueAt: string | null): Listed {

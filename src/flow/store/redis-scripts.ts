@@ -50,6 +50,18 @@ if #fields == 0 then return false end
 return { fields, redis.call('GET', KEYS[2]) }
 `;
 
+/** KEYS due, and session and current of each. ARGV their ids. Leaves out those that are not there. */
+export const BROWSE = `
+local seen = {}
+for i = 1, #ARGV do
+  local fields = redis.call('HGETALL', KEYS[2 * i])
+  if #fields > 0 then
+    seen[#seen + 1] = { fields, redis.call('GET', KEYS[2 * i + 1]), redis.call('ZSCORE', KEYS[1], ARGV[i]) }
+  end
+end
+return seen
+`;
+
 /**
  * KEYS session, entries, current, due, open, ended. ARGV id, mark, expected rev, fence, due at, entries, current, tombstone (ms; empty
  * while the session goes on), most tombstones, number of fields and values to set, these, fields to remove …

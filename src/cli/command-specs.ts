@@ -290,13 +290,14 @@ export const SPECS: readonly CommandSpec[] = [
       store: {
         type: 'string',
         value: 'STORE',
-        text: 'sqlite:FILE, redis://… or rediss://… (default: that of --code, else $PARLEY_FLOW_STORE)',
+        text: 'sqlite:FILE, redis://… or rediss://… (default: that of --code, $PARLEY_FLOW_STORE, or the configuration)',
       },
       code: {
         type: 'string',
         value: 'FILE',
         text: 'a file that exports flows, and their serveFlows options as "options": does here what is asked for',
       },
+      config: { type: 'string', value: 'FILE', text: 'a configuration whose "flows" has store and keys' },
       prefix: { type: 'string', value: 'P', text: 'of the keys of a Redis store (default parley:flow)' },
       'file-key': { type: 'string', value: 'NAME', text: 'the variable that has the key of the SQLite file' },
       'seal-key': {

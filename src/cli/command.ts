@@ -117,6 +117,8 @@ export interface FlowsCommand {
   args: [key: string, text: string][];
   /** `sqlite:FILE`, `redis://…` or `rediss://…`. */
   store: string | undefined;
+  /** A configuration whose "flows" names the store. */
+  config: string | undefined;
   /** Of the keys of a Redis store. */
   prefix: string | undefined;
   /** Names of variables. */

@@ -210,6 +210,7 @@ function toFlows({ values, words }: Given): Runnable {
     ...{ name: 'flows', action: known, id, value, against },
     args: toPairs(values['arg'], '=', '--arg key=value'),
     store: values['store'] as string | undefined,
+    config: values['config'] as string | undefined,
     prefix: values['prefix'] as string | undefined,
     fileKey: toVariable(values['file-key'], '--file-key'),
     sealKeys: ((values['seal-key'] ?? []) as string[]).map((name) => toVariable(name, '--seal-key')!),

@@ -23,7 +23,16 @@ export interface ParleyConfig {
   readonly ask?: AskConfig;
   readonly publicUrl?: string;
   readonly observe?: { readonly metrics?: boolean; readonly tracing?: boolean };
+  readonly flows?: FlowsConfig;
   readonly log: { readonly level: LogLevel };
+}
+
+/** For `parley flows` alone. */
+export interface FlowsConfig {
+  readonly store: string;
+  readonly prefix?: string;
+  readonly fileKey?: string;
+  readonly keys: readonly string[];
 }
 
 export interface RootConfig {

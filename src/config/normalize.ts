@@ -1,9 +1,9 @@
 // A valid configuration → its normal form. Pure, and idempotent: the normal form of a normal form is itself.
 import { resolve } from 'node:path';
 import { toAskForm, toRootForm } from './ask-form.ts';
-import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
+import type { FlowsConfig, ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { TRANSPORTS } from './schema.ts';
-import type { ConfigInput, ListenInput, ServerInput } from './schema.ts';
+import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './schema.ts';
 import { toName } from './server-names.ts';
 import { toParts, toStepForm } from './step-form.ts';
 import { serversOf } from './validate.ts';
@@ -36,10 +36,19 @@ export function normalize(input: ConfigInput, folder: string): ParleyConfig {
       ask: input.ask && toAskForm(input.ask),
       publicUrl: input.publicUrl,
       observe: input.observe && defined(input.observe),
+      flows: input.flows && toFlows(input.flows, folder),
       // Who lists the step wants to see its lines.
       log: { level: level ?? (forms.some((form) => toParts(form).name === 'log') ? 'info' : 'warn') },
     }),
   );
+}
+
+function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {
+  const path = /^sqlite:(.*)$/s.exec(store)?.[1];
+  return defined({
+    store: path === undefined ? store : `sqlite:${resolve(folder, path)}`,
+    ...{ prefix, fileKey, keys: typeof keys === 'string' ? [keys] : [...keys] },
+  });
 }
 
 function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {

@@ -1,13 +1,13 @@
 // The normal form for people to see, without what must not be seen. What came from the environment is shown as it is written in
 // the file, ${NAME}; what stands in the file as it is, and is or may be a secret, is left out.
-import type { ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
+import type { FlowsConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
 import { isPem } from './normalize.ts';
 
 const HIDDEN = '[redacted]';
 
 export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): ParleyConfig {
   const show = (text: string) => withReferences(text, used);
-  const { servers, keys, steps, listen, ask, roots } = config;
+  const { servers, keys, steps, listen, ask, roots, flows } = config;
   const { tls } = listen;
   return {
     ...config,
@@ -15,6 +15,7 @@ export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, str
     listen: { ...listen, ...(tls && { tls: map(tls, (text) => (isPem(text) ? HIDDEN : show(text))) }) },
     steps: deep(steps, show) as typeof steps,
     keys: keys.map((key) => hide(key, show)),
+    ...(flows && { flows: redactFlows(flows, show) }),
     ...(roots && { roots: roots.map((root) => ({ ...root, uri: show(root.uri) })) }),
     ...(ask?.model && { ask: { ...ask, model: redactModel(ask.model, show) } }),
   };
@@ -42,6 +43,16 @@ function redactServer(server: ServerConfig, show: Show): ServerConfig {
     };
   }
   return { ...server, url: redactUrl(server.url, show), headers: map(server.headers, (value) => hide(value, show)) };
+}
+
+function redactFlows(flows: FlowsConfig, show: Show): FlowsConfig {
+  const { store, fileKey, keys } = flows;
+  return {
+    ...flows,
+    store: store.startsWith('redis') ? redactUrl(store, show) : show(store),
+    ...(fileKey !== undefined && { fileKey: hide(fileKey, show) }),
+    keys: keys.map((key) => hide(key, show)),
+  };
 }
 
 function redactModel(model: ModelConfig, show: Show): ModelConfig {

@@ -180,6 +180,15 @@ export const CONFIG = object(
       },
       'What is counted and traced (docs/observing.md).',
     ),
+    flows: object(
+      {
+        store: text('`sqlite:FILE`, relative to this file, or `redis://…`.', { notEmpty: true }),
+        prefix: text('Of the keys of a Redis store. Default: parley:flow.', { notEmpty: true }),
+        fileKey: text('The key of an encrypted SQLite file.', { notEmpty: true }),
+        keys: either([list(text('A key.'), 'Keys.'), text('One key.')], 'The `keys` of `serveFlows`.'),
+      },
+      'Where `parley flows` finds sessions: `store`, and `prefix`, `fileKey` and `keys` where it has them (docs/cli.md). Servers do not read it.',
+    ),
     roots: ROOTS,
     ask: ASK,
     publicUrl: text('How browsers of users reach this gateway, where it is not its own address.'),
@@ -197,4 +206,5 @@ export const TOP_KEYS: readonly string[] = CONFIG.kind === 'object' ? Object.key
 export type ConfigInput = TypeOf<typeof CONFIG>;
 export type ServerInput = TypeOf<typeof SERVER>;
 export type ListenInput = TypeOf<typeof LISTEN>;
+export type FlowsInput = NonNullable<ConfigInput['flows']>;
 export type LogLevel = (typeof LOG_LEVELS)[number];

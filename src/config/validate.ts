@@ -34,6 +34,7 @@ export function validate(value: Record<string, unknown>, context: Conforming): C
   checkRules(config, servers, context.problems);
   checkListen(config, context.problems);
   checkAsk(config, context);
+  checkFlows(config, context);
   checkRest(config, context);
   return config;
 }
@@ -85,6 +86,13 @@ function checkListen({ listen }: ConfigInput, problems: Problems): void {
   if (listen.stdio && listen.port === undefined && (tls ?? listen.host) !== undefined) {
     problems.warn(['listen'], 'without "port" only stdio is served', 'Add "port", or remove "host" and "tls".');
   }
+}
+
+function checkFlows({ flows }: ConfigInput, { problems, missing }: Conforming): void {
+  if (!flows || missing.has(toId(['flows', 'store']))) return;
+  if (/^(?:sqlite:.|rediss?:\/\/.)/.test(flows.store ?? '')) return;
+  const path = flows.store === undefined ? ['flows'] : ['flows', 'store'];
+  problems.error(path, 'no store is named', 'Write "store": "sqlite:flows.db", or "redis://localhost".');
 }
 
 function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: Conforming): void {

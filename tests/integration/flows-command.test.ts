@@ -204,6 +204,13 @@ describe('says what is wrong', () => {
       status: 1,
       stderr: expect.stringContaining('the beginning of several ids: session_'),
     });
+    const named = { mcpServers: { x: 'http://127.0.0.1:1/mcp' }, flows: { store: desk.store, fileKey: '${FILE_KEY}' } };
+    const config = home.write('flows.jsonc', named);
+    const found = await home.run(['flows', 'ls', '--config', config], '', { FILE_KEY: 'a key of some length' });
+    expect(found).toMatchObject({ status: 0, stdout: expect.stringContaining('order') });
+    const unnamed = home.write('other.jsonc', { mcpServers: named.mcpServers });
+    const without = await home.run(['flows', 'ls', '--config', unnamed]);
+    expect(without).toMatchObject({ status: 1, stderr: expect.stringContaining('has no "flows"') });
     const none = await home.run(['flows', 'ls']);
     expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('no store was named') });
     const odd = await home.run(['flows', 'ls', '--store', 'mysql://root:pass@x']);

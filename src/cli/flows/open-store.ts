@@ -2,6 +2,9 @@
 // environment. Keys are named by their variables, so that they stand in no list of processes.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { FlowsConfig } from '../../config/config.ts';
+import { loadConfig } from '../../config/load.ts';
+import { toLine } from '../../config/problems.ts';
 import type { AnyFlow } from '../../flow/define.ts';
 import { flowsOf } from '../../flow/explore/flows-of.ts';
 import type { SessionOptions } from '../../flow/session/setup.ts';
@@ -26,40 +29,61 @@ export interface OpenStore {
 const OURS = ['mcp-parley', 'mcp-parley/flow'];
 const NO_STORE = [
   'no store was named.',
-  'Name it with --store sqlite:FILE or --store redis://HOST, with a --code FILE that exports its `options`, or in the variable',
-  'PARLEY_FLOW_STORE. Sessions in the memory of a server, or in tokens, cannot be seen from outside.',
+  'Name it with --store sqlite:FILE or --store redis://HOST, with a --code FILE that exports its `options`, in the variable',
+  'PARLEY_FLOW_STORE, or as "flows" of a configuration. Sessions in the memory of a server, or in tokens, cannot be seen from outside.',
 ].join('\n');
 
 /** `writes`: something is going to be done, not only looked at. */
 export async function openStore(command: FlowsCommand, { writes }: { writes: boolean }): Promise<OpenStore> {
   const { env } = surroundings();
   const { flows, options } = command.code === undefined ? { flows: [], options: {} } : await loadCode(command.code);
-  const named = command.store ?? (options.store ? undefined : env['PARLEY_FLOW_STORE']);
-  const store = named === undefined ? options.store : await openNamed(named, command, { writes, env });
+  const named = toNamed(command, { isOpen: options.store !== undefined, env });
+  const store = named ? await openNamed(named, writes) : options.store;
   if (!store) throw new Error(NO_STORE);
   if (!store.browse) throw new Error('This store has no `browse`, and so its sessions cannot be listed. Add it.');
-  const keys = command.sealKeys.length > 0 ? command.sealKeys.map((name) => fromEnv(name, env)) : options.keys;
-  return { store, keys, flows, options };
+  const typed = command.sealKeys.map((name) => fromEnv(name, env));
+  const keys = [typed, named?.keys ?? [], options.keys ?? []].find(({ length }) => length > 0);
+  return { store, keys: keys && [...keys], flows, options };
 }
 
-interface Opening {
-  writes: boolean;
-  env: Record<string, string | undefined>;
+type NamedStore = Pick<FlowsConfig, 'store'> & Partial<FlowsConfig>;
+
+type Env = Record<string, string | undefined>;
+
+/** `isOpen`: the code has one. What is typed comes before what stands in a file. */
+function toNamed(command: FlowsCommand, { isOpen, env }: { isOpen: boolean; env: Env }): NamedStore | undefined {
+  const { store, config, prefix, fileKey } = command;
+  const typed = store ?? (isOpen || config !== undefined ? undefined : env['PARLEY_FLOW_STORE']);
+  const file = typed === undefined && (config !== undefined || !isOpen) ? ofConfig(config) : undefined;
+  if (typed === undefined && !file) return undefined;
+  return {
+    ...{ ...file, store: typed ?? file!.store },
+    ...(prefix !== undefined && { prefix }),
+    ...(fileKey !== undefined && { fileKey: fromEnv(fileKey, env) }),
+  };
 }
 
-async function openNamed(named: string, command: FlowsCommand, { writes, env }: Opening): Promise<FlowStore> {
-  const { prefix, fileKey } = command;
-  if (/^rediss?:\/\//.test(named)) return createRedisStore({ url: named, prefix });
-  const path = named.replace(/^sqlite:(?:\/\/)?/, '');
-  if (path === named || path === '') {
+/** Of the file that was named, which must have it, or of the one that is found. */
+function ofConfig(named: string | undefined): FlowsConfig | undefined {
+  const { config, path, problems } = loadConfig(named, surroundings());
+  if (config?.flows || named === undefined) return config?.flows;
+  const [first] = problems.filter(({ level }) => level === 'error');
+  throw new Error(
+    first ? toLine(first, path ?? named) : `${named} has no "flows". Add "flows": { "store": "sqlite:flows.db" }.`,
+  );
+}
+
+async function openNamed({ store, prefix, fileKey: key }: NamedStore, writes: boolean): Promise<FlowStore> {
+  if (/^rediss?:\/\//.test(store)) return createRedisStore({ url: store, prefix });
+  const path = store.replace(/^sqlite:(?:\/\/)?/, '');
+  if (path === store || path === '') {
     throw new GatewayError('BAD_OPTION', {
       option: 'store',
-      reason: `"${withoutPassword(named)}" is none; write sqlite:FILE, redis://HOST or rediss://HOST`,
+      reason: `"${withoutPassword(store)}" is none; write sqlite:FILE, redis://HOST or rediss://HOST`,
     });
   }
   // A file that is missing would be made.
   if (!existsSync(path)) throw new GatewayError('STORE_UNUSABLE', { reason: `${path} is not there` });
-  const key = fileKey === undefined ? undefined : fromEnv(fileKey, env);
   return createSqliteStore({ path, key, readOnly: !writes });
 }
 
@@ -74,7 +98,7 @@ async function loadCode(file: string): Promise<{ flows: AnyFlow[]; options: Sess
   return { flows: flowsOf(module), options };
 }
 
-function fromEnv(name: string, env: Opening['env']): string {
+function fromEnv(name: string, env: Env): string {
   const value = env[name];
   if (value) return value;
   throw new Error(`the environment variable ${name}, which should have a key, is not set.`);

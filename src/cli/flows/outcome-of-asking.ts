@@ -14,6 +14,8 @@ import type { Telling } from './list-sessions.ts';
 import { shownText } from './words.ts';
 
 const LOOK_MS = 200;
+/** How long a step is waited for. */
+const AT_WORK_MS = 3000;
 
 type Outcome = { status: number; words: string };
 
@@ -22,12 +24,16 @@ export async function outcomeOfAsking(
   asked: Asked & { id: string },
   { command, print, clock, isDone }: Telling & { isDone: boolean },
 ): Promise<number> {
-  const until = clock.now() + (isDone ? 0 : command.waitMs);
-  for (;;) {
+  let until = clock.now() + (isDone ? 0 : command.waitMs);
+  for (let isTaken = false; ;) {
     const stored = await outside.store.load(asked.id);
     const outcome = stored && toOutcome(stored, asked, command.action);
-    if (outcome) return told(outcome, stored.header, { command, print });
-    if (clock.now() >= until) break;
+    const isOver = clock.now() >= until;
+    if (outcome && (isOver || !isAtWork(stored.header))) return told(outcome, stored.header, { command, print });
+    if (isOver) break;
+    // It has been taken: what it asks next may follow at once.
+    if (outcome && !isTaken) until = Math.min(until, clock.now() + AT_WORK_MS);
+    isTaken ||= outcome !== undefined;
     await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_MS));
   }
   print.problem(await whyNot(outside, asked.id));
@@ -46,6 +52,10 @@ function told(
   } else if (status === 0) print.line(words);
   else print.problem(words);
   return status;
+}
+
+function isAtWork(header: Header): boolean {
+  return conditionOf(header) === 'working';
 }
 
 /** Undefined while it is still to be done. */

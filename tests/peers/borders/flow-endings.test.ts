@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog, createServer } from '../../../src/_entries/index.ts';
@@ -129,25 +130,35 @@ describe('an SDK v1 client that plays over MCP Flow by hand', () => {
     await after.close();
     await second.stop();
   });
+});
 
-  test('does not answer the next question with an answer that it sends twice', async () => {
-    const server = await start();
-    const client = await connected(server.url);
-    const { sessionId } = await client.request('interaction.start', { toolName: 'twice' });
-    const answer = { sessionId, response: { value: true } };
-    const [one, two] = await Promise.allSettled([
-      client.request('interaction.respond', answer),
-      client.request('interaction.respond', answer),
-    ]);
-    expect(one).toMatchObject({ status: 'fulfilled', value: { accepted: true } });
-    // It is the same answer to the same question, or comes too late; it is never a consent to the next.
-    if (two.status === 'rejected') expect(two.reason).toMatchObject({ code: -32003 });
-    const { accumulatedData, currentPrompt } = await client.request('interaction.getState', { sessionId });
-    expect({ accumulatedData, currentPrompt }).toMatchObject({
-      accumulatedData: { draft: true },
-      currentPrompt: { message: 'Send it to all customers?' },
-    });
-    await client.close();
-    await server.stop();
+test('an SDK v1 client does not answer the next question with an answer that it sends twice', async () => {
+  const twice = flow({ name: 'twice' }, async (ask) => {
+    await ask.confirm('draft', { message: 'Save a draft?', alone: true });
+    return ask.confirm('send', { message: 'Send it to all customers?', by: 'human', alone: true });
   });
+  const server = createServer({ name: 'mail', version: '1', log: createLog({ level: 'silent' }) });
+  serveFlows(server, [twice]);
+  // A transport that keeps the order of what is sent, as stdio does.
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(theirs);
+  const client = new ClientV1(WHO, {});
+  client.fallbackRequestHandler = () => Promise.resolve({ acknowledged: true });
+  await client.connect(ours);
+  const request = (method: string, params: Record<string, unknown>) =>
+    client.request({ method, params }, types.ResultSchema) as Promise<Record<string, unknown>>;
+  const { sessionId } = await request('interaction.start', { toolName: 'twice' });
+  const answer = { sessionId, response: { value: true } };
+  const clicks = [request('interaction.respond', answer), request('interaction.respond', answer)];
+  const [one, two] = await Promise.allSettled(clicks);
+  expect(one).toMatchObject({ status: 'fulfilled', value: { accepted: true } });
+  // It is the same answer to the same question, or comes too late.
+  if (two.status === 'rejected') expect(two.reason).toMatchObject({ code: -32003 });
+  const { accumulatedData, currentPrompt } = await request('interaction.getState', { sessionId });
+  expect({ accumulatedData, currentPrompt }).toMatchObject({
+    accumulatedData: { draft: true },
+    currentPrompt: { message: 'Send it to all customers?' },
+  });
+  await client.close();
+  await server.close();
 });

@@ -19,7 +19,9 @@ export async function fetchStatus(
   if (response.status === 403) throw new Error(`${origin} tells its status on its own machine only.`);
   const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
   if (Array.isArray(status?.servers)) return { ...status, groups: status.groups ?? {} };
-  const embedded = await get('/readyz').then(readReady, () => undefined);
+  // The connection may be closed after a page that is not there, while it is taken for the next one: then another is used.
+  const ready = () => get('/readyz').then(readReady);
+  const embedded = await ready().catch(() => ready().catch(() => undefined));
   if (embedded) return embedded;
   throw new Error(
     `What answers at ${origin} is not a gateway of Parley: it has no status page. To see what it offers: ${program()} ls ${url}`,

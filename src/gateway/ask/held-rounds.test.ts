@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { FakeClock } from '../middleware/fake-exchange.contract.ts';
 import { HeldRounds } from './held-rounds.ts';
 
 it('a client that goes away takes its own rounds with it, and who waits for them is told', async () => {
@@ -29,6 +30,30 @@ it('a client that goes away takes its own rounds with it, and who waits for them
   expect(rounds.whyNot(left.handle, 'ada')).toMatchObject({ how: 'expired', isSent: true });
   expect(rounds.find(kept.handle, 'ada')).toBe(kept);
   rounds.close();
+});
+
+it('a question that is withdrawn wakes who waits for it, and its time does not call off the call that has gone on', async () => {
+  const clock = new FakeClock();
+  const rounds = new HeldRounds(DEFAULT_LIMITS, clock);
+  const said: string[] = [];
+  const round = rounds.open(
+    {
+      client: clientOf('ada'),
+      about: { tool: 't', server: 's', client: 'c' },
+      isSent: true,
+      settle: () => void said.push('settled'),
+      expire: () => void said.push('called off'),
+    },
+    [],
+  );
+  const told = round.answered(new Promise(() => {}));
+  round.withdraw();
+  await told;
+  expect(round.answer({}, 'page')).toBe(false);
+  expect(rounds.find(round.handle, 'ada')).toBe(round);
+  await clock.advance(DEFAULT_LIMITS.parkedMs);
+  expect(said).toEqual([]);
+  expect([rounds.size, rounds.whyNot(round.handle, 'ada')?.how]).toEqual([0, 'expired']);
 });
 
 function clientOf(principal: string): ClientView {

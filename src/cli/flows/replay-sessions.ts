@@ -10,7 +10,7 @@ import type { Printer, Style } from '../print.ts';
 import { toFilter } from './list-sessions.ts';
 import type { Telling } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
-import { shownText } from './words.ts';
+import { shownText, wrapped } from './words.ts';
 
 interface Replayed {
   id: string;
@@ -44,7 +44,7 @@ export async function replaySessions({ store, keys }: OpenStore, telling: Tellin
       const replayed = await replay(files, setup, stored);
       counts.set(replayed.verdict, (counts.get(replayed.verdict) ?? 0) + 1);
       if (command.json) all.push(replayed);
-      else print.line(toLine(replayed, print));
+      else for (const line of toLines(replayed, print)) print.line(line);
     }
   } finally {
     for (const file of files) await file[Symbol.asyncDispose]();
@@ -73,9 +73,13 @@ async function replay(files: ReplayFile[], setup: Setup, stored: StoredSession):
   return { id, flow, verdict, words };
 }
 
-function toLine({ id, flow, verdict, words }: Replayed, print: Printer): string {
-  const word = print.style(COLOURS[verdict], verdict) + ' '.repeat(VERDICT - verdict.length);
-  return `${toShortId(id)}  ${word}  ${shownText(`${flow} ${words}`)}`;
+function toLines({ id, flow, verdict, words }: Replayed, print: Printer): string[] {
+  const [short, gap] = [toShortId(id), ' '.repeat(VERDICT - verdict.length)];
+  const indent = short.length + VERDICT + 4;
+  const text = shownText(`${flow} ${words}`);
+  const [first = '', ...rest] = wrapped(text, (process.stdout.columns ?? Infinity) - indent);
+  const head = `${short}  ${print.style(COLOURS[verdict], verdict)}${gap}  ${first}`;
+  return [head, ...rest.map((part) => `${' '.repeat(indent)}${part}`)];
 }
 
 function summaryOf(counts: ReadonlyMap<string, number>): string {

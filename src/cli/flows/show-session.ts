@@ -14,7 +14,7 @@ import type { Telling } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
 import { toPlainEntry, toTimeline } from './timeline.ts';
 import type { Line } from './timeline.ts';
-import { fromNow, hidden, shownText, shownValue, toMoment } from './words.ts';
+import { fromNow, hidden, shownText, shownValue, toMoment, wrapped } from './words.ts';
 
 export async function showSession({ store, keys }: OpenStore, listed: Listed, telling: Telling): Promise<number> {
   const { command, print } = telling;
@@ -97,18 +97,9 @@ function laidOut(lines: Line[], width: number | undefined): string[] {
     if (line.length === 1) return [`  ${line[0]}`];
     const [time, what, key, text] = line;
     const head = `  ${time.padEnd(TIME)}  ${what.padEnd(whats)}  ${key.padEnd(keys)}  `;
-    const [first = '', ...rest] = wrapped(text, width === undefined ? Infinity : width - head.length);
+    const [first = '', ...rest] = wrapped(text, (width ?? Infinity) - head.length);
     return [`${head}${first}`.trimEnd(), ...rest.map((part) => `${' '.repeat(head.length)}${part}`)];
   });
-}
-
-const NARROWEST = 20;
-
-function wrapped(text: string, width: number): string[] {
-  if (text.length <= width || width < NARROWEST) return [text];
-  const space = text.lastIndexOf(' ', width);
-  const at = space > width / 2 ? space : width;
-  return [text.slice(0, at), ...wrapped(text.slice(at).trimStart(), width)];
 }
 
 /** The questions that wait, as the last lines of the journal. */

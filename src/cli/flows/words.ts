@@ -54,3 +54,13 @@ export function fromNow(at: number, now: number): string {
 export function toIso(at: number | undefined): string | undefined {
   return at === undefined || !Number.isFinite(at) ? undefined : new Date(at).toISOString();
 }
+
+const NARROWEST = 20;
+
+/** Parts no longer than this, at spaces where there are some. */
+export function wrapped(text: string, width: number): string[] {
+  if (text.length <= width || width < NARROWEST) return [text];
+  const space = text.lastIndexOf(' ', width);
+  const at = space > width / 2 ? space : width;
+  return [text.slice(0, at), ...wrapped(text.slice(at).trimStart(), width)];
+}

@@ -223,6 +223,17 @@ describe('stateless clients that can be asked', () => {
     expect(opened).toHaveLength(9);
   });
 
+  it('wait all the same where clients never share', async () => {
+    const { connections, opened } = setUp({ share: 'session' });
+    const taken = await Promise.all(
+      Array.from({ length: 8 }, async () => connections.take(client('stateless', asked))),
+    );
+    const quiet = connections.take(client('stateless', asked), true);
+    connections.giveBack(taken[1]!);
+    expect(await quiet).toBe(taken[1]);
+    expect(opened).toHaveLength(8);
+  });
+
   it('that were not used for long are forgotten, unless somebody is about to', async () => {
     const { connections, opened } = setUp();
     const caller = client('stateless', asked);

@@ -216,7 +216,8 @@ export class EraPool {
       free.isTaken = true;
       return free;
     }
-    if (isQuiet || this.#countAtWork(group) < this.#options.maxPool) return this.#takeShared(client);
+    const mayShare = this.#options.share !== 'session';
+    if (mayShare && (isQuiet || this.#countAtWork(group) < this.#options.maxPool)) return this.#takeShared(client);
     return this.#wait(group, client);
   }
 
@@ -236,14 +237,14 @@ export class EraPool {
     return connections.filter(({ isTaken, asks }) => isTaken && !asks.isAsking).length;
   }
 
+  /** Where clients never share, one more is refused when it is opened. */
   get #mayOpenOwn(): boolean {
-    return this.#hasRoom({ isShared: false, mayReplace: true });
+    return this.#options.share === 'session' || this.#hasRoom({ isShared: false, mayReplace: true });
   }
 
   /** No process is left for a client that has none. One with a session is refused: its server would not be its own. */
   #mustShare(client: ClientView): boolean {
-    if (client.dialect !== 'stateless' || this.#options.share === 'session') return false;
-    return !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
+    return client.dialect === 'stateless' && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
   }
 
   #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {

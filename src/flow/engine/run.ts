@@ -283,13 +283,13 @@ export class Run implements Inside {
     if (spec.options.effect) this.#unsaved = true;
   }
 
-  /** Everything that the body waits for rejects: its `finally` runs. */
+  /** Everything that the body waits for rejects, but for steps that clean up: its `finally` runs. */
   #tellEnd(): boolean {
     if (!this.#canEnd()) return false;
     this.#isEnding = true;
     const ended = new SessionEndedError(this.input.folded.end ?? '');
     this.#aborting?.abort(ended);
-    for (const want of this.#wants.clear()) want.reject(ended);
+    for (const want of this.#wants.clearToEnd()) want.reject(ended);
     return true;
   }
 

@@ -51,11 +51,11 @@ export class Wants {
     return others.length > 0 ? others.sort().join() : undefined;
   }
 
-  /** All of them, which are wanted no more. */
-  clear(): Want[] {
-    const open = [...this.#open.values()];
-    this.#open.clear();
-    return open;
+  /** All that are wanted no more once the session ends. Steps that clean up go on: the body may have asked for them before it was told. */
+  clearToEnd(): Want[] {
+    const gone = [...this.#open.values()].filter((want) => !(isStepWant(want) && want.spec.options.cleanup));
+    for (const { spec } of gone) this.#open.delete(spec.key);
+    return gone;
   }
 
   started(): StepWant[] {

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../shared/canonical.ts';
 
+/** Is not changed once a token was opened or sealed with it. */
 export interface Binding {
   /** As in the header of the session: a hash, never the name. */
   principal: string;

@@ -140,6 +140,14 @@ describe('the commands that ask', () => {
     expect(reasonFor(['ls', '--url', 'http://x', '--', 'npx'])).toContain('one of them');
   });
 
+  it('say which option has no value', () => {
+    expect(readArgs(['call', 'x', '--arg'])).toMatchObject({
+      name: 'mistake',
+      reason: '--arg needs a value after it.',
+    });
+    expect(readArgs(['serve', '--port'])).toMatchObject({ name: 'mistake', reason: '--port needs a value after it.' });
+  });
+
   it('say what was probably meant', () => {
     expect(reasonFor(['wrapp', '--', 'x'])).toBe('Unknown command "wrapp". Did you mean "wrap"?');
     expect(reasonFor(['list'])).toBe('Unknown command "list". Did you mean "ls"?');

@@ -120,6 +120,8 @@ function meantOption({ message }: Error, { options }: CommandSpec): string {
 
 /** Node's own message goes on to explain `--`, which nobody needs here. */
 function firstSentence(message: string): string {
+  const [, lacking] = /^Option '(?:-\w, )?(--[\w-]+) <value>' argument missing/.exec(message) ?? [];
+  if (lacking !== undefined) return `${lacking} needs a value after it.`;
   const [first = message] = message.split('\n')[0]!.split('. ');
   return first.endsWith('.') ? first : `${first}.`;
 }

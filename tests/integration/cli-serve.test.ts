@@ -143,6 +143,9 @@ describe('a gateway with three servers', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('Unknown tool: nonsense');
     expect(stderr).toMatch(/There are: .*book_table/);
+    expect((await home.run(['call', 'demo__book_tabel'])).stderr).toContain(
+      'Did you mean "demo__book_table"? There are:',
+    );
   });
 
   it('gives a tool that fails the exit status 1', async () => {

@@ -1,5 +1,6 @@
 // `parley call`: one tool, once. What the tool asks is asked on the terminal; its progress is told on stderr.
 import type { Tool } from '@modelcontextprotocol/client';
+import { suggest } from '../../config/suggest.ts';
 import type { Progress } from '../../protocol/exchange.ts';
 import { createFormAsker } from '../ask-form.ts';
 import type { CallCommand } from '../command.ts';
@@ -56,7 +57,7 @@ async function callTool(reached: Reached, command: CallCommand, { print, signal 
   } catch (thrown) {
     // A tool may be there without being listed: only now is it certain that it is not.
     if (signal.aborted) return cancelled(command, print);
-    const known = tool || isOfGateway(thrown) ? '' : ` ${namesOf(tools)}`;
+    const known = tool || isOfGateway(thrown) ? '' : ` ${namesOf(tools, command.tool)}`;
     print.problem(`${errorWords(thrown)}${known}`);
     return 1;
   }
@@ -80,9 +81,14 @@ function toProgressLine({ progress, total, message }: Progress): string {
   return `  ${share.padStart(5)}${message === undefined ? '' : `  ${message}`}`;
 }
 
-function namesOf(tools: Tool[]): string {
+function namesOf(tools: Tool[], wanted: string): string {
   if (tools.length === 0) return 'There are no tools here.';
+  const meant = suggest(
+    wanted,
+    tools.map(({ name }) => name),
+  );
+  const hint = meant === undefined ? '' : `Did you mean "${meant}"? `;
   const names = tools.slice(0, 20).map(({ name }) => name);
   const more = tools.length > names.length ? `, and ${tools.length - names.length} more` : '';
-  return `There are: ${names.join(', ')}${more}.`;
+  return `${hint}There are: ${names.join(', ')}${more}.`;
 }

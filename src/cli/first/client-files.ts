@@ -39,7 +39,8 @@ export function firstLines(around: Surroundings): string[] {
       return `  ${shown.padEnd(width)}  ${count.padEnd(10)}  ${client}`;
     }),
     ...(first ? [`To serve one of them: ${program()} serve ${quoted(first.shown)}`] : []),
-    `${first ? 'Or write' : 'Write'} parley.config.jsonc here, { "mcpServers": { … } }, and run: ${program()} serve`,
+    ...(first ? [] : [`To try it without any server: ${program()} demo`]),
+    `${first ? 'Or write' : 'To serve your own, write'} parley.config.jsonc here, { "mcpServers": { … } }, and run: ${program()} serve`,
   ];
 }
 

@@ -54,7 +54,10 @@ describe('the name of the program', () => {
 
 describe('without a configuration', () => {
   it('the files of clients are named, with their servers and what to type', () => {
-    expect(firstLines(around)).toEqual([expect.stringMatching(/^Write parley\.config\.jsonc here/)]);
+    expect(firstLines(around)).toEqual([
+      expect.stringMatching(/^To try it without any server: \S.* demo$/),
+      expect.stringMatching(/^To serve your own, write parley\.config\.jsonc here/),
+    ]);
     write('.cursor/mcp.json', { mcpServers: { a: {}, b: {} } });
     write('.claude.json', {
       mcpServers: { a: {} },

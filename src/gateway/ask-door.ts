@@ -17,6 +17,8 @@ export interface AskDoorOptions {
   round(handle: string): Round | undefined;
   publicUrl: string | undefined;
   identify: Identify | undefined;
+  /** What else is served on a port of its own. */
+  besides: () => Readonly<Record<string, HttpHandler>>;
   maxRequestBytes: number | undefined;
   sealer: Sealer;
   clock: Clock;
@@ -53,6 +55,11 @@ export class AskDoor {
     return this.#options.publicUrl !== undefined || this.#origin !== undefined || !this.#isOpen;
   }
 
+  /** How others reach it; undefined where nobody can be expected to. */
+  async address(): Promise<string | undefined> {
+    return this.isReachable ? (this.#options.publicUrl ?? this.#origin ?? this.#portUrl()) : undefined;
+  }
+
   async link(round: Round): Promise<string> {
     const page = await this.#load();
     return page.link(round);
@@ -79,13 +86,13 @@ export class AskDoor {
     if (this.#isClosed) throw new GatewayError('CANCELLED');
     const { log } = this.#options;
     this.#port ??= import('./accept/page-port.ts').then(({ createPagePort }) =>
-      createPagePort({ pages: () => this.pages, log }),
+      createPagePort({ pages: () => ({ ...this.pages, ...this.#options.besides() }), log }),
     );
     return (await this.#port).url();
   }
 
   #load(): Promise<AskPage> {
-    const { publicUrl, identify, maxRequestBytes, ...rest } = this.#options;
+    const { publicUrl, identify, maxRequestBytes, besides: _, ...rest } = this.#options;
     this.#page ??= import('./ask/page/ask-page.ts').then(({ createAskPage }) =>
       createAskPage({
         ...rest,

@@ -1,6 +1,7 @@
 // All that lets whatever is behind it ask people: the page and its door, calls that are held meanwhile, and who answers in the
 // place of clients that cannot.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { OpenPages } from '../protocol/open-pages.ts';
 import type { Target } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';
@@ -22,6 +23,8 @@ export interface AskingOptions {
   /** How browsers of users reach this gateway, where that is not its own address. */
   publicUrl?: string | undefined;
   identify?: Identify | undefined;
+  /** What is served beside the page, on the port that is opened for it. */
+  besides?: (() => OpenPages['pages']) | undefined;
   limits?: Partial<Limits> | undefined;
 }
 
@@ -31,12 +34,12 @@ export class Asking {
   readonly #means: Means;
 
   constructor(options: AskingOptions, around: { log: Log; clock: Clock; sealer: Sealer }) {
-    const { ask, publicUrl, identify, limits } = options;
+    const { ask, publicUrl, identify, limits, besides = () => ({}) } = options;
     const { log, clock } = around;
     this.roots = options.roots && new ConfiguredRoots(options.roots);
     this.door = new AskDoor({
       round: (handle) => this.#means.rounds.get(handle),
-      ...{ publicUrl, identify, maxRequestBytes: limits?.maxRequestBytes, ...around },
+      ...{ publicUrl, identify, besides, maxRequestBytes: limits?.maxRequestBytes, ...around },
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
     this.#means = createMeans({ ...ask, standIns, page: this.door, log, clock, limits });

@@ -4,6 +4,7 @@ import type { CallToolResult, Implementation, Transport } from '@modelcontextpro
 import type { JsonObject } from '../protocol/message.ts';
 import { toPlain } from '../protocol/raw-object.ts';
 import type { Step, StepFunction } from '../protocol/step.ts';
+import type { OpenPages } from '../protocol/open-pages.ts';
 import type { Target } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -103,7 +104,7 @@ export class Gateway {
     const sealer = options.sealer ?? createSealer(keysFrom(options, log));
     this.#options = { ...options, log, clock, sealer, id };
     this.#observer = new Observer(options.observe ?? {}, () => this.#observed);
-    this.#asking = new Asking(options, { log, clock, sealer });
+    this.#asking = new Asking({ ...options, besides: () => this.#openPages() }, { log, clock, sealer });
     this.#lives = new StepLives({ log, clock });
     this.#steps = this.#live(options.steps ?? []);
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
@@ -166,7 +167,12 @@ export class Gateway {
 
   async #listen(options: HttpListenOptions): Promise<HttpListening> {
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
-    const listening = await this.#doors.listen({ ...options, pages: this.#pages(options, isLoopback(host)) });
+    const openPages = this.#openPages();
+    const listening = await this.#doors.listen({
+      ...options,
+      openPages,
+      pages: this.#pages(options, isLoopback(host)),
+    });
     this.#asking.door.opened(host, listening.url);
     return listening;
   }
@@ -178,7 +184,7 @@ export class Gateway {
 
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
     this.#asking.door.embedded();
-    return this.#doors.endpoint({ ...options, pages: this.#pages(options, false) });
+    return this.#doors.endpoint({ ...options, openPages: this.#openPages(), pages: this.#pages(options, false) });
   }
 
   async close(): Promise<void> {
@@ -212,6 +218,13 @@ export class Gateway {
 
   #pages({ pages }: EndpointOptions, isPrivate: boolean): EndpointOptions['pages'] {
     return { ...this.#observer.pages(isPrivate), ...this.#asking.door.pages, ...this.#options.pages, ...pages };
+  }
+
+  /** Of servers in this process; they are told where this gateway is. */
+  #openPages(): OpenPages['pages'] {
+    const open = this.#members.flatMap(({ target }) => target.open ?? []);
+    for (const one of open) one.servedAt(() => this.#asking.door.address());
+    return Object.assign({}, ...open.map(({ pages }) => pages)) as OpenPages['pages'];
   }
 
   get #observed(): Observed {

@@ -2,6 +2,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
+import type { OpenPages } from './open-pages.ts';
 import type { ResultObject } from './raw-object.ts';
 import type { Family } from '../shared/metric.ts';
 
@@ -47,6 +48,8 @@ export interface Target {
   readonly takesOwnTools?: boolean | undefined;
   /** What it counts of its own, for /metrics. Labels come from its code, never from clients. */
   metrics?(): Family[];
+  /** What it serves beside MCP to whoever knows the URL. Absent: nothing. */
+  readonly open?: OpenPages | undefined;
   /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */
   inputSchema?(tool: string, client: ClientView): JsonObject | undefined;
 }

@@ -42,7 +42,7 @@ export class ParleyServer extends Server {
     if (!asking) return doors.listen(options);
     const host = options.host ?? '127.0.0.1';
     const pages = { ...(isLoopback(host) && this.#metricPages()), ...asking.door.pages, ...options.pages };
-    const listening = await doors.listen({ ...options, pages });
+    const listening = await doors.listen({ ...options, pages, openPages: this.open?.pages });
     asking.door.opened(host, listening.url);
     return listening;
   }
@@ -56,9 +56,9 @@ export class ParleyServer extends Server {
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
     const doors = this.#doors;
     this.#asking?.door.embedded();
-    return doors.endpoint(
-      this.#asking ? { ...options, pages: { ...this.#asking.door.pages, ...options.pages } } : options,
-    );
+    if (!this.#asking) return doors.endpoint(options);
+    const pages = { ...this.#asking.door.pages, ...options.pages };
+    return doors.endpoint({ ...options, pages, openPages: this.open?.pages });
   }
 
   async close(): Promise<void> {
@@ -82,7 +82,9 @@ export class ParleyServer extends Server {
     if (!options.ask && !this.asks) return createFront(this, options);
     const { log = createLog(), clock = systemClock } = options;
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
-    this.#asking = new Asking(options, around);
-    return createFront(this.#asking.before(this), { ...options, ...around });
+    const asking = new Asking({ ...options, besides: () => this.open?.pages ?? {} }, around);
+    this.#asking = asking;
+    this.open?.servedAt(() => asking.door.address());
+    return createFront(asking.before(this), { ...options, ...around });
   }
 }

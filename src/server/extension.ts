@@ -4,6 +4,7 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Watcher } from '../protocol/target.ts';
+import type { HttpHandler } from '../shared/http.ts';
 import type { Family } from '../shared/metric.ts';
 import type { MaybePromise } from './types.ts';
 
@@ -20,6 +21,8 @@ export interface Extension {
   attend?(watcher: Watcher): () => void;
   /** What it counts, for /metrics. */
   metrics?(): Family[];
+  /** Paths that are served to whoever knows the URL. */
+  pages?: Readonly<Record<string, HttpHandler>>;
   /** The server is closed. */
   close?(): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
+import type { OpenPages } from '../protocol/open-pages.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
@@ -40,6 +41,7 @@ export class Server implements Target {
   readonly #completable = new ScopeSet();
   readonly #methods: Map<string, Method>;
   readonly #extensions: Extension[] = [];
+  #base: (() => Promise<string | undefined>) | undefined;
 
   constructor(options: Types.ServerOptions) {
     this.options = options;
@@ -104,6 +106,18 @@ export class Server implements Target {
   /** What its extensions count. */
   metrics(): Family[] {
     return addedUp(this.#extensions.flatMap((extension) => extension.metrics?.() ?? []));
+  }
+
+  /** What its extensions serve beside MCP. */
+  get open(): OpenPages | undefined {
+    const pages = Object.assign({}, ...this.#extensions.map((extension) => extension.pages)) as OpenPages['pages'];
+    if (Object.keys(pages).length === 0) return undefined;
+    return { pages, servedAt: (base) => void (this.#base = base) };
+  }
+
+  /** How others reach it by HTTP; undefined where they cannot. */
+  async baseUrl(): Promise<string | undefined> {
+    return this.options.publicUrl ?? this.#base?.();
   }
 
   protected get asks(): boolean {

@@ -170,6 +170,7 @@ describe('the public surface', () => {
         "Catalogue",
         "Choice",
         "Complaint",
+        "Delivered",
         "ExploreFileOptions",
         "Explored",
         "ExploredFlow",

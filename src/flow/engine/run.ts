@@ -302,6 +302,10 @@ export class Run implements Inside {
     if (told.t === 'step') return (kind === 'step' || kind === 'sleep') && this.#settle(want, told);
     const isEvent = told.t === 'evt' || told.t === 'arr';
     if (isEvent ? kind !== 'event' : kind === 'step' || kind === 'sleep' || kind === 'event') return false;
+    if (told.t === 'arr' && want.promise.interest.isLost) {
+      told.verdict = { error: 'It is not waited for any more' };
+      return false;
+    }
     const found = isEvent ? fitEvent(told, want.spec as EventSpec, this) : fit(told, want as AskWant, this);
     if (found === undefined) return false;
     if (found.entry) {

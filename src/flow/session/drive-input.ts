@@ -31,6 +31,8 @@ export interface DriveInput {
   isLive?: boolean | undefined;
   /** Some process may be at work in it. Default: if its header says so. */
   mayBeHeld?: boolean | undefined;
+  /** Somebody else than its client has brought it about. */
+  fromOutside?: boolean | undefined;
   /** Follows it on its way: for the turn it leads to, and to call it off. */
   onLive?: ((live: Live) => void) | undefined;
   /** The turn that it comes to by what others do. */

@@ -24,6 +24,7 @@ import { withHeld } from './held-args.ts';
 import { hasSame } from './own-moves.ts';
 import { migrated } from './migrating.ts';
 import { Ahead, ToldTurns } from './others/ahead.ts';
+import { refuseArrived } from './others/delivering.ts';
 import { leave } from './others/leaving.ts';
 import { inGrace } from './others/in-grace.ts';
 import { Lookout } from './others/lookout.ts';
@@ -112,6 +113,7 @@ export class Drive {
   /** Where some process is at work in it, that one goes on. If that process has died, this one does. */
   async #settleOrLeave(rest: Rest): Promise<Turn | undefined> {
     const { header, isLive, mayBeHeld = header.busy } = this.input;
+    refuseArrived(this.input);
     if (mayBeHeld && (isLive || !(await this.commits.take()))) {
       if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
       return this.#ending ? undefined : leave(this, rest);

@@ -19,6 +19,9 @@ export interface FlowLimits {
   answerBytes: number;
   fileBytes: number;
   stepBytes: number;
+  /** Bytes of an event, and how many of one session are kept before its body waits for them. */
+  eventBytes: number;
+  earlyEvents: number;
   /** Bytes of a result that is kept for a client that has not heard of it; a larger one is told once. */
   resultBytes: number;
   journalBytes: number;
@@ -51,6 +54,8 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   answerBytes: 100 * KiB,
   fileBytes: 10 * KiB * KiB,
   stepBytes: 256 * KiB,
+  eventBytes: 256 * KiB,
+  earlyEvents: 20,
   resultBytes: 512 * KiB,
   journalBytes: KiB * KiB,
   depth: 32,

@@ -11,21 +11,28 @@ import type { SessionRequest } from './requests.ts';
 import { toOwner } from './setup.ts';
 import type { Setup } from './setup.ts';
 
-export async function loadOwn(
-  setup: Setup,
-  request: SessionRequest,
-  attend: (sessionId: string) => Promise<void>,
-): Promise<StoredSession> {
-  const { principal, sessionId } = request;
+type Attend = (sessionId: string) => Promise<void>;
+
+export function loadOwn(setup: Setup, request: SessionRequest, attend: Attend): Promise<StoredSession> {
+  const owner = toOwner(request.principal);
+  return loadFor(setup, { sessionId: request.sessionId, mayHave: (header) => header.principal === owner }, attend);
+}
+
+export interface LoadRequest {
+  sessionId: string;
+  mayHave: (header: Header) => boolean;
+}
+
+/** Whoever may not have it finds none. */
+export async function loadFor(setup: Setup, request: LoadRequest, attend: Attend): Promise<StoredSession> {
+  const { sessionId, mayHave } = request;
   const stored = await setup.store.load(sessionId);
-  if (!stored || stored.header.principal !== toOwner(principal)) {
-    throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
-  }
+  if (!stored || !mayHave(stored.header)) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
   const whole = withHeld(setup, stored);
   const header = asEnded(whole.header);
   if (isOverdue(header, setup.clock.now())) {
     await attend(sessionId);
-    return loadOwn(setup, request, attend);
+    return loadFor(setup, request, attend);
   }
   if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
   return header === whole.header ? whole : { ...whole, header };

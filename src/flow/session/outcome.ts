@@ -45,7 +45,8 @@ export function keepOutcome({ input, commits }: Drive, { patch, turn, add }: Dra
   if (patch.state === undefined || !isEnded({ state: patch.state })) return;
   const { via, started } = input.header;
   // A call is answered with its result. Only a caller that may come back, or waits in another process, has a way to ask for it later.
-  if (via !== 'flow' && started === undefined && !input.byItself && commits.header.left === undefined) return;
+  const isOwn = !input.byItself && !input.fromOutside && commits.header.left === undefined;
+  if (via !== 'flow' && started === undefined && isOwn) return;
   const here = toLastAnswers([...commits.added, ...unwritten, ...add]);
   const last = here ?? toLastAnswers(input.entries) ?? [];
   patch.outcome = toKeptOutcome(input.setup, input.header, turn, last);

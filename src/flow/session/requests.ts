@@ -51,6 +51,14 @@ export interface AnswerRequest extends SessionRequest {
   via?: Via | undefined;
 }
 
+/** Something that has happened outside. Whoever may call this is the program's business: no principal is looked at. */
+export interface DeliverRequest {
+  sessionId: string;
+  /** The key of the event; in a loop, without a number, the next that was not delivered. */
+  event: string;
+  value?: unknown;
+}
+
 export interface BackRequest extends SessionRequest {
   /** To which question; default: the last that was answered. */
   key?: string | undefined;

@@ -15,7 +15,10 @@ import { isEnd, toIncoming, toWhyEnded } from './answering.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live, WholeDriveInput } from './drive-input.ts';
 import { ended } from './ending.ts';
-import { loadOwn } from './loading.ts';
+import { loadFor, loadOwn } from './loading.ts';
+import type { LoadRequest } from './loading.ts';
+import { deliver } from './others/delivering.ts';
+import type { Delivered } from './others/delivering.ts';
 import { migrated } from './migrating.ts';
 import { outcomeOf, withOutcome } from './outcome.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
@@ -27,6 +30,7 @@ import type {
   BackRequest,
   CompleteRequest,
   ContinueRequest,
+  DeliverRequest,
   EditRequest,
   SessionRequest,
   StartRequest,
@@ -116,6 +120,11 @@ export class Sessions {
     const [first] = taken.incoming;
     if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
     return answered(this, { flow, stored, taken });
+  }
+
+  /** Delivers an event that a flow waits for (`ask.event`), or will wait for. */
+  deliver(request: DeliverRequest): Promise<Delivered> {
+    return deliver(this, request);
   }
 
   async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
@@ -218,7 +227,7 @@ export class Sessions {
 
   /** Member by member, so that every drive is given an object of the same shape: that is cheaper to make and to read. */
   #toDriveInput(input: Omit<DriveInput, 'setup' | 'onLive'>, next: DriveInput['next']): WholeDriveInput {
-    const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld } = input;
+    const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld, fromOutside } = input;
     return {
       setup: this.setup,
       flow,
@@ -232,6 +241,7 @@ export class Sessions {
       ending,
       byItself,
       mayBeHeld,
+      fromOutside,
       isLive: this.#live.has(header.id),
       onLive: this.#follow,
       onNotUndone: this.#report,
@@ -305,6 +315,12 @@ export class Sessions {
       if (turn) return turn;
     }
     throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
+  }
+
+  /** For those who may have it. */
+  async load(request: LoadRequest): Promise<StoredSession> {
+    const stored = await loadFor(this.setup, request, (id) => this.#sweeper.attend(id));
+    return migrated(stored, this.#flows.get(stored.header.tool));
   }
 
   async #load(request: SessionRequest): Promise<StoredSession> {

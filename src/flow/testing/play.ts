@@ -25,7 +25,7 @@ export function unanswered(no: AskFailure = 'declined'): Unanswered {
   return new Unanswered(no);
 }
 
-/** By key, with `#2` in a loop; or a function of the question. */
+/** By key, with `#2` in a loop, events among them; or a function of the question. */
 export type Answers = Record<string, unknown> | ((question: Question) => unknown);
 
 export interface Played {
@@ -61,7 +61,7 @@ export async function play({ flow, args, answers, boundaries = new Boundaries() 
     const { header, questions } = turn;
     for (const question of questions) asked.set(question.promptId, question);
     const given = questions.flatMap((question) => toGiven(question, answers) ?? []);
-    const next = given.length === 0 ? await withoutAnswer(turn, stage) : undefined;
+    const next = given.length === 0 ? await withoutAnswer(turn, stage, answers) : undefined;
     if (given.length === 0 && !next) break;
     if (given.length > 0) rounds++;
     turn = next ?? (await act((sessions) => sessions.answer({ ...ME, sessionId: header.id, answers: given })));
@@ -74,10 +74,17 @@ export async function play({ flow, args, answers, boundaries = new Boundaries() 
 }
 
 /** What others bring about; undefined where only an answer would. */
-async function withoutAnswer({ header }: Turn, { work, pass }: Stage): Promise<Turn | undefined> {
+async function withoutAnswer({ header }: Turn, stage: Stage, answers: Answers): Promise<Turn | undefined> {
+  const { work, pass } = stage;
   if (isEnded(header)) return undefined;
+  const event = header.waits?.find(({ kind, key }) => kind === 'event' && hasEvent(answers, key))?.key;
+  if (event !== undefined) return stage.deliver(event, (answers as Record<string, unknown>)[event]);
   if (header.busy) return work();
   return header.waits?.some(({ until }) => until !== undefined) ? pass(nextMoment(header)) : undefined;
+}
+
+function hasEvent(answers: Answers, key: string): boolean {
+  return typeof answers !== 'function' && Object.hasOwn(answers, key);
 }
 
 function toGiven(question: Question, answers: Answers): GivenAnswer | undefined {

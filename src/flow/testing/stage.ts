@@ -22,6 +22,8 @@ export interface Stage {
   act: (request: (sessions: Sessions) => Promise<Turn>) => Promise<Turn>;
   /** Until the steps that run beside a question have brought it further. */
   work: () => Promise<Turn>;
+  /** Where an event leads to. */
+  deliver: (event: string, value: unknown) => Promise<Turn>;
   /** Lets the time pass until then. */
   pass: (at: number) => Promise<Turn>;
   readonly journal: Entry[];
@@ -64,7 +66,7 @@ export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
     boundaries = new Boundaries();
     process = begin();
     const left = await recover(process);
-    if (left && (isEnded(left.header) || left.header.rounds === 1)) return left;
+    if (left && (isEnded(left.header) || left.header.rounds <= 1)) return left;
     return workedOff(await request(process));
   };
 
@@ -72,18 +74,19 @@ export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
   const pass: Stage['pass'] = (at) =>
     act((sessions) => {
       clock.move(Math.max(at - clock.now(), 0));
-      return swept(sessions, now);
+      return turnOf(sessions, now, () => sessions.sweep());
     });
+  const deliver: Stage['deliver'] = (event, value) =>
+    act((sessions) => turnOf(sessions, now, () => sessions.deliver({ sessionId: 'session_test', event, value })));
   const work: Stage['work'] = () => act((sessions) => worked(sessions, now));
-  return { act, work, pass, journal, seen };
+  return { act, work, deliver, pass, journal, seen };
 }
 
-/** Where what is due now leads to. */
-async function swept(sessions: Sessions, now: () => Promise<Turn>): Promise<Turn> {
+/** Where something leads to. */
+async function turnOf(sessions: Sessions, now: () => Promise<Turn>, work: () => Promise<unknown>): Promise<Turn> {
   const turns: Turn[] = [];
   const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
-  await sessions.sweep();
-  off();
+  await work().finally(off);
   return turns.at(-1) ?? now();
 }
 

@@ -16,6 +16,7 @@ import type { AnyFlow } from '../define.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
 import { OpenSessions } from '../metrics/open-sessions.ts';
+import { EVENT_PATH } from '../session/others/event-url.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
@@ -23,6 +24,7 @@ import { createTokens } from '../token/tokens.ts';
 import { TravellingSessions } from '../token/travelling.ts';
 import { storedDesk, tokenDesk } from './desk.ts';
 import type { Desk } from './desk.ts';
+import { eventPage } from './event-page.ts';
 import { nativeMethods } from './native.ts';
 import { Pushes } from './pushes.ts';
 
@@ -68,7 +70,8 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const keys = given ?? [randomBytes(32).toString('base64')];
   const explored = readExplored(options.explored, log ?? createLog());
   const sealResults = options.sealResults ?? given !== undefined;
-  const setup = { ...options, log, clock, keys, explored, sealResults };
+  const baseUrl = options.baseUrl ?? (() => server.baseUrl());
+  const setup = { ...options, log, clock, keys, explored, sealResults, baseUrl };
   const sessions = new Sessions(flows, setup);
   const called = {
     sessions,
@@ -90,6 +93,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const open = new OpenSessions(sessions.setup, sessions.flows.keys());
   server.extend({
     asks: true,
+    pages: { [EVENT_PATH]: eventPage(sessions) },
     metrics: () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), open.family()],
     methods: { ...native, capabilities: () => declaration },
     capabilities: () => withCalls(declaration, desk.keeps ? { startIds: true } : {}) as ServerCapabilities,

@@ -33,6 +33,8 @@ export interface EndpointOptions extends GuardOptions {
   part?: ((name: string) => Front) | undefined;
   /** Further pages by path, e.g. /healthz. */
   pages?: Record<string, HttpHandler> | undefined;
+  /** Those that whoever knows the URL may call: nobody is asked who he is. */
+  openPages?: Readonly<Record<string, HttpHandler>> | undefined;
 }
 
 export interface HttpEndpoint {
@@ -60,6 +62,8 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       guard.check(request);
       allowOrigin(request, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
+      const open = options.openPages;
+      if (open && Object.hasOwn(open, path)) return open[path]!(request, response);
       const go = ({ principal, claims }: Partial<Identity>): void =>
         enterRequest(front, request, () => routes.go(path, { request, response, principal, claims }));
       const caller = identified(options.identify, request, 'http');
@@ -119,7 +123,7 @@ function createRoutes(front: Front, options: EndpointOptions, mount: Mount) {
 
 function isOurs(path: string, options: EndpointOptions): boolean {
   const isPart = options.part !== undefined && path.startsWith('/mcp/');
-  return Object.hasOwn(ALLOW, path) || isPart || isPage(path, options);
+  return Object.hasOwn(ALLOW, path) || isPart || isPage(path, options) || Object.hasOwn(options.openPages ?? {}, path);
 }
 
 function isPage(path: string, { pages }: EndpointOptions): boolean {

@@ -1,0 +1,134 @@
+// Events are brought to their sessions: by the program (`sessions.deliver`), or by whoever has the URL of one.
+// 1. An event is in the journal once, together with what follows from it. The same content again is acknowledged and changes nothing.
+// 2. What does not fit is refused, and nothing is written.
+// 3. An event that comes before its body waits for it is kept, as many as `limits.earlyEvents`.
+import { isDeepStrictEqual } from 'node:util';
+import type { Arriving } from '../../engine/fit-event.ts';
+import type { Entry, EventEntry, Header } from '../../journal.ts';
+import { isEnded } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { DriveInput } from '../drive-input.ts';
+import { refuseMalice } from '../malice.ts';
+import type { DeliverRequest } from '../requests.ts';
+import type { Sessions } from '../sessions.ts';
+import type { EventAddress } from './event-url.ts';
+
+export interface Delivered {
+  /** With its number, in a loop. */
+  event: string;
+  /** It had been delivered before, with the same content. */
+  again?: true | undefined;
+}
+
+const MAX_TRIES = 20;
+const MAX_COUNTED = 10_000;
+
+/** Whoever may call this is the program's business. */
+export function deliver(sessions: Sessions, { sessionId, event, value }: DeliverRequest): Promise<Delivered> {
+  return attempt(sessions, { sessionId, value }, (stored) => {
+    const { last, next } = toKeys(stored.entries, event);
+    if (stored.header.waits?.some(({ key }) => key === next)) return next;
+    // One that is sent twice is taken for one, as long as nobody waits for another.
+    if (last && (last.no || isDeepStrictEqual(last.v ?? null, value ?? null))) return last.k;
+    refuseTooEarly(sessions, stored);
+    return next;
+  });
+}
+
+/** By its URL: only what is waited for, and what was delivered by it before. */
+export function deliverTo(sessions: Sessions, { sessionId, key }: EventAddress, value: unknown): Promise<Delivered> {
+  return attempt(sessions, { sessionId, value }, ({ header, entries }) => {
+    const isKnown = header.waits?.some((wait) => wait.key === key) || deliveredAs(entries, key) !== undefined;
+    if (!isKnown) throw refused(header, `the event ${key} is not waited for any more`);
+    return key;
+  });
+}
+
+type ToKey = (stored: StoredSession) => string;
+
+async function attempt(
+  sessions: Sessions,
+  { sessionId, value }: { sessionId: string; value: unknown },
+  keyIn: ToKey,
+): Promise<Delivered> {
+  const { limits } = sessions.setup;
+  refuseMalice(value, sessionId, { ...limits, answerBytes: limits.eventBytes, fileBytes: limits.eventBytes });
+  refuseTooOften(sessions, sessionId);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const stored = await sessions.load({ sessionId, mayHave: () => true });
+    if (isEnded(stored.header)) throw refused(stored.header, 'it has ended');
+    const event = keyIn(stored);
+    const before = deliveredAs(stored.entries, event);
+    if (before) return toAgain(stored.header, before, value);
+    if (await drive(sessions, stored, { t: 'arr', k: event, v: value })) return { event };
+  }
+  throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
+}
+
+async function drive(sessions: Sessions, stored: StoredSession, arriving: Arriving): Promise<boolean> {
+  sessions.setup.frames.drop(stored.header.id);
+  const flow = sessions.flowOf(stored.header);
+  const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld: true };
+  const turn = await sessions.drive({ flow, ...stored, ...outside });
+  // What was left to another process is told by that one.
+  if (turn && turn.header.left === stored.header.left) sessions.emit({ kind: 'turn', turn });
+  return turn !== undefined;
+}
+
+/** Before anything is written. */
+export function refuseArrived({ incoming = [], header }: DriveInput): void {
+  for (const one of incoming) {
+    if (one.t !== 'arr' || typeof one.verdict !== 'object') continue;
+    const { error } = one.verdict;
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason: `the event ${one.k}: ${error}` });
+  }
+}
+
+function deliveredAs(entries: Entry[], key: string): EventEntry | undefined {
+  return entries.find((entry): entry is EventEntry => entry.t === 'evt' && entry.k === key);
+}
+
+/** The last of this name that was delivered, and the key of the next. */
+function toKeys(entries: Entry[], event: string): { last: EventEntry | undefined; next: string } {
+  let [last, next] = [undefined as EventEntry | undefined, event];
+  for (let use = 2; ; use++) {
+    const known = deliveredAs(entries, next);
+    if (!known) return { last, next };
+    [last, next] = [known, `${event}#${use}`];
+  }
+}
+
+function toAgain(header: Header, before: EventEntry, value: unknown): Delivered {
+  if (before.no) throw refused(header, `the event ${before.k} has come too late`);
+  if (isDeepStrictEqual(before.v ?? null, value ?? null)) return { event: before.k, again: true };
+  throw refused(header, `the event ${before.k} was delivered before, with other content`);
+}
+
+function refuseTooEarly({ setup: { limits } }: Sessions, { header, entries }: StoredSession): void {
+  const delivered = entries.filter(({ t }) => t === 'evt').length;
+  if (delivered < limits.earlyEvents) return;
+  const what = `no more than ${limits.earlyEvents} events that a session does not wait for`;
+  throw new GatewayError('FLOW_LIMIT', { sessionId: header.id, what, limit: 'earlyEvents' });
+}
+
+const bursts = new WeakMap<object, BoundedMap<string, { from: number; count: number }>>();
+
+/** What is refused leaves no trace in the session, and so is counted here. */
+function refuseTooOften({ setup }: Sessions, sessionId: string): void {
+  let counts = bursts.get(setup.store);
+  if (!counts) bursts.set(setup.store, (counts = new BoundedMap(MAX_COUNTED)));
+  const now = setup.clock.now();
+  const known = counts.get(sessionId);
+  const burst = known && now - known.from < 1000 ? known : { from: now, count: 0 };
+  counts.set(sessionId, burst);
+  if (++burst.count <= setup.limits.respondsPerSecond) return;
+  const retryAfterMs = burst.from + 1000 - now;
+  const what = 'too many events in a second';
+  throw new GatewayError('FLOW_LIMIT', { sessionId, what, limit: 'respondsPerSecond', retryAfterMs });
+}
+
+function refused({ id: sessionId, state }: Header, reason: string): GatewayError {
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
+}

@@ -1,0 +1,70 @@
+// Where events are delivered by HTTP: one POST of JSON to a sealed URL. Looking at the URL changes nothing. What was wrong with a URL that is
+// none of ours is nobody's business.
+import { readBody } from '../../gateway/accept/read-body.ts';
+import { ERRORS } from '../../shared/error-table.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
+import { deliverTo } from '../session/others/delivering.ts';
+import type { Delivered } from '../session/others/delivering.ts';
+import { openEventToken } from '../session/others/event-url.ts';
+import type { EventAddress } from '../session/others/event-url.ts';
+import type { Sessions } from '../session/sessions.ts';
+
+export function eventPage(sessions: Sessions): HttpHandler {
+  const { log, limits } = sessions.setup;
+  return (request, response) => {
+    if (request.method !== 'POST') {
+      response.setHeader('allow', 'POST');
+      return answer(response, 405, { error: 'Deliver an event by POST' });
+    }
+    const address = openEventToken(sessions.setup, tokenOf(request));
+    if (!address) return answer(response, 404, { error: 'There is no such event' });
+    readBody(request, limits.eventBytes, (body) => {
+      received(sessions, address, body).then(
+        ({ again }) => answer(response, 200, { delivered: true, ...(again && { again }) }),
+        (thrown: unknown) => refuse(response, thrown, (error) => log.error({ error }, 'flow.event-failed')),
+      );
+    });
+  };
+}
+
+async function received(sessions: Sessions, address: EventAddress, body: string | GatewayError): Promise<Delivered> {
+  if (typeof body !== 'string') throw body;
+  return deliverTo(sessions, address, toValue(body));
+}
+
+function tokenOf({ url = '' }: HttpRequest): string {
+  const query = url.indexOf('?');
+  return query === -1 ? '' : (new URLSearchParams(url.slice(query)).get('t') ?? '');
+}
+
+/** Nothing is an event without content. */
+function toValue(body: string): unknown {
+  if (body.trim() === '') return undefined;
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { reason: 'the event is not JSON' });
+  }
+}
+
+function refuse(response: HttpResponse, thrown: unknown, report: (error: unknown) => void): void {
+  const known = thrown instanceof GatewayError;
+  const status = known ? ERRORS[thrown.code].status : 500;
+  if (status >= 500) report(thrown);
+  if (status >= 500 || !known) return answer(response, status, { error: 'It could not be taken; try again later' });
+  const { retryAfterMs } = thrown.details;
+  if (typeof retryAfterMs === 'number') response.setHeader('retry-after', String(Math.ceil(retryAfterMs / 1000)));
+  answer(response, status, { error: thrown.message, code: thrown.code });
+}
+
+function answer(response: HttpResponse, status: number, body: object): void {
+  const text = `${JSON.stringify(body)}\n`;
+  response.removeHeader('access-control-allow-origin'); // for no web page to read
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+  });
+  response.end(text);
+}

@@ -86,7 +86,7 @@ export class HeldCall implements Asking {
     this.#refuse(new GatewayError('CANCELLED'));
   }
 
-  /** The page closes; whoever comes with the handle is told what has followed. */
+  /** The page closes; a request with the handle is told what has followed. */
   #withdraw(key: string): void {
     const round = this.#open.get(key)?.round;
     this.#open.delete(key);

@@ -100,7 +100,7 @@ export class FlowSessions {
     session.kept = told;
     session.onKept?.();
     if (!isEnd(told)) return toAcknowledged(told.method, told.params);
-    // It comes along with an answer, which may be lost: whoever keeps it goes on keeping it.
+    // It comes along with an answer, which may be lost: the server must go on keeping it.
     throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'an acknowledgement of the end' });
   }
 

@@ -1,5 +1,5 @@
 // Catches a body that reaches out by itself and waits for it: `fs.readFileSync`, `execSync`. Node tells nobody of these, so they are replaced, once,
-// where bodies are checked at all; whoever calls them outside of a body notices nothing. In a body they throw before they act.
+// where bodies are checked at all. Code outside of a body notices nothing; in a body they throw before they act.
 // Loading a module is none of the body's doing, and writing with console.log is no mistake.
 import childProcess from 'node:child_process';
 import fs from 'node:fs';

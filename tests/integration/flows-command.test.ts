@@ -114,6 +114,7 @@ describe('without a server', () => {
     const waiting = await desk.flows(['answer', id!, 'no', '--wait', '1']);
     expect(waiting).toMatchObject({ status: 1, stderr: expect.stringContaining('No server has taken it yet') });
     expect((await desk.flows(['show', id!])).stdout).toMatch(/handed +over by \S+; no server has taken it yet/);
+    expect((await desk.flows(['show', id!])).stdout).toContain('wakes up   as soon as a server that serves it looks');
     const other = desk.home.write('other.mjs', 'export const a = 1;');
     const none = await desk.flows(['answer', id!, 'yes', '--code', other]);
     expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('exports no flow order') });

@@ -66,7 +66,7 @@ function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: T
     ['started', moment(header.createdAt)],
     ['active', moment(header.lastActivityAt)],
     ['expires', isEnded(header) ? undefined : moment(header.expiresAt)],
-    ['wakes up', dueAt === undefined ? undefined : moment(dueAt)],
+    ['wakes up', dueAt === undefined ? undefined : dueAt > now ? moment(dueAt) : OVERDUE],
     [
       'held',
       held === undefined ? undefined : `by a process that is at work in it, ${fromNow(held, now)} at the longest`,
@@ -82,6 +82,9 @@ function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: T
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
+
+/** Also where something was handed over. */
+const OVERDUE = 'as soon as a server that serves it looks';
 
 function journalWords({ header, entries }: StoredSession): string {
   return `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}, ${header.size ?? 0} bytes`;

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { createLog } from '../../shared/log.ts';
+import { until } from '../../../tests/helpers/until.ts';
+import { memoryStore } from '../store/memory.ts';
+import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';
+import { settled } from './turn.ts';
 
 const me = { principal: 'me' };
 const file = (text: string, name = 'a.txt') => ({
@@ -79,4 +83,23 @@ describe.each(CASES)('$name ($warm bodies in memory)', ({ warm, ask, given, othe
     }
     expect(await revision()).toBe(before);
   });
+});
+
+it('the last answer is accepted again while what was done is being taken back', async () => {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const refused = flow({ name: 'refused' }, async (ask) => {
+    await ask.step('work', async () => 'worked', { effect: 'retry', undo: () => new Promise<never>(() => {}) });
+    await ask.text('sure');
+    throw new Error('nobody wants it');
+  });
+  const make = () => new Sessions([refused], { clock, store, keys: ['the same'], log: createLog({ level: 'silent' }) });
+  const first = make();
+  const { header } = await settled(await first.start({ principal: 'me', tool: 'refused' }));
+  const answer = { principal: 'me', sessionId: header.id, answers: [{ promptId: 'sure~1', value: 'no' }] };
+  void first.answer(answer); // it waits for the undo
+  await until('it to be ending', async () => (await store.load(header.id))?.header.pending !== undefined);
+  expect(await make().answer(answer)).toMatchObject({ accepted: true });
+  const other = { ...answer, answers: [{ promptId: 'sure~1', value: 'yes' }] };
+  await expect(make().answer(other)).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
 });

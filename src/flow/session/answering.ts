@@ -65,7 +65,7 @@ async function toAgain(
   { header, entries }: StoredSession,
   answers: GivenAnswer[],
 ): Promise<Record<string, Verdict> | undefined> {
-  if (isEnded(header)) {
+  if (isEnded(header) && entries.length === 0) {
     const ids = await lastAnswered(setup, header, answers);
     return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
   }

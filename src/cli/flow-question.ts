@@ -7,7 +7,7 @@ import * as clack from '@clack/prompts';
 import { checkAnswer } from '../flow/question/check.ts';
 import type { Complaint, Field, Question } from '../flow/question/question.ts';
 import { printable } from '../shared/visible.ts';
-import { confirm } from './terminal-confirm.ts';
+import { confirm } from './prompts/confirm.ts';
 
 export const CANCELLED = Symbol('cancelled');
 

@@ -40,7 +40,7 @@ describe('parley', () => {
     [[], 'No command was given.'],
     [['dance'], 'Unknown command "dance".'],
     [['demo', '--tango'], "Unknown option '--tango'."],
-    [['demo', '--port'], "Option '--port <value>' argument missing."],
+    [['demo', '--port'], '--port needs a value after it.'],
     [['demo', '--port', '123456'], '--port must be a number from 0 to 65535, not "123456".'],
     [['demo', '--stdio', '--port', '1'], '--stdio listens on no port'],
     [['demo', 'twice'], '"demo" takes no further words'],

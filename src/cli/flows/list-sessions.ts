@@ -87,6 +87,7 @@ function aboutOf(header: Header): string {
   const questions = header.current as Question[];
   if (questions.length > 0)
     return questions.map(({ key, prompt }) => shownText(`${key}: ${prompt.message}`)).join('; ');
+  if (header.waits?.length) return shownText(`waits for ${header.waits.map(({ key }) => key).join(', ')}`);
   return shownText(header.reason ?? '');
 }
 

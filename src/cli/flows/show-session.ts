@@ -106,8 +106,11 @@ function laidOut(lines: Line[], width: number | undefined): string[] {
 }
 
 /** The questions that wait, as the last lines of the journal. */
-function toOpen({ current }: Header, now: number): Line[] {
-  return (current as Question[]).map(({ key, prompt, kind, complaint, until, by, secret }) => {
+function toOpen({ current, waits = [] }: Header, now: number): Line[] {
+  const waiting = waits.map(({ key, kind, until }): Line => {
+    return ['', 'waits', key, `${kind}${until === undefined ? '' : `, until ${fromNow(until, now)}`}`];
+  });
+  const asking = (current as Question[]).map(({ key, prompt, kind, complaint, until, by, secret }): Line => {
     const notes = [
       ...(secret ? ['a secret'] : kind === 'text' ? [] : [kind]),
       ...(by ? ['a person’s own word'] : []),
@@ -116,6 +119,7 @@ function toOpen({ current }: Header, now: number): Line[] {
     const words = `${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
     return ['', 'asks', key, `${shownText(words)}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`];
   });
+  return [...waiting, ...asking];
 }
 
 interface Undo {

@@ -56,10 +56,12 @@ function toWords(entry: Entry): [what: string, key: string, text: string] {
       return [
         'begin',
         entry.k,
-        entry.sleep ? 'sleeps' : `idempotency key ${entry.idem}${entry.undo ? ', can be undone' : ''}`,
+        entry.sleep ? 'waits' : `idempotency key ${entry.idem}${entry.undo ? ', can be undone' : ''}`,
       ];
     case 'step':
       return [entry.e ? 'failed' : 'done', entry.k, toOutcome(entry)];
+    case 'evt':
+      return ['event', entry.k, entry.no ? 'has not come in time' : `→ ${shownValue(entry.v)}`];
     case 'undo':
       return ['undone', entry.k, ''];
     case 'cut':

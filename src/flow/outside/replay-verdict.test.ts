@@ -110,6 +110,18 @@ describe('what is said of a session that waits', () => {
     expect((await done(short, true)).result).toBe('1');
   });
 
+  it('is that nothing changes where it waits for an event or its time, or asks while a step runs', async () => {
+    const racing: Body = async (ask) => Promise.race([ask.text('a'), ask.sleep('nap', '5m'), ask.event('paid')]);
+    const { said } = await begun(racing);
+    expect(await said(racing)).toEqual({ kind: 'ok', words: 'asks a and waits for nap, paid' });
+    const busy: Body = async (ask) => {
+      const slow = ask.step('slow', () => new Promise(() => {}), { effect: 'retry' });
+      return Promise.all([ask.text('a'), slow]);
+    };
+    const other = await begun(busy);
+    expect(await other.said(busy)).toEqual({ kind: 'ok', words: 'goes on with the step slow' });
+  });
+
   it('is that it hangs, where the function waits for something of its own', async () => {
     const { said } = await begun(async (ask) => ask.text('a'));
     expect(await said(() => new Promise(() => {}))).toMatchObject({

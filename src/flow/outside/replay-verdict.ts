@@ -70,7 +70,11 @@ function ofOpen(replayed: Replayed): ReplayVerdict {
       ? { kind: 'changes', words: `ends without asking ${keysOf(header)}` }
       : { kind: 'ok', words: 'ends' };
   const steps = rest.kind === 'steps' ? rest.steps.map(({ spec }) => spec.key).join(', ') : '';
-  if (isWaiting) return { kind: 'changes', words: `runs the step ${steps} before it asks ${keysOf(header)}` };
+  // A question may be open while a step runs.
+  const asksMeanwhile = rest.kind === 'steps' && rest.asks.some(({ spec }) => isOpen(header, spec.key));
+  if (isWaiting && !asksMeanwhile) {
+    return { kind: 'changes', words: `runs the step ${steps} before it asks ${keysOf(header)}` };
+  }
   return { kind: 'ok', words: `goes on with the step ${steps}` };
 }
 
@@ -83,7 +87,7 @@ function ofFailed({ flow, header }: Replayed, error: unknown): ReplayVerdict {
   return { kind: 'fails', words: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
 }
 
-function ofAsks(replayed: Replayed, { asks }: Extract<Rest, { kind: 'asks' }>): ReplayVerdict {
+function ofAsks(replayed: Replayed, { asks, waits }: Extract<Rest, { kind: 'asks' }>): ReplayVerdict {
   const { flow, header, run } = replayed;
   const asked = toQuestions(run, asks, new Map());
   const lost =
@@ -98,7 +102,11 @@ function ofAsks(replayed: Replayed, { asks }: Extract<Rest, { kind: 'asks' }>): 
       `${asked.map(({ key }) => key).join(', ')} before it has come to ${run.lost.join(', ')}, which has begun`,
     );
   if (changes.length > 0) return { kind: 'changes', words: `asks ${changes.join(', ')}` };
-  return { kind: 'ok', words: `asks ${asked.map(({ key }) => key).join(', ')}` };
+  const parts = [
+    ...(asked.length > 0 ? [`asks ${asked.map(({ key }) => key).join(', ')}`] : []),
+    ...(waits.length > 0 ? [`waits for ${waits.map(({ spec }) => spec.key).join(', ')}`] : []),
+  ];
+  return { kind: 'ok', words: parts.join(' and ') };
 }
 
 function changesOf(header: Header, asked: Question[]): string[] {

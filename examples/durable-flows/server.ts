@@ -1,0 +1,22 @@
+// Serves the flows. Their sessions are in the file or the Redis that FLOW_STORE names, and survive this process.
+import { createServer } from 'mcp-parley';
+import { createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
+import { migration } from './migration.ts';
+import { questionnaire } from './questionnaire.ts';
+
+const { FLOW_STORE: place = 'flows.db', FLOW_KEY: key = 'only for trying it out', PORT: port = '8080' } = process.env;
+const store = place.startsWith('redis:')
+  ? await createRedisStore({ url: place })
+  : await createSqliteStore({ path: place, key });
+const keys = [key];
+
+const server = createServer({
+  name: 'durable-flows',
+  version: '1.0.0',
+  keys,
+  // Whoever comes back is known again. Here it is taken from a header; behind a login it is who has logged in.
+  identify: ({ headers }) => String(headers['x-user'] ?? 'somebody'),
+});
+serveFlows(server, [migration, questionnaire], { store, keys });
+const { url } = await server.listen({ port: Number(port) });
+console.log(url);

@@ -1,0 +1,129 @@
+// Keeps a mortal server running on one port: whenever it has died, it is started again.
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+import type { RedisStoreOptions, SqliteOptions } from 'mcp-parley/flow';
+import { ROOT } from '../files.ts';
+import { freePort } from '../server-process.ts';
+import { within } from '../until.ts';
+
+/** At so many-th boundary from now on; never, where it is not said. */
+export interface Death {
+  at?: number;
+}
+
+export interface Place {
+  sqlite?: SqliteOptions;
+  redis?: RedisStoreOptions;
+}
+
+export interface MortalOptions {
+  place: Place;
+  port: number;
+  /** Where it writes where it died. */
+  deaths: string;
+  death?: Death | undefined;
+}
+
+export class Mortal implements AsyncDisposable {
+  readonly url: string;
+  readonly #program: string;
+  readonly #options: MortalOptions;
+  readonly #env: NodeJS.ProcessEnv;
+  #child: ChildProcess | undefined;
+  #up: Promise<void>;
+  #closed = false;
+  /** What each process that is started from now on is told. */
+  #next: () => Death = () => ({});
+
+  constructor(program: string, options: MortalOptions, env: Record<string, string>) {
+    this.#program = program;
+    this.#options = options;
+    this.#env = { ...process.env, ...env };
+    this.url = `http://127.0.0.1:${options.port}/mcp`;
+    this.#up = this.#start();
+  }
+
+  /** Resolves when it listens. */
+  get up(): Promise<void> {
+    return this.#up;
+  }
+
+  /** Where its processes died, in order. */
+  get deaths(): string[] {
+    const { deaths } = this.#options;
+    return existsSync(deaths) ? readFileSync(deaths, 'utf8').split('\n').filter(Boolean) : [];
+  }
+
+  /** Lets this process die; those that come after it live, unless it is said when they die. */
+  async arm(death: Death, next: () => Death = () => ({})): Promise<void> {
+    this.#next = next;
+    await this.#up;
+    await this.#ask(death);
+  }
+
+  /** So many boundaries were passed since it was armed. */
+  async passed(): Promise<number> {
+    await this.#up;
+    return (await this.#ask('count')) as number;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await this.#up.catch(() => {});
+    const child = this.#child!;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  async #ask(what: Death | 'count'): Promise<unknown> {
+    const answer = once(this.#child!, 'message');
+    this.#child!.send(what);
+    const [told] = (await within('the answer of the server', answer)) as [unknown];
+    return told;
+  }
+
+  async #start(): Promise<void> {
+    const options: MortalOptions = { ...this.#options, death: this.#next() };
+    const child = fork(this.#program, [JSON.stringify(options)], { env: this.#env });
+    this.#child = child;
+    const exited = once(child, 'exit').then(([code]) => {
+      if (code !== null) throw new Error(`the server ended by itself, with ${code}`);
+      if (!this.#closed) this.#up = this.#start();
+      return this.#up;
+    });
+    const ready = once(child, 'message').then(() => {});
+    exited.catch(() => {});
+    await within('the server to listen', Promise.race([ready, exited]));
+  }
+}
+
+/** The program of the process, as one file that Node runs as it is. */
+export async function bundleMortal(): Promise<{ program: string } & Disposable> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-mortal-'));
+  const entry = (name: string): string => pathToFileURL(join(ROOT, 'dist', '_entries', `${name}.js`)).href;
+  const bundle = await rolldown({
+    input: join(ROOT, 'tests/helpers/durable-flows/mortal-server.ts'),
+    platform: 'node',
+    external: /^mcp-parley/,
+  });
+  const program = join(folder, 'server.mjs');
+  const paths = { 'mcp-parley': entry('index'), 'mcp-parley/flow': entry('flow') };
+  await bundle.write({ file: program, format: 'es', paths });
+  return { program, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+}
+
+export async function startMortal(
+  program: string,
+  { place, folder, env }: { place: Place; folder: string; env: Record<string, string> },
+): Promise<Mortal> {
+  const mortal = new Mortal(program, { place, port: await freePort(), deaths: join(folder, 'deaths.log') }, env);
+  await mortal.up;
+  return mortal;
+}

@@ -1,0 +1,61 @@
+// A client of 2026-07-28 by hand: its call is ended with the questions, and made again with the answers. What has got no answer, because the
+// server died, is sent again as it was.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Answer, Json } from '../http-wire.ts';
+import { send } from '../http-wire.ts';
+import { elicits, modern } from '../mcp-http.ts';
+
+export interface Rounds {
+  url: string;
+  tool: string;
+  who: string;
+  up: () => Promise<void>;
+  /** What is filled in. */
+  contentFor: (names: string[]) => Json;
+  /** Answers what a result asks in words. */
+  answered: (result: Json) => Promise<Json>;
+}
+
+const PAUSE_MS = 10;
+
+type Result = NonNullable<Answer['result']> & {
+  inputRequests?: Record<string, { params: { requestedSchema: { properties: object } } }>;
+};
+
+export async function playRounds(rounds: Rounds): Promise<Result> {
+  let call: Json = { name: rounds.tool, arguments: {} };
+  for (;;) {
+    let result = await request(rounds, call);
+    for (let handle = handleOf(result); handle !== undefined; handle = handleOf(result)) {
+      const answer = await rounds.answered(result);
+      const said = request(rounds, { name: 'parley_answer', arguments: { handle, ...answer } });
+      // The process that asked is not there any more, and the next one knows nothing of the handle: the call has its state.
+      result = await said.catch(() => request(rounds, call));
+    }
+    if (!result.inputRequests) return result;
+    call = { ...call, requestState: result['requestState'], inputResponses: toResponses(result, rounds) };
+  }
+}
+
+function toResponses({ inputRequests = {} }: Result, { contentFor }: Rounds): Json {
+  const responses = Object.entries(inputRequests).map(([key, { params }]) => {
+    const content = contentFor(Object.keys(params.requestedSchema.properties));
+    return [key, { action: 'accept', content }];
+  });
+  return Object.fromEntries(responses) as Json;
+}
+
+function handleOf({ _meta }: Result): unknown {
+  return (_meta as Json | undefined)?.['mcp-parley/handle'];
+}
+
+async function request({ url, who, up }: Rounds, params: Json): Promise<Result> {
+  for (;;) {
+    await up();
+    const { body, headers } = modern('tools/call', params, elicits);
+    const reply = await send(url, { body, headers: { ...headers, 'x-user': who } }).catch(() => undefined);
+    if (reply?.json.error) throw new Error(reply.json.error.message);
+    if (reply?.json.result) return reply.json.result;
+    await delay(PAUSE_MS);
+  }
+}

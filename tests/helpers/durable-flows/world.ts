@@ -1,0 +1,49 @@
+// What the flows of examples/durable-flows act upon: a folder with tables and reports, and a company that is told things.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { changesIn, startCompany } from '../../../examples/durable-flows/company.ts';
+
+const TABLES = ['events', 'orders', 'users'];
+
+export interface World extends AsyncDisposable {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+  /** Gives somebody tables that can be moved. */
+  settle(who: string): void;
+  /** All that was done about somebody: what the company was told, in order and each as often as it was, and the files that are there. */
+  traces(who: string): Promise<{ changes: string[]; files: string[] }>;
+}
+
+export async function createWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-durable-'));
+  const [data, reports, changes] = [join(folder, 'data'), join(folder, 'reports'), join(folder, 'changes.jsonl')];
+  const company = await startCompany(changes);
+  mkdirSync(reports);
+  return {
+    folder,
+    env: { DATA: data, REPORTS: reports, COMPANY_URL: company.url },
+    settle(who) {
+      const home = join(data, 'eu', who);
+      mkdirSync(home, { recursive: true });
+      for (const table of TABLES) writeFileSync(join(home, `${table}.jsonl`), `{"table":"${table}"}\n`);
+    },
+    async traces(who) {
+      const told = (await changesIn(changes)).filter(({ about }) => about === who);
+      const files = [data, reports].flatMap(filesIn).map((path) => relative(folder, path));
+      const isTheirs = (path: string): boolean =>
+        path.split(/[/.]/).some((part) => part.replace(/-[\w-]{43}$/, '') === who);
+      return { changes: told.map(({ what, to }) => `${what} ${to}`), files: files.filter(isTheirs).toSorted() };
+    },
+    async [Symbol.asyncDispose]() {
+      await company.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function filesIn(place: string): string[] {
+  return readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}

@@ -1,0 +1,120 @@
+// The flows of examples/durable-flows, played in every channel by clients whose server is killed at one boundary after the other: before and after
+// all that it writes, and around every step. Whatever dies, they come to the same result, and nothing is done twice or left undone.
+// `PARLEY_BOUNDARIES=all`, as in `npm run test:long`, kills it at every boundary of each channel; otherwise at some.
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHANNELS, playIn } from '../helpers/durable-flows/play.ts';
+import type { Channel } from '../helpers/durable-flows/play.ts';
+import { bundleMortal, startMortal } from '../helpers/durable-flows/mortal.ts';
+import type { Mortal, Place } from '../helpers/durable-flows/mortal.ts';
+import { createWorld } from '../helpers/durable-flows/world.ts';
+import type { World } from '../helpers/durable-flows/world.ts';
+import { startRedis } from '../helpers/redis-server.ts';
+import type { RedisServer } from '../helpers/redis-server.ts';
+import { hasTool } from '../helpers/tools.ts';
+import { until } from '../helpers/until.ts';
+
+const isLong = process.env['PARLEY_BOUNDARIES'] === 'all';
+const LONG_MS = 60 * 60_000;
+/** What is played: the flow, and how the name of its player ends. */
+const PLAYS = {
+  'the migration': ['migrate_tenant', ''],
+  'the migration that is refused': ['migrate_tenant', '-no'],
+  'the questionnaire': ['questionnaire', ''],
+} as const;
+type PlayName = keyof typeof PLAYS;
+const NAMES = Object.keys(PLAYS) as PlayName[];
+
+let redis: RedisServer | undefined;
+let program: { program: string } & Disposable;
+beforeAll(async () => {
+  program = await bundleMortal();
+  redis = hasTool('redis-server') ? await startRedis() : undefined;
+});
+afterAll(async () => {
+  program[Symbol.dispose]();
+  await redis?.[Symbol.asyncDispose]();
+});
+
+const STORES: Record<string, (folder: string) => Place> = {
+  SQLite: (folder) => ({ sqlite: { path: join(folder, 'flows.db'), key: 'a key of this test' } }),
+  ...(hasTool('redis-server') && { Redis: () => ({ redis: { url: redis!.url } }) }),
+};
+
+describe.each(Object.keys(STORES))('in %s', (store) => {
+  let world: World;
+  let mortal: Mortal;
+  let count = 0;
+  beforeAll(async () => {
+    world = await createWorld();
+    const { folder, env } = world;
+    mortal = await startMortal(program.program, { place: STORES[store]!(folder), folder, env });
+  });
+  afterAll(async () => {
+    await mortal[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
+  });
+
+  /** What has come of a play, in words that do not depend on whose it was. */
+  async function outcomeOf(name: PlayName, channel: Channel): Promise<string> {
+    const [tool, end] = PLAYS[name];
+    const who = `w${++count}${end}`;
+    world.settle(who);
+    const play = { url: mortal.url, tool, who, up: () => mortal.up };
+    const result = await playIn(channel, play).catch((thrown: unknown) => {
+      const { message } = thrown as Error;
+      // A client of MCP Flow that looks at the session while everything is taken back learns that it failed, and not yet why.
+      return `failed: ${message === 'It failed' ? `${who} stays in eu` : message}`;
+    });
+    // A client is told that it failed after the first try to take everything back; that try may be another process's.
+    if (end === '-no') await until('all to be taken back', async () => (await world.traces(who)).files.length === 3);
+    const told = JSON.stringify({ result, ...(await world.traces(who)) }, undefined, 1);
+    return told.replaceAll(new RegExp(`\\b${who}\\b(-[\\w-]{43})?`, 'g'), 'WHO');
+  }
+
+  test(
+    'comes to the same end in every channel, though the server is killed again and again',
+    { timeout: LONG_MS },
+    async () => {
+      const wanted = new Map<PlayName, string>();
+      for (const name of NAMES) wanted.set(name, await outcomeOf(name, 'flow'));
+      expect(NAMES.map((name) => JSON.parse(wanted.get(name)!) as unknown)).toMatchObject([
+        { result: { moved: true, to: 'us' }, changes: ['mode read-only', 'region us', 'mode normal'] },
+        { result: 'failed: WHO stays in eu', changes: ['mode read-only', 'mode normal'] },
+        { result: { filed: true, weakest: 'people' }, changes: [] },
+      ]);
+      const before = mortal.deaths.length;
+      let life = 60;
+      // Each process lives longer than the one before, so that long flows come to their end as well.
+      const next = () => ({ at: (life += 40) });
+      await mortal.arm(next(), next);
+      const plays = NAMES.flatMap((name) => CHANNELS.map((channel) => ({ name, channel })));
+      const outcomes = await Promise.all(
+        plays.map(async ({ name, channel }) => [`${name}: ${channel}`, await outcomeOf(name, channel)] as const),
+      );
+      const expected = plays.map(({ name, channel }) => [`${name}: ${channel}`, wanted.get(name)]);
+      expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(expected));
+      expect(mortal.deaths.length - before).toBeGreaterThanOrEqual(8);
+      await mortal.arm({});
+    },
+  );
+
+  const some: readonly Channel[] = isLong ? CHANNELS : ['form'];
+  const played = isLong ? NAMES : NAMES.slice(0, 2);
+  test.each(some)(
+    'comes to the same end when the server is killed at any boundary: %s',
+    { timeout: LONG_MS },
+    async (channel) => {
+      for (const name of played) {
+        await mortal.arm({});
+        const wanted = await outcomeOf(name, channel);
+        const all = await mortal.passed();
+        const step = isLong ? 1 : Math.ceil(all / 4);
+        for (let at = 1; at <= all; at += step) {
+          await mortal.arm({ at });
+          expect(await outcomeOf(name, channel), `${name}, killed ${mortal.deaths.at(-1)}`).toBe(wanted);
+        }
+      }
+    },
+  );
+});

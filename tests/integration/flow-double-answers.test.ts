@@ -49,7 +49,6 @@ afterAll(async () => {
 
 const promptsOn = (wire: Wire) => wire.messages.filter(({ method }) => method === 'interaction.prompt');
 
-/** Answers whatever the server asks, as a client's library does. */
 async function connected(port: number, headers = { 'x-user': 'ada' }) {
   const { wire, socket } = await socketWire(port, headers);
   await wire.initialize();
@@ -57,7 +56,11 @@ async function connected(port: number, headers = { 'x-user': 'ada' }) {
     (await wire.request('interaction.start', { toolName })).result?.sessionId as string;
   const respond = (sessionId: string, more: Json = {}) =>
     rpc('interaction.respond', { sessionId, response: { value: true }, ...more });
-  return { wire, socket, start, respond };
+  const acknowledge = async (words: string) => {
+    const prompt = await wire.find(words, (message) => JSON.stringify(message.params ?? {}).includes(words));
+    wire.write({ jsonrpc: '2.0', id: prompt.id, result: { acknowledged: true } });
+  };
+  return { wire, socket, start, respond, acknowledge };
 }
 
 describe.each(['a server', 'a gateway'])('at %s', (where) => {
@@ -79,14 +82,14 @@ describe.each(['a server', 'a gateway'])('at %s', (where) => {
   });
 
   test('another answer to a question that was answered is refused, and an answer after the next prompt is taken', async () => {
-    const { wire, socket, start, respond } = await connected(ports[where]!);
+    const { wire, socket, start, respond, acknowledge } = await connected(ports[where]!);
     const sessionId = await start('mail');
     const [yes, no] = [respond(sessionId), respond(sessionId, { response: { value: false } })];
     wire.write(yes);
     wire.write(no);
     expect((await wire.answerTo(yes.id)).result).toMatchObject({ accepted: true });
     expect((await wire.answerTo(no.id)).error?.code).toBe(-32003);
-    await wire.find('the next prompt', (message) => JSON.stringify(message.params ?? {}).includes('40,000'));
+    await acknowledge('40,000');
     const last = respond(sessionId, { response: { value: false } });
     wire.write(last);
     expect((await wire.answerTo(last.id)).result).toMatchObject({ accepted: true });
@@ -109,6 +112,27 @@ describe.each(['a server', 'a gateway'])('at %s', (where) => {
     one.socket.close();
     two.socket.close();
   });
+});
+
+test("an answer overtakes the client's word that it has the next question: a consent is not taken for it", async () => {
+  const { wire, socket, start, respond, acknowledge } = await connected(ports['a server']!);
+  const sessionId = await start('mail');
+  const answer = respond(sessionId);
+  wire.write(answer);
+  expect((await wire.answerTo(answer.id)).result).toMatchObject({ accepted: true });
+  await wire.find('the next prompt', (message) => JSON.stringify(message.params ?? {}).includes('40,000'));
+  const clicks = [respond(sessionId, { response: { value: false } }), respond(sessionId)];
+  for (const click of clicks) wire.write(click);
+  expect((await wire.answerTo(clicks[0]!.id)).error?.code).toBe(-32003);
+  await wire.answerTo(clicks[1]!.id);
+  const { result } = await wire.request('interaction.getState', { sessionId });
+  expect(result).toMatchObject({ state: 'waiting_user', currentPrompt: { message: 'Send it to all 40,000?' } });
+  await acknowledge('40,000');
+  const own = respond(sessionId, { response: { value: false } });
+  wire.write(own);
+  expect((await wire.answerTo(own.id)).result).toMatchObject({ accepted: true });
+  expect(sends).toEqual([]);
+  socket.close();
 });
 
 test('a tool that the gateway plays by its forms takes two answers in a row for one', async () => {

@@ -88,7 +88,7 @@ class Native {
     const response = readObject(exchange.params, 'response');
     const promptId = readOptionalString(exchange.params, 'promptId');
     if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
-    const answers = [{ value: response.value, ...readAbout(response), ...this.#meant(exchange, promptId) }];
+    const answers = [{ value: response.value, ...readAbout(response), ...(await this.#meant(exchange, promptId)) }];
     const served = await this.#go(exchange, (session, sessions) =>
       sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
     );
@@ -148,10 +148,10 @@ class Native {
   }
 
   /** Which question an answer is for. In a token it is the one that the token was given out with. */
-  #meant(exchange: Exchange, promptId: string | undefined): Pick<GivenAnswer, 'promptId' | 'sent'> {
+  async #meant(exchange: Exchange, promptId: string | undefined): Promise<Pick<GivenAnswer, 'promptId' | 'sent'>> {
     if (promptId !== undefined) return { promptId };
     if (!this.#desk.keeps) return {};
-    const sent = this.#pushes.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
+    const sent = await this.#pushes.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
     return { sent: sent ?? null };
   }
 

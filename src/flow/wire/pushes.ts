@@ -26,6 +26,8 @@ export class Pushes {
   /** How far each session has said to be. */
   readonly #furthest = new BoundedMap<string, number>(MAX_CLAIMS);
   readonly #sent = new SentPrompts();
+  /** Sessions with a question for a person's own word that the client has not acknowledged. */
+  readonly #unsure = new Set<string>();
 
   /** `onHeard` is told when a client has acknowledged how its session ended. */
   constructor(log: Log, onHeard: (sessionId: string) => void) {
@@ -43,7 +45,9 @@ export class Pushes {
   }
 
   /** The question that this client was sent last in this session. */
-  sentTo(client: ClientView, sessionId: string): SentPrompt | undefined {
+  async sentTo(client: ClientView, sessionId: string): Promise<SentPrompt | undefined> {
+    // What the client acknowledged before it answered is on its way through promises.
+    if (this.#unsure.has(sessionId)) await new Promise((resolve) => setImmediate(resolve));
     return this.#sent.get(sessionId, this.#recipient(client));
   }
 
@@ -130,11 +134,20 @@ export class Pushes {
     const { id: sessionId } = turn.header;
     const client = this.#claims.get(sessionId);
     const watcher = client && this.#watchers.get(client);
-    if (watcher) this.sending(client, turn);
-    // What a client answers to being told changes nothing: its user's answer is a request of its own.
-    watcher?.ask?.({ method, params }).then(
-      () => method === 'interaction.complete' && this.#onHeard(sessionId),
-      (error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'),
-    );
+    if (!client || !watcher?.ask) return;
+    // Requests may overtake each other. A person's own word counts for this question only once the client is known to have it.
+    const isSure = turn.questions[0]?.by !== 'human';
+    if (isSure) this.sending(client, turn);
+    else this.#unsure.add(sessionId);
+    watcher
+      .ask({ method, params })
+      .then(
+        () => {
+          if (!isSure) this.sending(client, turn);
+          if (method === 'interaction.complete') this.#onHeard(sessionId);
+        },
+        (error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'),
+      )
+      .finally(() => this.#unsure.delete(sessionId));
   }
 }

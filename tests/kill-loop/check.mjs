@@ -103,7 +103,7 @@ function checkCompleted(id, tool, steps, acks) {
   const missing = wanted.filter((step) => !steps.has(step)).map((step) => `${id} completed without ${step}`);
   const last = steps.get(wanted.at(-1))?.[0]?.answers ?? {};
   const lost = acks.filter(({ key, value }) => last[key] !== value).map(({ key }) => `${id} acted without ${key}`);
-  const [left, arrived] = [steps.get('leave')?.at(-1).at, steps.get('arrive')?.[0].at];
+  const [left, arrived] = [steps.get('leave')?.[0].at, steps.get('arrive')?.[0].at];
   const early = arrived - left < SLEEP_MS ? [`${id} slept only ${arrived - left} ms`] : [];
   return [...missing, ...lost, ...early];
 }

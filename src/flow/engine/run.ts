@@ -172,9 +172,9 @@ export class Run implements Inside {
     return this.#wants.get(key)?.promise.interest.isLost === true;
   }
 
-  /** When it began to wait for it: now, or in an earlier run. */
+  /** When it began to wait for it: in an earlier run, or now, which is after the last step that this run has waited for. */
   since(key: string): number {
-    return this.input.folded.intents.get(key)?.entry.ts ?? this.input.now;
+    return this.input.folded.intents.get(key)?.entry.ts ?? Math.max(this.time, this.input.now);
   }
 
   ask(spec: AnySpec): Promise<unknown> {

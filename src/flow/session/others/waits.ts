@@ -15,9 +15,9 @@ export function toWaits(run: Run, wants: readonly WaitWant[]): { waits: Wait[] |
     const { key, kind } = spec;
     const ms = spec.kind === 'sleep' ? spec.sleepMs : spec.timeoutMs;
     if (ms === undefined) return { key, kind };
-    const { folded, now } = run.input;
-    if (!folded.intents.has(key)) add.push({ t: 'int', k: key, idem: '', sleep: true, ts: now });
-    return { key, kind, until: run.since(key) + ms };
+    const ts = run.since(key);
+    if (!run.input.folded.intents.has(key)) add.push({ t: 'int', k: key, idem: '', sleep: true, ts });
+    return { key, kind, until: ts + ms };
   });
   return { waits: waits.length > 0 ? waits : undefined, add };
 }

@@ -27,6 +27,7 @@ export { Sessions } from '../flow/session/sessions.ts';
 export type { SessionEvent } from '../flow/session/session-event.ts';
 export type { SessionOptions } from '../flow/session/setup.ts';
 export type * from '../flow/session/requests.ts';
+export type { PersonNotice } from '../flow/session/others/people.ts';
 export type { Delivered } from '../flow/session/others/delivering.ts';
 export { settled } from '../flow/session/turn.ts';
 export type { Failure, Turn, Verdict } from '../flow/session/turn.ts';

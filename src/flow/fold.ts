@@ -22,6 +22,8 @@ export interface Folded {
   refusals: Map<string, number>;
   /** How often each effect was taken back: what comes after is another effect. */
   epochs: Map<string, number>;
+  /** Who has been handed which question. */
+  hands: Map<string, string>;
 }
 
 export function fold(entries: readonly Entry[]): Folded {
@@ -36,6 +38,7 @@ export function fold(entries: readonly Entry[]): Folded {
     refusals: new Map(),
     epochs: new Map(),
     undone: new Set(),
+    hands: new Map(),
   };
   extend(folded, entries);
   return folded;
@@ -76,6 +79,9 @@ function apply(folded: Folded, entry: Entry): void {
     case 'undo':
       if (folded.end === undefined) undo(folded, entry.k);
       else folded.undone.add(entry.k);
+      break;
+    case 'hand':
+      folded.hands.set(entry.k, entry.to);
       break;
     case 'end':
       folded.end = entry.why;

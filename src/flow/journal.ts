@@ -126,6 +126,8 @@ export interface AnswerEntry {
   k: string;
   /** Which attempt it was, from 1; 0 where it was not asked. */
   a: number;
+  /** Who has answered, where that is not the caller. */
+  who?: string | undefined;
   /** Kind of the question; `PREFILLED` before it was asked. */
   ty: string;
   /** The answer; absent where it was declined, left out or timed out (`no`). */
@@ -201,6 +203,8 @@ export type Entry =
   | { t: 'ver'; id: string; on: boolean; ts: number }
   /** An answer that was refused, or a question that was withdrawn: neither comes again under the same number. */
   | { t: 'rej'; k: string; a: number; why: string; ts: number }
+  /** The question is somebody else's now. */
+  | { t: 'hand'; k: string; to: string; by: string; ts: number }
   /** The session ends before its time: what the body asks from here on is refused, except for its cleanup. */
   | { t: 'end'; why: string; ts: number };
 

@@ -198,6 +198,7 @@ describe('the public surface', () => {
         "Opened",
         "PastTurn",
         "PersonAsk",
+        "PersonNotice",
         "PlayOptions",
         "Prompt",
         "PromptContext",

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../shared/errors.ts';
 import type { Kind } from '../question/question.ts';
 import type { AskOptions, CountRules, DateRules, FieldOptions, FileRules, NumberRules, TextRules } from './options.ts';
-import type { EventOptions } from './others.ts';
+import type { EventOptions, PersonOptions } from './others.ts';
 import type { StepOptions } from './step.ts';
 
 /** Every member of T, so that the compiler misses one that is forgotten. */
@@ -39,6 +39,7 @@ const STEP: NamesOf<StepOptions<unknown>> = {
   limit: true,
 };
 const EVENT: NamesOf<EventOptions> = { timeout: true };
+export const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true };
 
 const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
 const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };

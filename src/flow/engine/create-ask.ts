@@ -2,16 +2,23 @@
 import { AskError } from '../authoring/ask-failure.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { FormFields } from '../authoring/fields.ts';
-import { checkAskOptions, checkChoices, checkEventOptions, checkStepOptions } from '../authoring/known-options.ts';
+import {
+  PERSON,
+  checkAskOptions,
+  checkChoices,
+  checkEventOptions,
+  checkNames,
+  checkStepOptions,
+} from '../authoring/known-options.ts';
 import type { AnySchema, ChoiceOption } from '../authoring/options.ts';
-import type { EventOptions } from '../authoring/others.ts';
+import type { EventOptions, PersonOptions } from '../authoring/others.ts';
 import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toNumber, toUuid } from './entropy.ts';
 import type { Run } from './run.ts';
-import type { Wording } from './spec.ts';
+import type { AskedPerson, Wording } from './spec.ts';
 import { AskPromise } from './want.ts';
 import type { EventSpec } from './want.ts';
 import type { Kind } from '../question/question.ts';
@@ -25,9 +32,24 @@ class RunAsk {
   readonly run: Run;
   /** Before every key, with a dot. */
   readonly scopes: string = '';
+  /** Whom it asks; its user where it is undefined. */
+  readonly asked: AskedPerson | undefined = undefined;
 
   constructor(run: Run) {
     this.run = run;
+  }
+
+  /** The same with somebody else to be asked. */
+  person(principal: string, options: PersonOptions = {}): RunAsk {
+    checkNames(options, PERSON, `ask.person('${principal}')`);
+    if (typeof principal !== 'string' || principal === '') {
+      throw new GatewayError('FLOW_MISUSED', { reason: 'ask.person() without a principal' });
+    }
+    const { remind, orCaller } = options;
+    const asked: AskedPerson = { principal };
+    if (remind !== undefined) asked.remindMs = toMs(remind, 'remind of ask.person');
+    if (orCaller) asked.orCaller = true;
+    return Object.assign(Object.create(this) as RunAsk, { asked });
   }
 
   /** Inherits from this one, with whatever a test has put before it. */
@@ -62,18 +84,18 @@ class RunAsk {
   choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choice', key, options);
     checkChoices(choices, `ask.choice('${key}')`);
-    return this.run.ask({ key: keyOf(this, key), kind: 'choice', options, choices });
+    return this.run.ask({ key: keyOf(this, key), kind: 'choice', options, choices, person: this.asked });
   }
 
   choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choices', key, options);
     checkChoices(choices, `ask.choices('${key}')`);
-    return this.run.ask({ key: keyOf(this, key), kind: 'choices', options, choices });
+    return this.run.ask({ key: keyOf(this, key), kind: 'choices', options, choices, person: this.asked });
   }
 
   form(key: string, fields: FormFields, options: Wording = {}): Promise<unknown> {
     checkAskOptions('form', key, options);
-    return this.run.ask({ key: keyOf(this, key), kind: 'form', options, fields });
+    return this.run.ask({ key: keyOf(this, key), kind: 'form', options, fields, person: this.asked });
   }
 
   step(key: string, work: (step: StepContext) => unknown, options: StepOptions<unknown> = {}): Promise<unknown> {
@@ -158,7 +180,7 @@ class RunAsk {
 
 function plain(ask: RunAsk, kind: Kind, key: string, options: Wording): Promise<unknown> {
   checkAskOptions(kind, key, options);
-  return ask.run.ask({ key: keyOf(ask, key), kind, options });
+  return ask.run.ask({ key: keyOf(ask, key), kind, options, person: ask.asked });
 }
 
 function toAnswered(value: unknown): { ok: true; value: unknown } {

@@ -16,6 +16,8 @@ export interface Incoming {
   t: 'in';
   k: string;
   a: number;
+  /** Who has answered, where that is not the caller. */
+  who?: string | undefined;
   v?: unknown;
   no?: AskFailure | undefined;
   src: Source;
@@ -40,6 +42,7 @@ function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined
   if (run.input.isTrusting) return { value: entry.v };
   if (entry.ty !== spec.kind && entry.ty !== PREFILLED) return undefined;
   if (spec.options.by === 'human' && !isHuman(entry.src)) return undefined;
+  if (!isTheirs(entry, spec, run)) return undefined;
   // Neither was taken in: a secret that was an argument is none, and the bytes of a file are not in the store.
   if ((spec.options.secret || spec.kind === 'file') && entry.ty === PREFILLED) return undefined;
   if (entry.f !== toConsent(spec) && entry.ty !== PREFILLED) return undefined;
@@ -61,6 +64,7 @@ function fitIncoming(incoming: Incoming, spec: Spec, run: Run): Fitting | undefi
   }
   const entry: AnswerEntry = { t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now };
   if (consent !== undefined) entry.f = consent;
+  if (incoming.who !== undefined) entry.who = incoming.who;
   if (incoming.question) keepShown(entry, incoming.question, incoming);
   if (no !== undefined) {
     incoming.verdict = 'accepted';
@@ -103,6 +107,7 @@ export function toKept(incoming: Incoming, ts: number): AnswerEntry | undefined 
   if (no !== undefined) entry.no = no;
   else if (checked.value !== undefined) entry.v = checked.value;
   if (question.consent !== undefined) entry.f = question.consent;
+  if (incoming.who !== undefined) entry.who = incoming.who;
   keepShown(entry, question, incoming);
   return entry;
 }
@@ -123,6 +128,14 @@ function toUnanswered(no: AskFailure, { key, kind, options }: Spec): Fitting {
   if (no === 'timeout' && options.onTimeout === 'default') return { value: options.default };
   if (no === 'declined' && options.required === false) return { value: options.default };
   return { error: new AskError(key, no) };
+}
+
+/** Another person's word, or the caller's where that counts. An argument is the caller's. */
+function isTheirs({ who, ty, no }: AnswerEntry, { key, person }: Spec, { input }: Run): boolean {
+  if (!person) return who === undefined;
+  if (no === 'timeout') return true;
+  const asked = input.folded.hands.get(key) ?? person.principal;
+  return who === asked || (person.orCaller === true && who === undefined && ty !== PREFILLED);
 }
 
 function isHuman(source: Source): boolean {

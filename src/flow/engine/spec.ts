@@ -24,6 +24,13 @@ export interface Wording extends AskOptions<unknown> {
   secret?: boolean;
 }
 
+/** Whom an author wants to be asked, and how. */
+export interface AskedPerson {
+  principal: string;
+  remindMs?: number | undefined;
+  orCaller?: true | undefined;
+}
+
 export interface Spec {
   /** With `#n` in a loop. */
   key: string;
@@ -31,6 +38,8 @@ export interface Spec {
   options: Wording;
   choices?: readonly ChoiceOption[] | undefined;
   fields?: FormFields | undefined;
+  /** Somebody else who is asked. */
+  person?: AskedPerson | undefined;
   /** Keys that the body had used more often than this one when it asked, and how often. */
   loops?: string | undefined;
 }

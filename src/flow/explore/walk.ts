@@ -57,6 +57,7 @@ export async function walk(
       for (const want of rest.steps) pretend(body.run, want, { v: poison.value, ts });
     } else if (rest.kind === 'asks') {
       const asked = rest.asks.map(({ spec }) => spec);
+      if (asked.some(({ person }) => person)) return way; // nobody's word is made up, and no argument is theirs
       const specs = toPlain(asked);
       if (!specs) return way;
       way.rounds.push({ specs, afterStep: steps > 0, isAfterProbes: probes > 0 });

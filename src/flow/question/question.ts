@@ -11,6 +11,17 @@ export interface Complaint {
   suggestion?: string | undefined;
 }
 
+export interface Addressee {
+  principal: string;
+  /** The caller may answer too. */
+  orCaller?: true | undefined;
+  remindMs?: number | undefined;
+  /** When the person is told of it next; absent where that is over. */
+  tellAt?: number | undefined;
+  /** How often the person was told. */
+  told?: number | undefined;
+}
+
 export interface Question {
   /** `<key>~<attempt>`: new for every attempt, never used twice in a session. */
   promptId: string;
@@ -43,6 +54,8 @@ export interface Question {
   complaint?: Complaint | undefined;
   /** When it stops waiting, where that is sooner than its session. */
   until?: number | undefined;
+  /** Who is asked, where that is not the caller. */
+  person?: Addressee | undefined;
   /** What the author said in `ask.note` since the last question. */
   notes?: string[] | undefined;
 }

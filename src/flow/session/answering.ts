@@ -13,6 +13,9 @@ import { lastAnswered } from './outcome.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
 import { isKept, keepApart } from './secrets.ts';
 import type { Setup } from './setup.ts';
+import { theirsOf, whoAnswers } from './others/people.ts';
+import { ownOf } from './others/waits.ts';
+import { toOwner } from './setup.ts';
 import { react } from './states.ts';
 import type { Verdict } from './turn.ts';
 
@@ -36,7 +39,8 @@ export async function toIncoming(setup: Setup, stored: StoredSession, request: A
   const counted = { ...header, burst: toBurst(setup, header) };
   const incoming: Incoming[] = [];
   for (const answer of request.answers) {
-    const taking = { header, question: find(header, answer), answer, request };
+    const question = find(header, answer, request);
+    const taking = { header, question, answer, request };
     const one = toTaken(taking);
     incoming.push(isApart(taking) ? await takeApart(setup, taking, one) : one);
   }
@@ -90,13 +94,15 @@ function isSame(entry: AnswerEntry, { value, no }: GivenAnswer): boolean {
   return isDeepStrictEqual(entry.v ?? null, value ?? null);
 }
 
-function find(header: Header, answer: GivenAnswer): Question {
+function find(header: Header, answer: GivenAnswer, { isForAll, principal }: AnswerRequest): Question {
   const current = header.current as Question[];
-  const question = current.find(isFor(answer));
+  const isNamed = answer.promptId !== undefined || answer.sent !== undefined || isForAll;
+  const own = header.principal === toOwner(principal) ? ownOf(header) : theirsOf(header, principal);
+  const question = (isNamed ? current : own).find(isFor(answer));
   if (question) return question;
   throw new GatewayError('FLOW_INVALID_TRANSITION', {
     ...{ sessionId: header.id, state: header.state },
-    ...{ reason: toWhyNot(answer), currentPrompt: current[0]?.prompt },
+    ...{ reason: toWhyNot(answer), currentPrompt: own[0]?.prompt },
   });
 }
 
@@ -128,7 +134,8 @@ function toTaken({ header, question, answer, request }: Taking): Incoming {
   const { key: k, attempt: a } = question;
   const { no, value: v, at, meta } = answer;
   const via = request.via ?? header.via;
-  return { t: 'in', k, a, v, no, src: request.src ?? 'human', via, at, meta, question };
+  const who = request.isForAll ? question.person?.principal : whoAnswers(header, question, request.principal);
+  return { t: 'in', k, a, who, v, no, src: request.src ?? 'human', via, at, meta, question };
 }
 
 /** Everything else is checked where its question arises. */

@@ -10,8 +10,8 @@ import { createCounter } from '../../shared/ids.ts';
 import { sizeOf } from '../journal-size.ts';
 import { heldBack } from './held-args.ts';
 import type { Setup } from './setup.ts';
+import { ownOf } from './others/waits.ts';
 import type { Turn } from './turn.ts';
-import type { Question } from '../question/question.ts';
 
 export interface Written {
   /** As it stands now; undefined if somebody else was faster. */
@@ -148,7 +148,7 @@ export class Commits {
       return undefined;
     });
     const header = stored?.header ?? this.#header;
-    return { header, questions: header.current as Question[] };
+    return { header, questions: ownOf(header) };
   }
 
   async #create(patch: Partial<Header>, add: Entry[], terms: Terms): Promise<Written> {

@@ -7,16 +7,9 @@ import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { withHeld } from './held-args.ts';
 import { nextMoment } from './others/waits.ts';
-import type { SessionRequest } from './requests.ts';
-import { toOwner } from './setup.ts';
 import type { Setup } from './setup.ts';
 
 type Attend = (sessionId: string) => Promise<void>;
-
-export function loadOwn(setup: Setup, request: SessionRequest, attend: Attend): Promise<StoredSession> {
-  const owner = toOwner(request.principal);
-  return loadFor(setup, { sessionId: request.sessionId, mayHave: (header) => header.principal === owner }, attend);
-}
 
 export interface LoadRequest {
   sessionId: string;

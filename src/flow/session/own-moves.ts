@@ -7,7 +7,7 @@ import type { Question } from '../question/question.ts';
 import { hasLate } from './loading.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { Sessions } from './sessions.ts';
-import { isForOthers } from './others/waits.ts';
+import { isForOthers, nextMoment, ownOf } from './others/waits.ts';
 import { withOutcome } from './outcome.ts';
 import { toDueAt } from './timing.ts';
 import { settled } from './turn.ts';
@@ -91,7 +91,7 @@ export class OwnMoves {
     const isThere = header.rev === rev || (!isEnded(header) && hasSame(header, this.#header));
     if (isThere || header.state === 'processing' || header.state === 'active') return this.#lookAt(0);
     const outcome = withOutcome(this.#sessions.setup, header);
-    this.#move(Promise.resolve({ header, questions: header.current as Question[], ...outcome }));
+    this.#move(Promise.resolve({ header, questions: ownOf(header), ...outcome }));
   }
 }
 
@@ -105,6 +105,17 @@ export function movesOf(sessions: Sessions, header: Header): Promise<Turn> {
     });
     void moves.look(); // it may have moved before anybody listened
   });
+}
+
+/** Where nothing happens by itself, whoever waits lets the time pass. */
+export async function timePassed(sessions: Sessions, header: Header): Promise<Turn> {
+  const { clock, store } = sessions.setup;
+  await new Promise<void>((resolve) => void clock.after(Math.max(nextMoment(header) - clock.now(), 0), resolve));
+  const turns: Turn[] = [];
+  const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
+  await sessions.attend(header.id).finally(off);
+  const now = (await store.load(header.id))?.header ?? header;
+  return turns.at(-1) ?? { header: now, questions: ownOf(now), later: () => timePassed(sessions, now) };
 }
 
 /** The same questions wait. */

@@ -14,7 +14,8 @@ import { toReason } from '../../protocol/json-schema-problem.ts';
 import type { Step } from '../../protocol/prompt.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Drive } from './drive.ts';
-import { toWaits } from './others/waits.ts';
+import { withTold } from './others/people.ts';
+import { ownOf, toWaits } from './others/waits.ts';
 import { toDueAt, toExpiry } from './timing.ts';
 import { toQuestions } from './to-questions.ts';
 import type { Failure, Turn, Verdict } from './turn.ts';
@@ -72,7 +73,8 @@ function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
   }
   const before = header.current as Question[];
   const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
-  const questions = withinLimit(drive, { asks, isNew, questions: toQuestions(drive.run, asks, complaints) });
+  const all = withTold(toQuestions(drive.run, asks, complaints), before);
+  const questions = withinLimit(drive, { asks, isNew, questions: all });
   const fresh = questions.filter(isNew).length;
   const over = toOver(drive, { fresh, refused });
   if (over) return toFailed(drive, over);
@@ -80,7 +82,7 @@ function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
     if (drive.run.isLost(k)) add.push({ t: 'rej', k, a, why: WITHDRAWN, ts: now });
   }
   const busy = isBusy ? (true as const) : undefined;
-  const { lastActivityAt, expiresAt, warned } = toExpiry({ ...header, waits, busy }, now);
+  const { lastActivityAt, expiresAt, warned } = toExpiry({ ...header, waits, busy, current: questions }, now);
   const { lost } = drive.run;
   const isAsked = questions.length > 0;
   const patch: Partial<Header> = {
@@ -99,7 +101,7 @@ function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
     prompts: header.prompts + fresh,
     attempts: header.attempts + refused.length,
   };
-  const turn: Draft['turn'] = { ...toVerdicts(incoming), questions };
+  const turn: Draft['turn'] = { ...toVerdicts(incoming), questions: ownOf({ current: questions }) };
   if (drive.run.progress) turn.progress = drive.run.progress;
   const { timeoutMs } = header;
   // Whoever is at work is looked after when he falls silent.

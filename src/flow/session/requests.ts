@@ -46,6 +46,8 @@ export interface GivenAnswer {
 
 export interface AnswerRequest extends SessionRequest {
   answers: GivenAnswer[];
+  /** Whoever brings it may answer everything: an operator, or the end of a time. */
+  isForAll?: boolean | undefined;
   /** Whose word it is. Default: the user's. */
   src?: Source | undefined;
   via?: Via | undefined;
@@ -62,6 +64,13 @@ export interface DeliverRequest {
 export interface BackRequest extends SessionRequest {
   /** To which question; default: the last that was answered. */
   key?: string | undefined;
+}
+
+/** Gives a question of the session to somebody else. */
+export interface HandOverRequest extends SessionRequest {
+  promptId: string;
+  /** The principal who is asked from now on. */
+  to: string;
 }
 
 export interface EditRequest extends SessionRequest {

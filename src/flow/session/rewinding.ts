@@ -96,6 +96,9 @@ function toChange({ header, entries }: StoredSession, entry: Change): Change {
   const { told } = fold(entries);
   const answers = told.filter((one) => one.t === 'ans' && one.ty !== PREFILLED);
   const target = entry.k === '' ? answers.at(-1) : answers.find(({ k }) => k === entry.k);
+  if (target?.t === 'ans' && target.who !== undefined && entry.t === 'edit') {
+    throw refused(header, `${target.k} was answered by somebody else, and is not yours to change`);
+  }
   if (target) return { ...entry, k: target.k };
   const prefilled = entry.t === 'edit' && told.some(({ k }) => k === entry.k);
   if (prefilled) return entry;

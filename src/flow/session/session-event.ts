@@ -6,6 +6,8 @@ import type { Turn } from './turn.ts';
 export type SessionEvent =
   | { kind: 'warning'; header: Header; remainingMs: number }
   | { kind: 'expired'; header: Header }
+  /** Somebody was told of a question that is theirs to answer, or reminded of it. */
+  | { kind: 'person'; header: Header }
   /** Somebody has cancelled it. */
   | { kind: 'cancelled'; header: Header }
   /** A step says how far it is. */

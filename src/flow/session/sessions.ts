@@ -1,11 +1,10 @@
 // The sessions of a set of flows: all that can be done with one, each answered with the turn it leads to. Every channel and wire
 // stands on this and knows nothing below it.
 import type { AnyFlow } from '../define.ts';
-import type { Ending, Header } from '../journal.ts';
+import type { Ending, Entry, Header } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { START_ID } from '../../protocol/interaction.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Question } from '../question/question.ts';
 import { toExplored } from '../explore/explored-file.ts';
 import { NOTHING } from '../explore/explored.ts';
 import type { Explored } from '../explore/explored.ts';
@@ -15,15 +14,16 @@ import { isEnd, toIncoming, toWhyEnded } from './answering.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live, WholeDriveInput } from './drive-input.ts';
 import { ended } from './ending.ts';
-import { loadFor, loadOwn } from './loading.ts';
+import { loadFor } from './loading.ts';
 import type { LoadRequest } from './loading.ts';
 import { deliver } from './others/delivering.ts';
+import { handedOver, isAsked, seenBy, tellCaller, theirsOf } from './others/people.ts';
 import type { Delivered } from './others/delivering.ts';
 import { migrated } from './migrating.ts';
 import { outcomeOf, withOutcome } from './outcome.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
-import { isIdle, nextMoment } from './others/waits.ts';
-import { movesOf } from './own-moves.ts';
+import { isIdle, ownOf } from './others/waits.ts';
+import { movesOf, timePassed } from './own-moves.ts';
 import { rewound } from './rewinding.ts';
 import type {
   AnswerRequest,
@@ -32,6 +32,7 @@ import type {
   ContinueRequest,
   DeliverRequest,
   EditRequest,
+  HandOverRequest,
   SessionRequest,
   StartRequest,
 } from './requests.ts';
@@ -108,7 +109,22 @@ export class Sessions {
 
   async answer(request: AnswerRequest): Promise<Turn> {
     const turn = await answeredWarm(this, request);
-    return turn ?? this.#attempt(request, (stored, flow) => this.answerTo(stored, flow, request));
+    if (turn) return turn;
+    const answered = await this.#attempt(request, (stored, flow) => this.answerTo(stored, flow, request), this.#load);
+    if (answered.accepted !== false) tellCaller(this, request.principal, answered);
+    return seenBy(request.principal, answered);
+  }
+
+  /** Gives a question that is theirs, or the caller's to give, to somebody else. */
+  async handOver(request: HandOverRequest): Promise<Turn> {
+    const now = this.setup.clock.now();
+    const act = ({ header }: StoredSession) => {
+      const { next, entry } = handedOver(header, request, now);
+      return this.#patched(header, next, { add: [entry], dueAt: now });
+    };
+    const turn = await this.#attempt(request, act, this.#load);
+    this.#look(turn.header.id);
+    return seenBy(request.principal, turn);
   }
 
   /** Undefined if somebody else was faster. */
@@ -156,7 +172,7 @@ export class Sessions {
   async extend(request: SessionRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }) => {
       if (header.state !== 'waiting_user') react(header, 'respond');
-      if (header.parked) return { header, questions: header.current as Question[] };
+      if (header.parked) return { header, questions: ownOf(header) };
       const next = { ...header, ...toExpiry(header, this.setup.clock.now()) };
       return this.#patched(header, next, { dueAt: toDueAt(next) });
     });
@@ -179,6 +195,10 @@ export class Sessions {
 
   async getState(request: SessionRequest): Promise<StateView> {
     const stored = await this.#load(request);
+    const { header } = stored;
+    if (header.principal !== toOwner(request.principal)) {
+      return { header, history: [], questions: theirsOf(header, request.principal), data: {} };
+    }
     const view = await toView(stored, this.#flows.get(stored.header.tool));
     const outcome = outcomeOf(this.setup, stored.header);
     return outcome ? { ...view, outcome } : view;
@@ -253,18 +273,6 @@ export class Sessions {
     };
   }
 
-  /** Where nothing happens by itself, whoever waits lets the time pass. */
-  async #passTime(header: Header): Promise<Turn> {
-    const { clock, store } = this.setup;
-    const ms = Math.max(nextMoment(header) - clock.now(), 0);
-    await new Promise<void>((resolve) => void clock.after(ms, resolve));
-    const turns: Turn[] = [];
-    const off = this.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
-    await this.#sweeper.attend(header.id).finally(off);
-    const now = (await store.load(header.id))?.header ?? header;
-    return turns.at(-1) ?? { header: now, questions: now.current as Question[], later: () => this.#passTime(now) };
-  }
-
   /** Ends a session before its time. Undefined if somebody else was faster. */
   end(stored: StoredSession, flow: AnyFlow | undefined, ending: Ending): Promise<Turn | undefined> {
     return ended(this, { stored, flow, ending }, this.#live.get(stored.header.id));
@@ -301,15 +309,16 @@ export class Sessions {
   readonly #look = (id: string): void => this.#live.get(id)?.look();
 
   readonly #following = (header: Header): Promise<Turn> =>
-    this.setup.lasting ? movesOf(this, header) : this.#passTime(header);
+    this.setup.lasting ? movesOf(this, header) : timePassed(this, header);
 
   /** Somebody else may write between reading and writing: then all of it is looked at again. */
   async #attempt(
     request: SessionRequest,
     act: (stored: StoredSession, flow: AnyFlow) => Promise<Turn | undefined>,
+    load = this.#loadOwn,
   ): Promise<Turn> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const stored = await this.#load(request);
+      const stored = await load(request);
       this.setup.frames.drop(request.sessionId);
       const turn = await act(stored, this.flowOf(stored.header));
       if (turn) return turn;
@@ -323,10 +332,16 @@ export class Sessions {
     return migrated(stored, this.#flows.get(stored.header.tool));
   }
 
-  async #load(request: SessionRequest): Promise<StoredSession> {
-    const stored = await loadOwn(this.setup, request, (id) => this.#sweeper.attend(id));
-    return migrated(stored, this.#flows.get(stored.header.tool));
-  }
+  /** For its caller, and for those who are asked something in it. */
+  readonly #load = ({ sessionId, principal }: SessionRequest): Promise<StoredSession> => {
+    const owner = toOwner(principal);
+    return this.load({ sessionId, mayHave: (header) => header.principal === owner || isAsked(header, principal) });
+  };
+
+  readonly #loadOwn = ({ sessionId, principal }: SessionRequest): Promise<StoredSession> => {
+    const owner = toOwner(principal);
+    return this.load({ sessionId, mayHave: (header) => header.principal === owner });
+  };
 
   async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {
     const now = this.setup.clock.now();
@@ -344,7 +359,7 @@ export class Sessions {
     const next = this.#live.get(header.id)?.next;
     return {
       header,
-      questions: header.current as Question[],
+      questions: ownOf(header),
       ...withOutcome(this.setup, header),
       ...(next && { next }),
       ...(isIdle(header) && { later: () => this.#following(header) }),
@@ -356,19 +371,23 @@ export class Sessions {
     if (startId === undefined) return undefined;
     const sessionId = toStartedId(principal, startId);
     if (!(await this.setup.store.load(sessionId))) return undefined;
-    const { header } = await this.#load({ principal, sessionId });
+    const { header } = await this.#loadOwn({ principal, sessionId });
     if (header.started === toStarted(tool, args)) return this.#now(header);
     const error = 'Was used to start something else';
     throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error } });
   }
 
-  async #patched(header: Header, next: Header, options: { dueAt?: number } = {}): Promise<Turn | undefined> {
+  async #patched(
+    header: Header,
+    next: Header,
+    options: { dueAt?: number; add?: Entry[] } = {},
+  ): Promise<Turn | undefined> {
     const { store, limits } = this.setup;
     const change = { patch: next, ...options, tombstoneMs: limits.tombstoneMs };
     const done = await store.commit(header.id, header.rev, change);
     if (!done.ok) return undefined;
     this.setup.counts.wrote(header, next, []);
     this.#sweeper.expect(next);
-    return { header: { ...next, rev: done.rev }, questions: next.current as Question[] };
+    return { header: { ...next, rev: done.rev }, questions: ownOf(next) };
   }
 }

@@ -15,6 +15,7 @@ import { FlowCounts } from '../metrics/flow-counts.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
+import type { PersonNotice } from './others/people.ts';
 import type { FlowLimits } from './flow-limits.ts';
 import { Frames } from './frame.ts';
 import { StepLimits } from './retrying-step.ts';
@@ -59,6 +60,11 @@ export interface SessionOptions {
   leaseMs?: number | undefined;
   /** Whether this is the first who begins the effect of this key; where the journal cannot tell. */
   claimOnce?: ((idempotencyKey: string) => Promise<boolean>) | undefined;
+  /**
+   * Brings a question to the person who is asked (`ask.person`), and reminds them: by mail, in a chat. May be called again for the same
+   * question after a crash; one that rejects is called again in a minute.
+   */
+  notify?: ((notice: PersonNotice) => unknown) | undefined;
   /** How others reach this server by HTTP; undefined where they cannot. */
   baseUrl?: (() => string | undefined | Promise<string | undefined>) | undefined;
 }
@@ -81,6 +87,7 @@ export interface Setup {
   readonly graceMs: number;
   readonly leaseMs: number;
   readonly claimOnce: ((idempotencyKey: string) => Promise<boolean>) | undefined;
+  readonly notify: SessionOptions['notify'];
   readonly baseUrl: SessionOptions['baseUrl'];
   /** This process, among those that share the store. */
   readonly owner: string;
@@ -117,6 +124,7 @@ export function toSetup(options: SessionOptions, env: Record<string, string | un
     graceMs: options.graceMs ?? 20,
     leaseMs: options.leaseMs ?? 30_000,
     claimOnce: options.claimOnce,
+    notify: options.notify,
     baseUrl: options.baseUrl,
     owner: randomId('node_'),
     counts: new FlowCounts(),

@@ -12,7 +12,7 @@ const LIMITS = { sessions: 10_000, sessionsPerPrincipal: 10_000 };
 
 /** How often each kind of thing has happened, and how to wait until it has. */
 function watching(sessions: Sessions) {
-  const counts = { warning: 0, expired: 0, turn: 0, 'undo-failed': 0, progress: 0, cancelled: 0 };
+  const counts = { warning: 0, expired: 0, turn: 0, 'undo-failed': 0, progress: 0, cancelled: 0, person: 0 };
   sessions.on(({ kind }) => counts[kind]++);
   const settled = async (isDone: () => boolean) => {
     for (let turn = 0; turn < 100 && !isDone(); turn++) await new Promise((resolve) => setImmediate(resolve));

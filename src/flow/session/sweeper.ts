@@ -7,6 +7,7 @@ import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { withHeld } from './held-args.ts';
 import { migrated } from './migrating.ts';
+import { tellPeople, tellingAt } from './others/people.ts';
 import { isIdle, lateOf, toPassed } from './others/waits.ts';
 import type { Late } from './others/waits.ts';
 import { undone } from './rewinding.ts';
@@ -63,6 +64,7 @@ export class Sweeper {
     if (header.expiresAt <= now) return this.#expire(stored);
     const late = header.parked && header.state === 'waiting_user' ? undefined : lateOf(header, now);
     if (late) return this.#passTime(stored, late);
+    if (tellingAt(header) <= now && !header.parked) return this.#tellPeople(stored, now);
     if (header.handed) return this.#takeHanded(stored, header.handed);
     if (header.busy) return this.#takeOver(stored);
     if (header.state === 'waiting_user') return header.parked ? undefined : this.#remind(stored, now);
@@ -105,6 +107,18 @@ export class Sweeper {
     this.#sessions.emit({ kind: 'warning', header: warned, remainingMs: header.expiresAt - now });
   }
 
+  /** Written after they were told: told twice is better than never. */
+  async #tellPeople({ header }: StoredSession, now: number): Promise<void> {
+    const { setup } = this.#sessions;
+    const current = await tellPeople(setup, header, now);
+    const next = { ...header, current };
+    const dueAt = header.busy ? now + setup.leaseMs : toDueAt(next);
+    const done = await setup.store.commit(header.id, header.rev, { patch: { current }, dueAt });
+    if (!done.ok) return;
+    this.#sessions.emit({ kind: 'person', header: { ...next, rev: done.rev } });
+    this.expect(next);
+  }
+
   /** A question, a sleep or an event has been waited for long enough. */
   async #passTime(stored: StoredSession, { questions, waits }: Late): Promise<void> {
     const flow = this.#sessions.flowOf(stored.header);
@@ -113,7 +127,7 @@ export class Sweeper {
     const ts = this.#sessions.setup.clock.now();
     const turn =
       waits.length === 0
-        ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, src: 'default' })
+        ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, isForAll: true, src: 'default' })
         : await this.#sessions.drive({
             ...{ flow, ...stored, stored: true, byItself: true },
             prefix: waits.map((wait) => toPassed(wait, ts)),
@@ -126,7 +140,13 @@ export class Sweeper {
     const { header } = stored;
     const flow = this.#sessions.flowOf(header);
     const answers = given.map((answer) => ({ ...answer, meta: { operator: by } }));
-    const request = { sessionId: header.id, principal: header.principal, answers, via: 'terminal' as const };
+    const request = {
+      sessionId: header.id,
+      principal: header.principal,
+      answers,
+      isForAll: true,
+      via: 'terminal' as const,
+    };
     try {
       const turn =
         answers.length === 0

@@ -1,5 +1,6 @@
 // When a session expires, and when it wants to be looked at before that.
 import type { Header } from '../journal.ts';
+import { tellingAt } from './others/people.ts';
 import { isForOthers, nextMoment } from './others/waits.ts';
 
 const MAX_NOTICE_MS = 30_000;
@@ -22,5 +23,5 @@ export function toWarningAt({ expiresAt, timeoutMs }: Pick<Header, 'expiresAt' |
 /** Nobody is warned where nobody is asked. */
 export function toDueAt(header: Pick<Header, 'expiresAt' | 'timeoutMs' | 'current' | 'warned' | 'waits'>): number {
   const warning = header.warned || header.current.length === 0 ? Infinity : toWarningAt(header);
-  return Math.min(header.expiresAt, warning, nextMoment(header));
+  return Math.min(header.expiresAt, warning, nextMoment(header), tellingAt(header));
 }

@@ -9,16 +9,19 @@ import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toPin } from '../question/pin.ts';
 import { toPromptId } from '../question/question.ts';
-import type { Complaint, Question } from '../question/question.ts';
+import type { Addressee, Complaint, Question } from '../question/question.ts';
 
 /** More than this in one form is too much for anybody. */
 const MAX_TOGETHER = 12;
 
 export function toQuestions(run: Run, asks: AskWant[], complaints: ReadonlyMap<string, Complaint>): Question[] {
-  const alone = asks.find(({ spec }) => spec.options.alone);
   const asked = asks.map(({ spec }) => spec);
-  const specs = alone ? [alone.spec] : ahead(run, asked);
-  return specs.map((spec) => toQuestion(run, spec, complaints.get(spec.key)));
+  const own = asked.filter(({ person }) => !person);
+  const alone = own.find(({ options }) => options.alone);
+  const specs = alone ? [alone] : own.length > 0 ? ahead(run, own) : [];
+  return [...specs, ...asked.filter(({ person }) => person)].map((spec) =>
+    toQuestion(run, spec, complaints.get(spec.key)),
+  );
 }
 
 /** With the questions that come next whatever is answered to these, and have no answer yet. */
@@ -49,6 +52,11 @@ function notDeclared({ input: { flow } }: Run, key: string): true {
   });
 }
 
+/** The person is told at once. */
+function toAddressee({ input }: Run, { key, person }: Spec): Addressee {
+  return { ...person!, principal: input.folded.hands.get(key) ?? person!.principal, tellAt: input.now };
+}
+
 export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Question {
   const { key, options } = spec;
   const { folded, flow, locale, now } = run.input;
@@ -66,6 +74,7 @@ export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Questio
   if (run.progress) question.progress = run.progress;
   if (run.notes.length > 0) question.notes = run.notes.slice();
   if (complaint) question.complaint = complaint;
+  if (spec.person) question.person = toAddressee(run, spec);
   const consent = toConsent(spec);
   if (consent !== undefined) question.consent = consent;
   question.pin = toPin(question, spec.loops);

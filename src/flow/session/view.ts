@@ -8,6 +8,7 @@ import type { Prompt, PromptType } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Outcome } from './outcome.ts';
+import { ownOf } from './others/waits.ts';
 import { isSecretRef } from './secrets.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
@@ -44,8 +45,12 @@ export async function toView({ header, entries }: StoredSession, flow: AnyFlow |
       ...{ turnId, timestamp: entry.ts, response: toResponse(entry) },
       prompt: toShown(entry, replayed?.shown.get(entry.k)),
     }));
-  const questions = header.current as Question[];
-  return { header, history, questions, data: toData(folded.start, answers, questions) };
+  return {
+    header,
+    history,
+    questions: ownOf(header),
+    data: toData(folded.start, answers, header.current as Question[]),
+  };
 }
 
 /** The words that were shown. In tokens they are not written down, and the body's own are taken if they are the same. */

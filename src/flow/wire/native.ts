@@ -12,6 +12,7 @@ import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Prompt, Step } from '../../protocol/prompt.ts';
 import type { GivenAnswer } from '../session/requests.ts';
+import { toOwner } from '../session/setup.ts';
 import { workedOff } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -36,6 +37,7 @@ export function nativeMethods(options: NativeOptions): Record<string, Answering>
     'interaction.complete': (exchange) => native.complete(exchange),
     'interaction.cancel': (exchange) => native.cancel(exchange),
     'interaction.getState': (exchange) => native.getState(exchange),
+    'interaction.handOver': (exchange) => native.handOver(exchange),
     'interaction.back': (exchange) => native.back(exchange),
     'interaction.edit': (exchange) => native.edit(exchange),
     'interaction.extend': (exchange) => native.extend(exchange),
@@ -92,7 +94,15 @@ class Native {
     const served = await this.#go(exchange, (session, sessions) =>
       sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
     );
+    if (!isCaller(served.turn, exchange)) return toValidation(served.turn);
     return this.#told(exchange, served, toValidation(served.turn));
+  }
+
+  /** Somebody who is asked in another's session gives the question to somebody else. */
+  async handOver(exchange: Exchange): Promise<JsonObject> {
+    const [promptId, to] = [readString(exchange.params, 'promptId'), readString(exchange.params, 'to')];
+    await this.#go(exchange, (session, sessions) => sessions.handOver({ ...session, promptId, to }));
+    return { handedOver: true };
   }
 
   async continue(exchange: Exchange): Promise<JsonObject> {
@@ -123,7 +133,7 @@ class Native {
   async getState(exchange: Exchange): Promise<JsonObject> {
     const reference = referenceOf(exchange);
     const view = await this.#desk.getState(reference);
-    this.#pushes.claim(view.header.id, exchange.client);
+    if (isCaller(view, exchange)) this.#pushes.claim(view.header.id, exchange.client);
     this.#pushes.sending(exchange.client, view);
     return withToken(toState(view), reference.token);
   }
@@ -172,7 +182,7 @@ class Native {
     const reference = referenceOf(exchange);
     const { principal } = reference;
     const travelled = await this.#desk.go(reference, (sessionId, sessions) => act({ principal, sessionId }, sessions));
-    this.#pushes.claim(travelled.turn.header.id, exchange.client);
+    if (isCaller(travelled.turn, exchange)) this.#pushes.claim(travelled.turn.header.id, exchange.client);
     return travelled;
   }
 
@@ -203,6 +213,10 @@ class Native {
     if (this.#options.isPlainTool(tool, client)) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
     throw new GatewayError('INVALID_PARAMS', { data: { toolName: tool, error: 'There is no such tool' } });
   }
+}
+
+function isCaller({ header }: Pick<Turn, 'header'>, { client }: Exchange): boolean {
+  return header.principal === toOwner(client.principal);
 }
 
 function referenceOf({ params, client }: Exchange): Reference {

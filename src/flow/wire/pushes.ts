@@ -13,7 +13,8 @@ import { isEnded } from '../store/store.ts';
 import type { SentPrompt } from '../session/requests.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
-import { toEnded, toPush } from './spelling.ts';
+import { theirsOf } from '../session/others/people.ts';
+import { toEnded, toPrompt, toPush, toWaitingFor } from './spelling.ts';
 
 /** Sessions of clients that never come back are forgotten, oldest first. */
 const MAX_CLAIMS = 20_000;
@@ -96,6 +97,20 @@ export class Pushes {
     watcher
       .ask({ method: 'interaction.continue', params })
       .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
+  }
+
+  /** People are asked by those of their clients that are there; the caller is told whom the session waits for. */
+  person(header: Header): void {
+    const { id: sessionId } = header;
+    this.#notify(sessionId, 'interaction.waiting', { sessionId, ...toWaitingFor(header) });
+    for (const [client, watcher] of this.#watchers) {
+      const [question] = theirsOf(header, client.principal);
+      if (!question) continue;
+      this.#sent.add(sessionId, client, question);
+      watcher
+        .ask?.({ method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question) } })
+        .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
+    }
   }
 
   /** Its time is over: nobody is asked to answer that, so it is a notification. */

@@ -61,6 +61,7 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
   leaseMs: true,
   claimOnce: true,
   baseUrl: true,
+  notify: true,
 };
 
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
@@ -123,6 +124,7 @@ function telling(desk: Desk): { pushes: Pushes; stop: () => void } {
     if (event.kind === 'turn') pushes.moved(event.turn);
     else if (event.kind === 'expired') pushes.expired(event.header);
     else if (event.kind === 'warning') pushes.warn(event);
+    else if (event.kind === 'person') pushes.person(event.header);
     else if (event.kind === 'progress') pushes.progress(event);
   });
   return { pushes, stop };

@@ -2,6 +2,8 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
+import type { Header } from '../journal.ts';
+import { peopleOf } from '../session/others/people.ts';
 import type { Outcome } from '../session/outcome.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
@@ -49,8 +51,15 @@ export function toValidation({ accepted = true, verdicts = {} }: Turn): JsonObje
   return { accepted: accepted && !refused, validation: { ...(refused ?? { valid: true }) } };
 }
 
+/** Whom and what it waits for beside its user. */
+export function toWaitingFor(header: Header): JsonObject {
+  const people = peopleOf(header).map((person) => ({ kind: 'person', person }));
+  const all = [...people, ...(header.waits ?? []).map((wait) => ({ ...wait }))];
+  return all.length > 0 ? { waitingFor: all } : {};
+}
+
 export function toState({ header, history, questions, data, outcome }: StateView): JsonObject {
-  const { id, state, createdAt, lastActivityAt, tool, expiresAt, parked, notUndone, waits } = header;
+  const { id, state, createdAt, lastActivityAt, tool, expiresAt, parked, notUndone } = header;
   const [question] = questions;
   return {
     sessionId: id,
@@ -60,7 +69,7 @@ export function toState({ header, history, questions, data, outcome }: StateView
     ...(question && { currentPrompt: toPrompt(question) }),
     accumulatedData: data,
     ...(outcome && toOutcome(outcome)),
-    ...(waits && { waitingFor: waits.map((wait) => ({ ...wait })) }),
+    ...toWaitingFor(header),
     ...(parked && { parked: { ...parked } }),
     ...(notUndone && { notUndone }),
   };

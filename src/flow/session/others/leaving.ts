@@ -8,7 +8,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Drive } from '../drive.ts';
 import { isRefused, toVerdicts } from '../patches.ts';
 import { toQuestions } from '../to-questions.ts';
-import { laterOf } from './waits.ts';
+import { laterOf, ownOf } from './waits.ts';
 import type { Turn } from '../turn.ts';
 
 /** Undefined if somebody else was faster. */
@@ -37,7 +37,12 @@ export async function leave(drive: Drive, rest: Rest): Promise<Turn | undefined>
   const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + setup.leaseMs });
   if (!written.header) return undefined;
   input.onLeft?.(header.id);
-  return { header: written.header, questions: current, ...toVerdicts(incoming), ...laterOf(input, written.header) };
+  return {
+    header: written.header,
+    questions: ownOf({ current }),
+    ...toVerdicts(incoming),
+    ...laterOf(input, written.header),
+  };
 }
 
 function toState({ state }: Header, current: Question[]): Header['state'] {

@@ -5,6 +5,7 @@ import type { Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
 import type { Commits } from '../commits.ts';
 import type { DriveInput } from '../drive-input.ts';
+import { tellingAt } from './people.ts';
 import { nextMoment } from './waits.ts';
 
 const LOOK_MS = 1000;
@@ -29,7 +30,7 @@ export class Lookout {
     this.#offLook();
     if (this.#isStopped || !header.busy) return;
     const { clock, store } = this.#input.setup;
-    const at = nextMoment(header);
+    const at = Math.min(nextMoment(header), tellingAt(header));
     if (at < Infinity) {
       this.#offDue = clock.after(Math.max(at - clock.now(), 0), () => this.#input.onDue?.(header.id));
     }

@@ -22,6 +22,11 @@ export function toWaits(run: Run, wants: readonly WaitWant[]): { waits: Wait[] |
   return { waits: waits.length > 0 ? waits : undefined, add };
 }
 
+/** The questions that are the caller's to answer. */
+export function ownOf({ current }: Pick<Header, 'current'>): Question[] {
+  return (current as Question[]).filter(({ person }) => !person || person.orCaller === true);
+}
+
 /** When the next question or wait has waited long enough; Infinity where none has an end. */
 export function nextMoment({ current, waits = [] }: Pick<Header, 'current' | 'waits'>): number {
   let at = Infinity;
@@ -55,17 +60,17 @@ export function isIdle(header: Header): boolean {
 }
 
 /** It goes on by what others do, perhaps in another process. */
-export function isForOthers({ waits, busy }: Header): boolean {
-  return waits !== undefined || busy === true;
+export function isForOthers({ waits, busy, current }: Pick<Header, 'waits' | 'busy' | 'current'>): boolean {
+  return waits !== undefined || busy === true || (current as Question[]).some(({ person }) => person !== undefined);
 }
 
 /** Somebody else has to do something. */
-export function isForEvents({ waits = [] }: Header): boolean {
-  return waits.some(({ kind }) => kind === 'event');
+export function isForEvents({ waits = [], current }: Header): boolean {
+  return waits.some(({ kind }) => kind === 'event') || (current as Question[]).some(({ person }) => person);
 }
 
 /** What follows, where it waits for others and asks nothing. */
 export function laterOf({ following }: Pick<DriveInput, 'following'>, header: Header): Pick<Turn, 'later'> {
-  const isWaiting = !isEnded(header) && header.current.length === 0 && isForOthers(header);
+  const isWaiting = !isEnded(header) && ownOf(header).length === 0 && isForOthers(header);
   return following && isWaiting ? { later: () => following(header) } : {};
 }

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { until } from '../../../../tests/helpers/until.ts';
+import type { Ask } from '../../authoring/ask.ts';
+import { flow } from '../../define.ts';
+import { memoryStore } from '../../store/memory.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { createLog } from '../../../shared/log.ts';
+import type { PersonNotice } from './people.ts';
+import { Sessions } from '../sessions.ts';
+import { settled } from '../turn.ts';
+import type { Turn } from '../turn.ts';
+
+const HOUR = 3_600_000;
+
+function office(body: (ask: Ask) => Promise<unknown>) {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const notices: PersonNotice[] = [];
+  const tool = flow({ name: 'release', limits: { duration: '2d' } }, body);
+  const node = () => {
+    const notify = (notice: PersonNotice) => void notices.push(notice);
+    const sessions = new Sessions([tool], { clock, store, notify, log: createLog({ level: 'silent' }) });
+    const turns: Turn[] = [];
+    sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
+    return { sessions, turns };
+  };
+  return { clock, store, notices, node, ...node() };
+}
+
+async function started(sessions: Sessions) {
+  const turn = await sessions.start({ principal: 'ada', tool: 'release' });
+  const { id: sessionId } = turn.header;
+  const answerAs = (principal: string, promptId: string | undefined, value: unknown) =>
+    sessions.answer({ principal, sessionId, answers: [{ ...(promptId !== undefined && { promptId }), value }] });
+  return { turn, sessionId, answerAs };
+}
+
+const approval = async (ask: Ask) => {
+  const ok = await ask.person('ops-lead', { remind: '4h' }).confirm('approve', { message: 'Release 2.0?' });
+  return { ok, note: await ask.text('note') };
+};
+
+describe('a question to another person', () => {
+  it('is not put to the caller, who learns when it was answered', async () => {
+    const { sessions, turns } = office(approval);
+    const { turn, sessionId, answerAs } = await started(sessions);
+    expect(turn).toMatchObject({ questions: [], header: { state: 'waiting_user' } });
+    const asked = settled(turn);
+    const answered = await answerAs('ops-lead', 'approve~1', true);
+    expect(answered).toMatchObject({ accepted: true, questions: [] });
+    expect(answered).not.toHaveProperty('result');
+    expect((await asked).questions.map(({ key }) => key)).toEqual(['note']);
+    expect(turns).toHaveLength(1);
+    const { history } = await sessions.getState({ principal: 'ada', sessionId });
+    expect(history.map(({ prompt }) => prompt.message)).toEqual(['Release 2.0?']);
+    expect((await answerAs('ada', 'note~1', 'x')).result).toEqual({ ok: true, note: 'x' });
+  });
+
+  it('can be answered by nobody else, the caller neither', async () => {
+    const { sessions } = office(approval);
+    const { sessionId, answerAs } = await started(sessions);
+    await expect(answerAs('ada', 'approve~1', true)).rejects.toMatchObject({
+      code: 'FLOW_INVALID_TRANSITION',
+      message: expect.stringContaining('approve~1 is for ops-lead to answer') as string,
+    });
+    await expect(answerAs('ada', undefined, true)).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
+    await expect(answerAs('eve', 'approve~1', true)).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
+    await answerAs('ops-lead', 'approve~1', false);
+    const edited = sessions.edit({ principal: 'ada', sessionId, key: 'approve', value: true });
+    await expect(edited).rejects.toMatchObject({ message: expect.stringContaining('not yours to change') as string });
+    await expect(sessions.getState({ principal: 'ops-lead', sessionId })).rejects.toMatchObject({
+      code: 'FLOW_SESSION_NOT_FOUND',
+    });
+  });
+
+  it('is not answered by an argument of that name', async () => {
+    const { sessions } = office(approval);
+    const turn = await sessions.start({ principal: 'ada', tool: 'release', args: { approve: true } });
+    expect(turn.header.current).toMatchObject([{ promptId: 'approve~1', person: { principal: 'ops-lead' } }]);
+  });
+
+  it('is all that the person sees of the session, and all that they can do in it', async () => {
+    const { sessions } = office(async (ask) => {
+      const salary = await ask.text('salary', { alone: true });
+      return [salary, await ask.person('ops-lead').confirm('approve')];
+    });
+    const { sessionId, answerAs } = await started(sessions);
+    await answerAs('ada', 'salary~1', '1000');
+    const them = { principal: 'ops-lead', sessionId };
+    expect(await sessions.getState(them)).toMatchObject({
+      history: [],
+      data: {},
+      questions: [{ promptId: 'approve~1' }],
+    });
+    for (const act of [() => sessions.cancel(them), () => sessions.back(them), () => sessions.extend(them)]) {
+      await expect(act()).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
+    }
+    const edit = sessions.edit({ ...them, key: 'salary', value: '1' });
+    await expect(edit).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
+  });
+
+  it('may be answered by the caller too where its author says so', async () => {
+    const { sessions } = office(async (ask) => ask.person('ops-lead', { orCaller: true }).confirm('approve'));
+    const { turn, answerAs } = await started(sessions);
+    expect(turn.questions.map(({ key }) => key)).toEqual(['approve']);
+    expect((await answerAs('ada', 'approve~1', true)).result).toBe(true);
+  });
+
+  it('is brought to the person, and again at the times of its author, by whatever process is there', async () => {
+    const { sessions, clock, notices, node } = office(approval);
+    await started(sessions);
+    clock.move(0);
+    await sessions.sweep();
+    await until('the notice', () => notices.length === 1);
+    expect(notices[0]).toMatchObject({ kind: 'asked', person: 'ops-lead', message: 'Release 2.0?', tool: 'release' });
+    await sessions.close();
+    const second = node();
+    clock.move(4 * HOUR);
+    await second.sessions.sweep();
+    clock.move(4 * HOUR);
+    await second.sessions.sweep();
+    expect(notices.map(({ kind }) => kind)).toEqual(['asked', 'reminder', 'reminder']);
+  });
+
+  it('can be handed over by the person, and by nobody else', async () => {
+    const { sessions, notices } = office(approval);
+    const { sessionId, answerAs } = await started(sessions);
+    const handOver = (principal: string, to: string) =>
+      sessions.handOver({ principal, sessionId, promptId: 'approve~1', to });
+    await expect(handOver('ada', 'ada')).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
+    await expect(handOver('eve', 'eve')).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
+    await handOver('ops-lead', 'deputy');
+    await sessions.sweep();
+    await until('the notice', () => notices.some(({ person }) => person === 'deputy'));
+    await expect(answerAs('ops-lead', 'approve~1', true)).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
+    expect((await answerAs('deputy', 'approve~1', true)).accepted).toBe(true);
+    expect((await answerAs('ada', 'note~1', 'x')).result).toEqual({ ok: true, note: 'x' });
+  });
+
+  it('is withdrawn when it has lost a race', async () => {
+    const { sessions, clock } = office(async (ask) => {
+      const ok = await Promise.race([ask.person('ops-lead').confirm('approve'), ask.sleep('patience', '1h')]);
+      return [ok ?? 'late', await ask.text('note')];
+    });
+    const { answerAs } = await started(sessions);
+    clock.move(HOUR);
+    await sessions.sweep();
+    await expect(answerAs('ops-lead', 'approve~1', true)).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
+    expect((await answerAs('ada', 'note~1', 'x')).result).toEqual(['late', 'x']);
+  });
+
+  it('is open beside a question to the caller', async () => {
+    const { sessions } = office(async (ask) =>
+      Promise.all([ask.person('ops-lead').confirm('approve'), ask.text('note')]),
+    );
+    const { turn, answerAs } = await started(sessions);
+    expect(turn.questions.map(({ key }) => key)).toEqual(['note']);
+    const waiting = await answerAs('ada', 'note~1', 'x');
+    expect(waiting.questions).toEqual([]);
+    const last = settled(waiting);
+    await answerAs('ops-lead', 'approve~1', true);
+    expect((await last).result).toEqual([true, 'x']);
+  });
+});

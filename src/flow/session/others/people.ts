@@ -1,0 +1,125 @@
+// Questions to others than the caller: who may answer what, and when people are told of their questions. A person sees nothing of a session but
+// the questions that are theirs.
+import type { Entry, Header } from '../../journal.ts';
+import type { Question } from '../../question/question.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { HandOverRequest } from '../requests.ts';
+import type { Sessions } from '../sessions.ts';
+import { toOwner } from '../setup.ts';
+import type { Setup } from '../setup.ts';
+import type { Turn } from '../turn.ts';
+
+/** For the one who brings a question to somebody: by mail, in a chat. */
+export interface PersonNotice {
+  kind: 'asked' | 'reminder';
+  /** The principal who is asked. */
+  person: string;
+  sessionId: string;
+  tool: string;
+  promptId: string;
+  message: string;
+}
+
+const AGAIN_MS = 60_000;
+
+export function isAsked({ current }: Header, principal: string): boolean {
+  return (current as Question[]).some(({ person }) => person?.principal === principal);
+}
+
+export function theirsOf({ current }: Header, principal: string): Question[] {
+  return (current as Question[]).filter(({ person }) => person?.principal === principal);
+}
+
+/** Whose word it is, as the journal has it; undefined for the caller. Throws where it is not theirs to say. */
+export function whoAnswers(header: Header, { person, promptId }: Question, principal: string): string | undefined {
+  if (person?.principal === principal) return principal;
+  const isCaller = header.principal === toOwner(principal);
+  if (isCaller && (!person || person.orCaller)) return undefined;
+  const { id: sessionId, state } = header;
+  const reason = person
+    ? `the question ${promptId} is for ${person.principal} to answer`
+    : `the question ${promptId} is for somebody else`;
+  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
+}
+
+/** The question with its new addressee, who is told at once. */
+export function handedOver(
+  header: Header,
+  { promptId, principal, to }: HandOverRequest,
+  ts: number,
+): { next: Header; entry: Entry } {
+  const { id: sessionId, state } = header;
+  const current = header.current as Question[];
+  const question = current.find((one) => one.promptId === promptId);
+  const refused = (reason: string) => new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
+  if (!question?.person) throw refused(`the question ${promptId} does not wait for another person`);
+  if (question.person.principal !== principal) throw refused(`the question ${promptId} is not yours to hand over`);
+  const { told: _, ...rest } = question.person;
+  const person = { ...rest, principal: to, tellAt: ts };
+  const next = { ...header, current: current.map((one) => (one === question ? { ...one, person } : one)) };
+  // Whoever is at work in it takes that up.
+  if (header.busy) next.left = (header.left ?? 0) + 1;
+  return {
+    next,
+    entry: { t: 'hand', k: question.key, to, by: principal, ts },
+  };
+}
+
+/** Another person is told nothing of a session but what was made of their own answer. */
+export function seenBy(principal: string, { header, accepted, verdicts, ...turn }: Turn): Turn {
+  if (header.principal === toOwner(principal)) return { header, accepted, verdicts, ...turn };
+  return { header, questions: theirsOf(header, principal), ...(accepted !== undefined && { accepted, verdicts }) };
+}
+
+/** What follows from the answer of somebody else. */
+export function tellCaller(sessions: Sessions, principal: string, turn: Turn): void {
+  if (turn.header.principal !== toOwner(principal)) sessions.emit({ kind: 'turn', turn });
+}
+
+/** Whom it waits for. */
+export function peopleOf({ current }: Header): string[] {
+  return [...new Set((current as Question[]).flatMap(({ person }) => (person ? [person.principal] : [])))];
+}
+
+/** When the next person has to be told of a question. */
+export function tellingAt({ current }: Pick<Header, 'current'>): number {
+  let at = Infinity;
+  for (const { person } of current as Question[]) if (person?.tellAt !== undefined) at = Math.min(at, person.tellAt);
+  return at;
+}
+
+/** Questions that were put before have been told. */
+export function withTold(questions: Question[], before: readonly Question[]): Question[] {
+  return questions.map((question) => {
+    const known = before.find(({ promptId }) => promptId === question.promptId)?.person;
+    return known && known.principal === question.person?.principal ? { ...question, person: known } : question;
+  });
+}
+
+/** Tells those whose time has come; with what is to be written of it. */
+export async function tellPeople(setup: Setup, header: Header, now: number): Promise<Question[]> {
+  return Promise.all(
+    (header.current as Question[]).map(async (question) => {
+      const { person } = question;
+      if (person?.tellAt === undefined || person.tellAt > now) return question;
+      const { tellAt: _, told = 0, ...rest } = person;
+      const isTold = await tell(setup, header, question);
+      const next = isTold ? (person.remindMs === undefined ? undefined : now + person.remindMs) : now + AGAIN_MS;
+      const again = { ...rest, told: told + (isTold ? 1 : 0), ...(next !== undefined && { tellAt: next }) };
+      return { ...question, person: again };
+    }),
+  );
+}
+
+async function tell({ notify, log }: Setup, header: Header, { promptId, prompt, person }: Question): Promise<boolean> {
+  const { id: sessionId, tool } = header;
+  const kind = person!.told ? ('reminder' as const) : ('asked' as const);
+  const { principal } = person!;
+  try {
+    await notify?.({ kind, person: principal, sessionId, tool, promptId, message: prompt.message });
+    return true;
+  } catch (error) {
+    log.error({ error, tool, sessionId }, 'flow.person-not-told');
+    return false;
+  }
+}

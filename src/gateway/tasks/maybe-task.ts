@@ -128,8 +128,9 @@ export class MaybeTask extends DelegatedExchange {
   }
 
   #create(): Task {
-    const own = this.#rules.create(this.#statusMessage ?? (this.#progress && toStatusMessage(this.#progress)));
-    this.#task = { own, exchange: new TaskExchange(this.inner, own) };
+    const said = this.#progress && toStatusMessage(this.#progress);
+    const own = this.#rules.create(this.#statusMessage ?? said);
+    this.#task = { own, exchange: new TaskExchange(this.inner, own, said) };
     own.signal.addEventListener('abort', () => this.#controller.abort(own.signal.reason), { once: true });
     return own;
   }

@@ -16,10 +16,13 @@ const NEEDS: Record<string, string> = dictionary({
 
 export class TaskExchange extends DelegatedExchange {
   readonly #task: Task;
+  /** What was last said for its progress. */
+  #said: string | undefined;
 
-  constructor(origin: Exchange, task: Task) {
+  constructor(origin: Exchange, task: Task, said?: string) {
     super(origin);
     this.#task = task;
+    this.#said = said;
   }
 
   override get signal(): AbortSignal {
@@ -37,8 +40,12 @@ export class TaskExchange extends DelegatedExchange {
 
   override notify(): void {}
 
+  /** A number alone does not take the place of what the handler itself has said. */
   override progress(progress: Progress): void {
-    this.#task.say(toStatusMessage(progress));
+    const { statusMessage } = this.#task.state;
+    if (progress.message === undefined && statusMessage !== undefined && statusMessage !== this.#said) return;
+    this.#said = toStatusMessage(progress);
+    this.#task.say(this.#said);
   }
 
   override log(): void {}

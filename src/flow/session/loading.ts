@@ -13,14 +13,14 @@ type Attend = (sessionId: string) => Promise<void>;
 
 export interface LoadRequest {
   sessionId: string;
-  mayHave: (header: Header) => boolean;
+  mayHave: (stored: StoredSession) => boolean;
 }
 
 /** Whoever may not have it finds none. */
 export async function loadFor(setup: Setup, request: LoadRequest, attend: Attend): Promise<StoredSession> {
   const { sessionId, mayHave } = request;
   const stored = await setup.store.load(sessionId);
-  if (!stored || !mayHave(stored.header)) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+  if (!stored || !mayHave(stored)) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
   const whole = withHeld(setup, stored);
   const header = asEnded(whole.header);
   if (isOverdue(header, setup.clock.now())) {

@@ -17,7 +17,7 @@ import { ended } from './ending.ts';
 import { loadFor } from './loading.ts';
 import type { LoadRequest } from './loading.ts';
 import { deliver } from './others/delivering.ts';
-import { handedOver, isAsked, seenBy, tellCaller, theirsOf } from './others/people.ts';
+import { handedOver, hasPart, isAsked, seenBy, tellCaller, viewOf } from './others/people.ts';
 import type { Delivered } from './others/delivering.ts';
 import { migrated } from './migrating.ts';
 import { outcomeOf, withOutcome } from './outcome.ts';
@@ -110,7 +110,11 @@ export class Sessions {
   async answer(request: AnswerRequest): Promise<Turn> {
     const turn = await answeredWarm(this, request);
     if (turn) return turn;
-    const answered = await this.#attempt(request, (stored, flow) => this.answerTo(stored, flow, request), this.#load);
+    const answered = await this.#attempt(
+      request,
+      (stored, flow) => this.answerTo(stored, flow, request),
+      this.#loadAsked,
+    );
     if (answered.accepted !== false) tellCaller(this, request.principal, answered);
     return seenBy(request.principal, answered);
   }
@@ -123,7 +127,7 @@ export class Sessions {
       return this.#patched(header, next, { add: [entry], dueAt: now });
     };
     const turn = await this.#attempt(request, act, this.#load);
-    this.#look(turn.header.id);
+    this.#look(request.sessionId);
     return seenBy(request.principal, turn);
   }
 
@@ -195,10 +199,8 @@ export class Sessions {
 
   async getState(request: SessionRequest): Promise<StateView> {
     const stored = await this.#load(request);
-    const { header } = stored;
-    if (header.principal !== toOwner(request.principal)) {
-      return { header, history: [], questions: theirsOf(header, request.principal), data: {} };
-    }
+    const theirs = viewOf(stored.header, request.principal);
+    if (theirs) return theirs;
     const view = await toView(stored, this.#flows.get(stored.header.tool));
     const outcome = outcomeOf(this.setup, stored.header);
     return outcome ? { ...view, outcome } : view;
@@ -332,16 +334,20 @@ export class Sessions {
     return migrated(stored, this.#flows.get(stored.header.tool));
   }
 
-  /** For its caller, and for those who are asked something in it. */
-  readonly #load = ({ sessionId, principal }: SessionRequest): Promise<StoredSession> => {
-    const owner = toOwner(principal);
-    return this.load({ sessionId, mayHave: (header) => header.principal === owner || isAsked(header, principal) });
-  };
+  readonly #loadOwn = (request: SessionRequest): Promise<StoredSession> => this.#loadIf(request, () => false);
 
-  readonly #loadOwn = ({ sessionId, principal }: SessionRequest): Promise<StoredSession> => {
+  /** Also for those who are asked something in it. */
+  readonly #load = (request: SessionRequest): Promise<StoredSession> =>
+    this.#loadIf(request, ({ header }) => isAsked(header, request.principal));
+
+  /** Also for those who have answered, and did not hear so. */
+  readonly #loadAsked = (request: SessionRequest): Promise<StoredSession> =>
+    this.#loadIf(request, (stored) => hasPart(stored, request.principal));
+
+  #loadIf({ sessionId, principal }: SessionRequest, isTheirs: (stored: StoredSession) => boolean) {
     const owner = toOwner(principal);
-    return this.load({ sessionId, mayHave: (header) => header.principal === owner });
-  };
+    return this.load({ sessionId, mayHave: (stored) => stored.header.principal === owner || isTheirs(stored) });
+  }
 
   async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {
     const now = this.setup.clock.now();

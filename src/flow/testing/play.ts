@@ -77,6 +77,10 @@ export async function play({ flow, args, answers, boundaries = new Boundaries() 
 async function withoutAnswer({ header }: Turn, stage: Stage, answers: Answers): Promise<Turn | undefined> {
   const { work, pass } = stage;
   if (isEnded(header)) return undefined;
+  for (const question of header.current as Question[]) {
+    const given = question.person && toGiven(question, answers);
+    if (given) return stage.answerAs(question.person!.principal, given);
+  }
   const event = header.waits?.find(({ kind, key }) => kind === 'event' && hasEvent(answers, key))?.key;
   if (event !== undefined) return stage.deliver(event, (answers as Record<string, unknown>)[event]);
   if (header.busy) return work();

@@ -2,7 +2,8 @@
 // process dies is taken up by the next one, as a client would that got no answer. Bodies are replayed in every turn.
 import type { AnyFlow } from '../define.ts';
 import type { Entry } from '../journal.ts';
-import type { Question } from '../question/question.ts';
+import { ownOf } from '../session/others/waits.ts';
+import type { GivenAnswer } from '../session/requests.ts';
 import { Sessions } from '../session/sessions.ts';
 import { workedOff } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
@@ -22,6 +23,8 @@ export interface Stage {
   act: (request: (sessions: Sessions) => Promise<Turn>) => Promise<Turn>;
   /** Until the steps that run beside a question have brought it further. */
   work: () => Promise<Turn>;
+  /** Where the answer of somebody else leads to. */
+  answerAs: (principal: string, answer: GivenAnswer) => Promise<Turn>;
   /** Where an event leads to. */
   deliver: (event: string, value: unknown) => Promise<Turn>;
   /** Lets the time pass until then. */
@@ -76,10 +79,14 @@ export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
       clock.move(Math.max(at - clock.now(), 0));
       return turnOf(sessions, now, () => sessions.sweep());
     });
+  const answerAs: Stage['answerAs'] = (principal, answer) => {
+    const request = { principal, sessionId: 'session_test', answers: [answer] };
+    return act((sessions) => turnOf(sessions, now, () => sessions.answer(request)));
+  };
   const deliver: Stage['deliver'] = (event, value) =>
     act((sessions) => turnOf(sessions, now, () => sessions.deliver({ sessionId: 'session_test', event, value })));
   const work: Stage['work'] = () => act((sessions) => worked(sessions, now));
-  return { act, work, deliver, pass, journal, seen };
+  return { act, work, answerAs, deliver, pass, journal, seen };
 }
 
 /** Where something leads to. */
@@ -102,5 +109,5 @@ async function worked(sessions: Sessions, now: () => Promise<Turn>): Promise<Tur
 
 function found(stored: StoredSession | undefined): Turn {
   if (!stored) throw new Error('The session is gone');
-  return { header: stored.header, questions: stored.header.current as Question[] };
+  return { header: stored.header, questions: ownOf(stored.header) };
 }

@@ -4,6 +4,7 @@ import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { PersonNotice } from './people.ts';
 import { Sessions } from '../sessions.ts';
@@ -147,6 +148,12 @@ describe('a question to another person', () => {
     await sessions.sweep();
     await expect(answerAs('ops-lead', 'approve~1', true)).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
     expect((await answerAs('ada', 'note~1', 'x')).result).toEqual(['late', 'x']);
+  });
+
+  it('is answered by testFlow, wherever the process dies', async () => {
+    const tool = flow({ name: 'release', limits: { duration: '2d' } }, approval);
+    const { result } = await testFlow(tool).crashEverywhere({ approve: true, note: 'x' });
+    expect(result).toEqual({ ok: true, note: 'x' });
   });
 
   it('is open beside a question to the caller', async () => {

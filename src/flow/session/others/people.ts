@@ -8,6 +8,7 @@ import type { Sessions } from '../sessions.ts';
 import { toOwner } from '../setup.ts';
 import type { Setup } from '../setup.ts';
 import type { Turn } from '../turn.ts';
+import type { StateView } from '../view.ts';
 
 /** For the one who brings a question to somebody: by mail, in a chat. */
 export interface PersonNotice {
@@ -24,6 +25,14 @@ const AGAIN_MS = 60_000;
 
 export function isAsked({ current }: Header, principal: string): boolean {
   return (current as Question[]).some(({ person }) => person?.principal === principal);
+}
+
+/** Is asked something, or has answered. */
+export function hasPart(
+  { header, entries }: { header: Header; entries: readonly Entry[] },
+  principal: string,
+): boolean {
+  return isAsked(header, principal) || entries.some((entry) => entry.t === 'ans' && entry.who === principal);
 }
 
 export function theirsOf({ current }: Header, principal: string): Question[] {
@@ -63,6 +72,12 @@ export function handedOver(
     next,
     entry: { t: 'hand', k: question.key, to, by: principal, ts },
   };
+}
+
+/** What another person sees of a session; undefined for its caller, who sees all of it. */
+export function viewOf(header: Header, principal: string): StateView | undefined {
+  if (header.principal === toOwner(principal)) return undefined;
+  return { header, history: [], questions: theirsOf(header, principal), data: {} };
 }
 
 /** Another person is told nothing of a session but what was made of their own answer. */

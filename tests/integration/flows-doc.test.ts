@@ -18,8 +18,8 @@ async function shell(env: Record<string, string> = {}): Promise<Terminal> {
   return terminal;
 }
 
-test('shows how to play it, how to serve it, how to call it, how to explore it, and how to check it all', () => {
-  expect(blocks.map(([first]) => first!.split(' ')[0])).toEqual(['npx', 'export', 'npx', 'npx', 'node']);
+test('shows how to play it, serve it, call it, explore it, look after its sessions, and check it all', () => {
+  expect(blocks.map(([first]) => first!.split(' ')[0])).toEqual(['npx', 'export', 'npx', 'npx', 'npx', 'npx', 'node']);
 });
 
 test('explored', async () => {

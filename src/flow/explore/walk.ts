@@ -99,6 +99,7 @@ function begin(
   let onStall = (): void => {};
   const run = new Run({
     ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: ts, isTrusting: true },
+    checks: 'off', // the process has no way out, and tells what was tried
     onStall: () => onStall(),
   });
   const next = () =>

@@ -12,28 +12,37 @@ export type Round = { answers: GivenAnswer[] } | 'back' | 'cancel' | 'late';
 const BAR_WIDTH = 20;
 const output = process.stderr;
 
-/** `isFirst`: there is nothing to go back to. `signal`: the questions do not wait any longer. */
-export async function askRound({ questions, progress }: Turn, isFirst: boolean, signal: AbortSignal): Promise<Round> {
+export interface Withdrawn {
+  /** The questions were not answered in time. */
+  late: AbortSignal;
+  /** The command is to end. */
+  stop: AbortSignal;
+}
+
+/** `isFirst`: there is nothing to go back to. */
+export async function askRound({ questions, progress }: Turn, isFirst: boolean, withdrawn: Withdrawn): Promise<Round> {
+  const signal = AbortSignal.any([withdrawn.late, withdrawn.stop]);
   if (progress) clack.log.step(barOf(progress), { output });
   const answers: GivenAnswer[] = [];
   while (answers.length < questions.length) {
     const question = questions[answers.length]!;
     tell(question);
     const value = await askOnTerminal(question, signal);
-    if (signal.aborted) return tooLate();
+    if (signal.aborted) return takenBack(withdrawn);
     if (value !== CANCELLED) {
       answers.push({ promptId: question.promptId, value });
       continue;
     }
     const wish = await whatNow(isFirst && answers.length === 0, signal);
-    if (signal.aborted) return tooLate();
+    if (signal.aborted) return takenBack(withdrawn);
     if (wish === 'cancel') return 'cancel';
     if (wish === 'back' && answers.pop() === undefined) return 'back';
   }
   return { answers };
 }
 
-function tooLate(): 'late' {
+function takenBack({ stop }: Withdrawn): 'late' | 'cancel' {
+  if (stop.aborted) return 'cancel';
   clack.log.warn('This was not answered in time.', { output });
   return 'late';
 }

@@ -1,7 +1,10 @@
 // `parley run`: a flow of a file, with answers of a file, and by hand on a terminal.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Home } from '../helpers/parley.ts';
 import { Terminal } from '../helpers/terminal.ts';
+import { until } from '../helpers/until.ts';
 
 const home = new Home();
 afterAll(() => home[Symbol.dispose]());
@@ -76,6 +79,51 @@ test('where nobody can type, what has no answer that fits is named', async () =>
   const wrong = await home.run(['run', trip, '--answers', answers({ city: 'X' })]);
   expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('at least 2') });
 });
+
+const hold = home.write(
+  'hold.mjs',
+  `import { appendFileSync } from 'node:fs';
+import { flow } from 'mcp-parley/flow';
+export const hold = flow({ name: 'hold' }, async (ask) => {
+  const file = await ask.text('file', { message: 'Which file?', alone: true });
+  let tries = 0;
+  const undo = async () => {
+    if (++tries === 1) throw new Error('busy'); // a client that cancels does not wait for the next try
+    appendFileSync(file, 'undone');
+  };
+  await ask.step('hold', async () => appendFileSync(file, 'held '), { effect: 'once', undo });
+  const held = 'Keep it? ' + process.pid + '.';
+  return (await ask.number('days', { message: held, max: 5, alone: true })) + ' days';
+});
+`,
+);
+
+test.each([
+  ['is missing', {}],
+  ['does not fit', { days: 9 }],
+])('an answer that %s cancels the session, and waits until its effects are undone', async (title, given) => {
+  const file = join(home.path, `${title}.txt`);
+  const { status, stderr } = await home.run(['run', hold, '--answers', answers({ file, ...given })]);
+  expect({ status, stderr, file: readFileSync(file, 'utf8') }).toEqual({
+    ...{ status: 1, stderr: expect.stringContaining('days: '), file: 'held undone' },
+  });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s at a question cancels the session and undoes its effects',
+  async (signal) => {
+    const file = join(home.path, `${signal}.txt`);
+    await using terminal = terminalOf(['run', hold, '--answers', answers({ file })]);
+    await until('the question', () => /Keep it\? \d+\./.test(terminal.all));
+    process.kill(Number(/Keep it\? (\d+)\./.exec(terminal.all)![1]), signal);
+    await terminal.sees('hold was cancelled');
+    expect({ status: await terminal.status(), file: readFileSync(file, 'utf8') }).toEqual({
+      status: 1,
+      file: 'held undone',
+    });
+    expect(terminal.all).not.toContain('not answered in time');
+  },
+);
 
 test('an argument or answer that does not fit is named with the reason and what is allowed, an unknown one with what there is', async () => {
   const wrong = await home.run(['run', trip, '--arg', 'city=Oslo', '--arg', 'seat=sofa']);

@@ -1,4 +1,5 @@
-// `parley run`: a flow of the user's, played on the terminal or with the answers of a file. Nothing is kept.
+// `parley run`: a flow of the user's, played on the terminal or with the answers of a file. Nothing is kept, so that a flow that is left
+// before its end is cancelled, and what it has done is undone before the command ends.
 import { readFileSync } from 'node:fs';
 import type { AnyFlow } from '../../flow/define.ts';
 import { exploreFile } from '../../flow/explore/explore-file.ts';
@@ -23,10 +24,13 @@ import type { RunCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
 import { loadFlow } from '../load-flow.ts';
 import type { Printer } from '../print.ts';
+import { untilSignal } from '../signals.ts';
 import { toArguments } from '../tool-arguments.ts';
 
 const ME = { principal: 'terminal' };
 const ALIVE_MS = 60_000;
+/** How often it is tried to undo an effect: somebody waits for the end of the command. */
+const UNDO_ATTEMPTS = 3;
 
 export async function run(command: RunCommand, print: Printer): Promise<number> {
   let sessions: Sessions | undefined;
@@ -36,7 +40,7 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     const flow = await loadFlow(command.file, command.flow);
     const answers = command.answers === undefined ? {} : readAnswers(command.answers);
     // The answers are the user's own, and may come as fast as a file is read.
-    sessions = new Sessions([flow], { limits: { respondsPerSecond: Infinity } });
+    sessions = new Sessions([flow], { limits: { respondsPerSecond: Infinity, undoAttempts: UNDO_ATTEMPTS } });
     const args = toArguments(command.args, {}, await schemaOf(flow, command, print));
     const asked = new Set<string>();
     const turn = await play(flow, { sessions, args, answers, asked });
@@ -46,6 +50,7 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     print.problem(errorWords(thrown));
     return 1;
   } finally {
+    await sessions?.idle();
     await sessions?.close();
     clearInterval(alive);
   }
@@ -95,17 +100,44 @@ interface Playing {
   asked: Set<string>;
 }
 
-async function play(flow: AnyFlow, { sessions, args, answers, asked: names }: Playing): Promise<Turn> {
+/** To its end; cancelled where a question has no answer, or a signal asks for the end. */
+async function play(flow: AnyFlow, playing: Playing): Promise<Turn> {
+  const { sessions, args } = playing;
+  const started = await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' });
+  const cancel = (reason: string) => sessions.cancel({ ...ME, sessionId: started.header.id, reason });
+  const moves = new OwnMoves(sessions, started.header);
+  const stop = new AbortController();
+  const stopped = untilSignal().then(() => stop.abort());
+  try {
+    const turn = await Promise.race([playOn(started, playing, { moves, stop: stop.signal }), stopped]);
+    return turn ?? (await cancel('The command was interrupted'));
+  } catch (thrown) {
+    await cancel('The command could not go on').catch(() => {}); // it may have ended
+    throw thrown;
+  } finally {
+    moves.close();
+  }
+}
+
+interface Watched {
+  moves: OwnMoves;
+  /** The end was asked for. */
+  stop: AbortSignal;
+}
+
+/** Undefined where the end was asked for. */
+async function playOn(started: Turn, playing: Playing, watched: Watched): Promise<Turn | undefined> {
+  const { sessions, args, answers, asked: names } = playing;
   const reason = (next: Turn): Turn => ({ ...next, questions: next.questions.map((one) => withReason(one, args)) });
-  let turn = reason(await settled(await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' })));
+  let turn = reason(await settled(started));
   const asked = { ...ME, sessionId: turn.header.id };
-  const moves = new OwnMoves(sessions, turn.header);
   let rounds = 0;
   while (turn.questions.length > 0) {
     for (const { key } of turn.questions) names.add(key);
     const given = fromFile(turn, answers);
-    const round = given.length > 0 ? { answers: given } : await byHand(turn, rounds === 0, moves);
-    if (round === 'late') turn = await moves.moved!;
+    const round = given.length > 0 ? { answers: given } : await byHand(turn, rounds === 0, watched);
+    if (watched.stop.aborted) return undefined;
+    if (round === 'late') turn = await watched.moves.moved!;
     else if (round === 'cancel') turn = await sessions.cancel({ ...asked, reason: 'The user cancelled' });
     else if (round === 'back') [turn, rounds] = [await settled(await sessions.back(asked)), rounds - 1];
     else {
@@ -113,7 +145,6 @@ async function play(flow: AnyFlow, { sessions, args, answers, asked: names }: Pl
       rounds += 1;
     }
   }
-  moves.close();
   return turn;
 }
 
@@ -135,11 +166,11 @@ function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
   });
 }
 
-async function byHand(turn: Turn, isFirst: boolean, moves: OwnMoves) {
+async function byHand(turn: Turn, isFirst: boolean, { moves, stop }: Watched) {
   if (process.stdin.isTTY) {
     const late = new AbortController();
     moves.from(turn, () => late.abort());
-    return (await import('../flow-round.ts')).askRound(turn, isFirst, late.signal);
+    return (await import('../flow-round.ts')).askRound(turn, isFirst, { late: late.signal, stop });
   }
   const open = turn.questions.map(({ key, prompt, complaint }) => {
     const why = complaint && [complaint.error, complaint.suggestion].filter((part) => part !== undefined);

@@ -221,11 +221,17 @@ export class Sessions {
     for (const listener of [...this.#listeners]) listener(event); // they may add others, which are not meant
   }
 
+  /** Waits for what is at work in this process, also where it undoes the effects of a session that has ended. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#live.values()].map(({ done }) => done));
+  }
+
+  /** What is at work in this process is left to another. */
   async close(): Promise<void> {
     this.#sweeper.stop();
     this.setup.frames.clear();
     for (const live of this.#live.values()) live.abort();
-    await Promise.all([...this.#live.values()].map(({ done }) => done));
+    await this.idle();
   }
 
   /** Looks after whatever is due now; by itself this happens when it is time. */

@@ -1,7 +1,8 @@
 // `parley flows ls`: the sessions of a store, as many as are wanted, those that were active last first.
 import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
 import type { Condition } from '../../flow/outside/condition.ts';
-import { findSessions, toShortId } from '../../flow/outside/listing.ts';
+import { findSessions } from '../../flow/outside/listing.ts';
+import { toShortId } from '../../flow/short-id.ts';
 import type { Filter } from '../../flow/outside/listing.ts';
 import { endingOf } from '../../flow/journal.ts';
 import type { Header } from '../../flow/journal.ts';

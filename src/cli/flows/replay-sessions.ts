@@ -1,5 +1,6 @@
 // `parley flows replay --against FILE`: what new code would make of the open sessions of a store. Nothing is written, and no step is run.
-import { eachSession, toShortId } from '../../flow/outside/listing.ts';
+import { eachSession } from '../../flow/outside/listing.ts';
+import { toShortId } from '../../flow/short-id.ts';
 import { ReplayFile } from '../../flow/outside/replay-file.ts';
 import { isHeldShut, withHeld } from '../../flow/session/held-args.ts';
 import { toSetup } from '../../flow/session/setup.ts';

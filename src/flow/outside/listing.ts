@@ -2,6 +2,7 @@
 import type { Header } from '../journal.ts';
 import { toOwner } from '../session/setup.ts';
 import type { FlowStore, Listed } from '../store/store.ts';
+import { SCHEME } from '../short-id.ts';
 import { conditionOf } from './condition.ts';
 import type { Condition } from './condition.ts';
 import { listedOne } from './hand-over.ts';
@@ -24,7 +25,6 @@ export interface Found {
   all: number;
 }
 
-const SCHEME = 'session_';
 /** So many are named where a beginning of an id fits several. */
 const MAX_NAMED = 5;
 
@@ -61,14 +61,6 @@ export async function findSession(store: FlowStore, given: string): Promise<List
   const [only] = found.values();
   return only && found.size === 1 ? only : [...found.keys()];
 }
-
-/** As it is shown, and can be typed: what begins with a hyphen would be taken for an option. */
-export function toShortId(id: string): string {
-  const rest = id.startsWith(SCHEME) ? id.slice(SCHEME.length) : id;
-  return rest.startsWith('-') ? `${SCHEME}${rest.slice(0, SHORT)}` : rest.slice(0, SHORT);
-}
-
-const SHORT = 8;
 
 function fits(header: Header, filter: Filter, owner: ReadonlySet<string> | undefined): boolean {
   const { conditions, flow, before = Infinity, after = -Infinity } = filter;

@@ -11,6 +11,7 @@ import type { Run } from '../engine/run.ts';
 import { isAtWork, isBusy } from '../engine/rest.ts';
 import type { Rest } from '../engine/rest.ts';
 import { asEnded, endingOf, toWhy } from '../journal.ts';
+import { toShortId } from '../short-id.ts';
 import type { Ending, Entry, Header } from '../journal.ts';
 import { isMismatch } from '../engine/mismatch.ts';
 import { isEnded } from '../store/store.ts';
@@ -176,8 +177,8 @@ export class Drive {
   /** It waits for a version that can go on with it. What effects have given is kept; an answer that led here is not. */
   async #setAside(error: GatewayError): Promise<void> {
     const { setup, flow, stored } = this.input;
-    const { id: sessionId } = this.input.header;
-    setup.log.error({ tool: flow.name, sessionId, error }, 'flow.parked');
+    const session = toShortId(this.input.header.id);
+    setup.log.error({ tool: flow.name, session, error }, 'flow.parked');
     if (!stored && !this.commits.holds) return;
     if (!this.#parked) setup.counts.parked(this.input.header);
     const { patch, dueAt } = toParked(this.input, { ...this.commits.header, parked: this.#parked }, error);

@@ -2,6 +2,7 @@
 import { asEnded, toWhy } from '../journal.ts';
 import type { Ending, Entry } from '../journal.ts';
 import { fold } from '../fold.ts';
+import { toShortId } from '../short-id.ts';
 import type { AnyFlow } from '../define.ts';
 import type { StoredSession } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
@@ -56,7 +57,7 @@ async function endedAtOnce(
   const { state, reason, current, lastActivityAt } = seen;
   const left = [...fold(stored.entries).intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
   const notUndone = left.length > 0 ? left : undefined;
-  if (notUndone) log.error({ tool: header.tool, sessionId: header.id, steps: left }, 'flow.not-undone');
+  if (notUndone) log.error({ tool: header.tool, session: toShortId(header.id), steps: left }, 'flow.not-undone');
   const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone };
   const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: limits.tombstoneMs });
   if (!done.ok) return undefined;

@@ -9,6 +9,7 @@ import { toWritten } from '../engine/thrown.ts';
 import { WITHDRAWN } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
 import type { Complaint, Question } from '../question/question.ts';
+import { toShortId } from '../short-id.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toReason } from '../../protocol/json-schema-problem.ts';
 import type { Step } from '../../protocol/prompt.ts';
@@ -128,7 +129,7 @@ export function toFailed(drive: Drive, error: unknown): Draft {
   const { flow, setup, incoming = [] } = drive.input;
   if (isMismatch(error)) throw error; // another version can still go on with it
   const failure = toFailure(error, flow.name);
-  setup.log.warn({ tool: flow.name, error }, 'flow.failed');
+  setup.log.warn({ tool: flow.name, session: toShortId(drive.commits.header.id), error }, 'flow.failed');
   return {
     patch: {
       state: 'error',

@@ -1,6 +1,7 @@
 // Takes back what a session has done that ends before its time: again and again, with growing pauses, until all is taken back or it has been
 // tried often enough. Then what is left is reported, and the session ends all the same.
 import type { Ending, Header } from '../journal.ts';
+import { toShortId } from '../short-id.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Drive } from './drive.ts';
 import { toParked } from './parking.ts';
@@ -45,7 +46,7 @@ export async function unwind(drive: Drive, ending: Ending, unwinding: Unwinding)
     if (!(await orAborted(pause(setup, tries), signal))) return commits.current();
   }
   const steps = left.map(({ key }) => key);
-  setup.log.error({ tool: flow.name, sessionId: header.id, steps }, 'flow.not-undone');
+  setup.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
   const turn = await end(steps);
   onNotUndone?.(turn.header, steps);
   return turn;
@@ -61,7 +62,7 @@ async function setAside({ input, commits }: Drive, ending: Ending): Promise<bool
     new GatewayError('FLOW_CHANGED', { tool: flow.name, change }),
   );
   if (dueAt <= setup.clock.now()) return false;
-  setup.log.error({ tool: flow.name, sessionId: input.header.id }, 'flow.parked');
+  setup.log.error({ tool: flow.name, session: toShortId(input.header.id) }, 'flow.parked');
   if (!ending.parked) setup.counts.parked(input.header);
   const { header } = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
   return header !== undefined;

@@ -1,13 +1,15 @@
 // Plays the migration with `parley run`. Then serves the questionnaire to a client that shows forms, kills the server after every 90 answers,
-// and goes on.
+// and goes on. At last an incident, in which the head of operations and the monitoring have a part; the server is killed before each of theirs.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connect } from 'mcp-parley';
+import { connectFlows } from 'mcp-parley/flow';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const parley = fileURLToPath(new URL('dist/cli/main.js', import.meta.resolve('mcp-parley/package.json')));
@@ -40,14 +42,15 @@ const { port } = new URL(url);
 const said = { supplier: 'acme', level: 'managed', has: true, file: true, resume: true };
 let asked = 0;
 let kills = 0;
+async function killServer() {
+  server.kill('SIGKILL');
+  await once(server, 'exit');
+  [server] = await start('server.ts', { ...env, PORT: port }, 1);
+  kills++;
+}
 const onElicit = async ({ requestedSchema }) => {
   const [name] = Object.keys(requestedSchema.properties);
-  if (name !== 'resume' && ++asked % 90 === 0) {
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-    [server] = await start('server.ts', { ...env, PORT: port }, 1);
-    kills++;
-  }
+  if (name !== 'resume' && ++asked % 90 === 0) await killServer();
   return { action: 'accept', content: { [name]: said[name.split('.').at(-1)] } };
 };
 let report;
@@ -63,5 +66,38 @@ while (report === undefined) {
 assert.ok(kills >= 2);
 assert.deepEqual(readdirSync(env.REPORTS), [report.report]);
 console.log(`the questionnaire, its server killed ${kills} times: weakest in ${report.weakest}, one report`);
+
+/** What the company is told about somebody or something. */
+async function toldOf(what, about) {
+  for (;;) {
+    const lines = readFileSync(join(folder, 'changes.jsonl'), 'utf8').trim().split('\n');
+    const found = lines.map((line) => JSON.parse(line)).find((one) => one.what === what && one.about === about);
+    if (found) return found.to;
+    await delay(20);
+  }
+}
+
+const answersOf = {
+  ...{ incident: 'friday', severity: 'major', services: ['api', 'checkout'], by: 'chat', words: 'Sorry for that' },
+  log: { name: 'api.log', mimeType: 'text/plain', data: Buffer.from('503 503 503').toString('base64') },
+  ...{ 'api.impact': 'down', 'api.token': 'a token', 'checkout.impact': 'slow' },
+};
+const caller = await connectFlows({ url, headers: { 'x-user': 'ada' } });
+const handled = caller.run('handle_incident', {}, { onPrompt: ({ promptId }) => answersOf[promptId.split('~')[0]] });
+
+const [sessionId, promptId] = (await toldOf('asked', 'head-of-operations')).split(' ');
+await killServer();
+const head = await connect({ url, headers: { 'x-user': 'head-of-operations' } });
+await head.request('interaction.respond', { sessionId, promptId, response: { value: true } });
+await head.close();
+
+const allClear = await toldOf('watch', 'friday');
+await killServer();
+assert.equal((await fetch(allClear, { method: 'POST', body: '{"errorsPerMinute":0}' })).status, 200);
+
+const { result } = await handled;
+await caller.close();
+assert.deepEqual(result.done, { api: 'failed over', checkout: 'restarted' });
+console.log(`the incident, approved and all clear: ${JSON.stringify(result.done)}, and customers read: ${result.said}`);
 rmSync(folder, { recursive: true });
 process.exit();

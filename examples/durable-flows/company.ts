@@ -1,11 +1,13 @@
 // Stands for the systems that a company has: something that routes its tenants, pages people and shows a status. Like those of payment
 // services, it takes a key with every change, and answers a key that it knows with what it did then. Its changes are lines of a file.
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import type { PersonNotice, StepContext } from 'mcp-parley/flow';
 
 export interface Change {
   key: string;
@@ -13,6 +15,8 @@ export interface Change {
   about: string;
   to: string;
 }
+
+const PAUSE_MS = 50;
 
 export interface Company {
   url: string;
@@ -35,7 +39,9 @@ export async function startCompany(file: string, { busy = 0 } = {}): Promise<Com
       return change ? [200, change] : [404];
     }
     if (busy > 0 && randomInt(busy) === 0) return [503];
-    return [200, await take(JSON.parse(await text(request)) as Change)];
+    const wanted = JSON.parse(await text(request)) as Change;
+    if (wanted.what.startsWith('fail over') && !request.headers.authorization) return [401];
+    return [200, await take(wanted)];
   };
   const server = createServer((request, response) => {
     const answered = answer(request).catch((): [number] => [500]);
@@ -64,11 +70,46 @@ export class BusyError extends Error {
   override name = 'BusyError';
 }
 
-export async function change(wanted: Change, signal: AbortSignal): Promise<Change> {
-  const response = await fetch(address(), { method: 'POST', body: JSON.stringify(wanted), signal });
+export async function change(wanted: Change, signal?: AbortSignal, token?: string): Promise<Change> {
+  const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  const response = await fetch(address(), {
+    ...{ method: 'POST', headers, body: JSON.stringify(wanted) },
+    ...(signal && { signal }),
+  });
   if (response.status === 503) throw new BusyError(`The company is busy: ${wanted.what} ${wanted.about}`);
   if (!response.ok) throw new Error(`${wanted.what} ${wanted.about} failed: HTTP ${response.status}`);
   return (await response.json()) as Change;
+}
+
+/** A change by a step, with its key. */
+export async function tell<T extends string>(
+  step: StepContext,
+  what: string,
+  about: string,
+  to: T,
+  token?: string,
+): Promise<T> {
+  await change({ key: step.idempotencyKey, what, about, to }, step.signal, token);
+  return to;
+}
+
+/** With a key of its own; otherwise the company would take it for what it has done. */
+export function takeBack(step: StepContext, what: string, about: string, to: string): Promise<unknown> {
+  return change({ key: `${step.idempotencyKey}-undo`, what, about, to }, step.signal);
+}
+
+/** Tells a person that they are asked. A company that is busy is told again; a person may be told twice. */
+export async function inform({ kind, person, sessionId, promptId }: PersonNotice): Promise<void> {
+  const message = { key: randomUUID(), what: kind, about: person, to: `${sessionId} ${promptId}` };
+  const isTold = () =>
+    change(message).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof BusyError) return false;
+        throw error;
+      },
+    );
+  while (!(await isTold())) await setTimeout(PAUSE_MS);
 }
 
 /** What a key has changed; undefined where it has changed nothing. */

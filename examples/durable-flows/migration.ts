@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flow } from 'mcp-parley/flow';
-import type { RetryPolicy, StepContext } from 'mcp-parley/flow';
-import { change, findChange } from './company.ts';
+import type { RetryPolicy } from 'mcp-parley/flow';
+import { findChange, takeBack, tell } from './company.ts';
 
 const REGIONS = ['eu', 'us', 'asia'] as const;
 type Region = (typeof REGIONS)[number];
@@ -64,16 +64,6 @@ export const migration = flow(
     return { moved: true, tenant, to, tables };
   },
 );
-
-async function tell<T extends string>(step: StepContext, what: string, tenant: string, to: T): Promise<T> {
-  await change({ key: step.idempotencyKey, what, about: tenant, to }, step.signal);
-  return to;
-}
-
-/** With a key of its own; otherwise the company would take it for what it has done. */
-function takeBack(step: StepContext, what: string, tenant: string, to: string): Promise<unknown> {
-  return change({ key: `${step.idempotencyKey}-undo`, what, about: tenant, to }, step.signal);
-}
 
 export function placeOf(region: Region, tenant: string): string {
   return join(process.env['DATA'] ?? 'data', region, tenant);

@@ -1,8 +1,10 @@
 // Serves the flows. Their sessions are in the file or the Redis that FLOW_STORE names, and survive this process.
 import { createServer } from 'mcp-parley';
 import { createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
+import { inform } from './company.ts';
 import { migration } from './migration.ts';
 import { questionnaire } from './questionnaire.ts';
+import { runbook } from './runbook.ts';
 
 const { FLOW_STORE: place = 'flows.db', FLOW_KEY: key = 'only for trying it out', PORT: port = '8080' } = process.env;
 const store = place.startsWith('redis:')
@@ -17,6 +19,12 @@ const server = createServer({
   // Whoever comes back is known again. Here it is taken from a header; behind a login it is who has logged in.
   identify: ({ headers }) => String(headers['x-user'] ?? 'somebody'),
 });
-serveFlows(server, [migration, questionnaire], { store, keys });
+serveFlows(server, [migration, questionnaire, runbook], {
+  store,
+  keys,
+  // Brings a question to somebody who has not called: here as a message of the company's, elsewhere by mail or in a chat.
+  leaseMs: 1000, // what a process was doing when it died is taken over after a second
+  notify: inform,
+});
 const { url } = await server.listen({ port: Number(port) });
 console.log(url);

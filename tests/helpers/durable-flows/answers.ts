@@ -1,9 +1,16 @@
 // What the people say who play the flows of examples/durable-flows, by the keys of the questions. Each play has a tenant or supplier of its own,
-// who has its name; one whose name ends in `-no` refuses.
+// who has its name; one whose name ends in `-no` refuses. In a drill (`-drill`) nobody says anything to what can be decided without an answer.
 const LEVELS: Record<string, string> = {
   ...{ leavers: 'none', 'guest-devices': 'none', restores: 'basic', suppliers: 'none' },
   ...{ phones: 'basic', certificates: 'basic', phishing: 'basic', capacity: 'basic' },
 };
+
+const IMPACTS: Record<string, string> = { api: 'down', checkout: 'slow', search: 'fine' };
+const LOG = { name: 'api.log', mimeType: 'text/plain', data: Buffer.from('503 503 503\n').toString('base64') };
+
+export function isSilent(key: string, who: string): boolean {
+  return who.endsWith('-drill') && (key === 'by' || key === 'words');
+}
 
 export function answerOf(key: string, who: string): unknown {
   const parts = key.split('.');
@@ -11,6 +18,7 @@ export function answerOf(key: string, who: string): unknown {
   switch (last) {
     case 'resume':
       return true; // a called flow was left behind when its server died
+    case 'incident':
     case 'supplier':
     case 'tenant':
       return who;
@@ -18,6 +26,20 @@ export function answerOf(key: string, who: string): unknown {
       return 'eu';
     case 'to':
       return 'us';
+    case 'severity':
+      return who.endsWith('-drill') ? 'drill' : 'major';
+    case 'services':
+      return Object.keys(IMPACTS);
+    case 'by':
+      return 'chat';
+    case 'log':
+      return LOG;
+    case 'impact':
+      return IMPACTS[subject];
+    case 'token':
+      return 'a token of the standby';
+    case 'words':
+      return 'Sorry for that';
     case 'level':
       return LEVELS[subject] ?? 'managed';
     case 'plan':

@@ -4,8 +4,10 @@ import { appendFileSync } from 'node:fs';
 import { createLog, createServer } from 'mcp-parley';
 import { createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
 import type { AnyFlow, Ask, FlowStore, StepContext, StepOptions } from 'mcp-parley/flow';
+import { inform } from '../../../examples/durable-flows/company.ts';
 import { migration } from '../../../examples/durable-flows/migration.ts';
 import { questionnaire } from '../../../examples/durable-flows/questionnaire.ts';
+import { runbook } from '../../../examples/durable-flows/runbook.ts';
 import type { Death, MortalOptions } from './mortal.ts';
 
 const WRITES = ['create', 'commit', 'lease', 'release', 'spend', 'putBlob', 'forgetOutcome'] as const;
@@ -34,10 +36,11 @@ const server = createServer({
   log: createLog({ level: 'error' }),
   identify: ({ headers }) => String(headers['x-user']),
 });
-const sessions = serveFlows(server, [migration, questionnaire].map(mortalFlow), {
+const sessions = serveFlows(server, [migration, questionnaire, runbook].map(mortalFlow), {
   store: mortal(inner),
   keys: KEYS,
   leaseMs: LEASE_MS,
+  notify: inform,
   limits: { respondsPerSecond: 1000, sessionsPerPrincipal: 1000 },
 });
 await server.listen({ port });

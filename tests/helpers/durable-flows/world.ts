@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { changesIn, startCompany } from '../../../examples/durable-flows/company.ts';
+import type { Change } from '../../../examples/durable-flows/company.ts';
 
 const TABLES = ['events', 'orders', 'users'];
 
@@ -11,6 +12,8 @@ export interface World extends AsyncDisposable {
   readonly env: Record<string, string>;
   /** Gives somebody tables that can be moved. */
   settle(who: string): void;
+  /** All that the company was told. */
+  changes(): Promise<Change[]>;
   /** All that was done about somebody: what the company was told, in order and each as often as it was, and the files that are there. */
   traces(who: string): Promise<{ changes: string[]; files: string[] }>;
 }
@@ -19,7 +22,7 @@ export async function createWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-durable-'));
   const [data, reports, changes] = [join(folder, 'data'), join(folder, 'reports'), join(folder, 'changes.jsonl')];
   const company = await startCompany(changes);
-  mkdirSync(reports);
+  for (const place of [data, reports]) mkdirSync(place);
   return {
     folder,
     env: { DATA: data, REPORTS: reports, COMPANY_URL: company.url },
@@ -28,12 +31,16 @@ export async function createWorld(): Promise<World> {
       mkdirSync(home, { recursive: true });
       for (const table of TABLES) writeFileSync(join(home, `${table}.jsonl`), `{"table":"${table}"}\n`);
     },
+    changes: () => changesIn(changes),
     async traces(who) {
       const told = (await changesIn(changes)).filter(({ about }) => about === who);
       const files = [data, reports].flatMap(filesIn).map((path) => relative(folder, path));
       const isTheirs = (path: string): boolean =>
         path.split(/[/.]/).some((part) => part.replace(/-[\w-]{43}$/, '') === who);
-      return { changes: told.map(({ what, to }) => `${what} ${to}`), files: files.filter(isTheirs).toSorted() };
+      return {
+        changes: told.map(({ what, to }) => (what === 'watch' ? what : `${what} ${to}`)),
+        files: files.filter(isTheirs).toSorted(),
+      };
     },
     async [Symbol.asyncDispose]() {
       await company.close();

@@ -64,11 +64,17 @@ function toOutcome(stored: StoredSession, asked: Asked, action: string): Outcome
   if (header.rev === asked.header.rev) return undefined;
   if (isEnded(header)) return ofEnded(header, action);
   if (action === 'cancel') return undefined;
-  if (header.handed) return undefined;
   const parked = whyParked(header);
-  if (parked !== undefined) return { status: 1, words: `It is parked: ${shownText(parked)}` };
+  const isKept = parked !== undefined && keptAnswer(header);
+  if (header.handed && !isKept) return undefined;
+  const kept = isKept ? `\nThe answer is kept: \`${program()} flows retry\` tries it again.` : '';
+  if (parked !== undefined) return { status: 1, words: `It is parked: ${shownText(parked)}${kept}` };
   if (action === 'retry') return endingOf(header) ? undefined : { status: 0, words: whereNow(header) };
   return ofAnswers(stored, asked);
+}
+
+function keptAnswer({ handed }: Header): boolean {
+  return handed !== undefined && handed.answers.length > 0;
 }
 
 function ofEnded({ state, reason, notUndone }: Header, action: string): Outcome {

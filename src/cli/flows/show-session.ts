@@ -77,10 +77,16 @@ function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: T
     ['parked', whyParked(header) && shownText(whyParked(header)!)],
     ['reason', header.reason && shownText(header.reason)],
     ['undo', undoWords(stored)],
-    ['handed', header.handed && `over by ${shownText(header.handed.by)}; no server has taken it yet`],
+    ['handed', handedWords(listed, now)],
     ['result', isEnded(header) ? resultWords(header, reading) : undefined],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+}
+
+function handedWords({ header: { handed, parked }, dueAt = 0 }: Listed, now: number): string | undefined {
+  if (!handed) return undefined;
+  const isKept = parked !== undefined && dueAt > now;
+  return `over by ${shownText(handed.by)}; ${isKept ? 'kept until `retry`, as it is parked' : 'no server has taken it yet'}`;
 }
 
 /** Also where something was handed over. */

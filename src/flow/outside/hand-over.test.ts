@@ -155,6 +155,23 @@ describe('trying again', () => {
     await expect(handRetry(outside, id, by)).rejects.toThrow('nothing is wrong with it');
   });
 
+  it('takes the answer that was handed over when the session was parked', async () => {
+    const { outside, deploy, sessions, id, headerNow } = await begun(charge('charge'));
+    const renamed = deploy(charge('charge-card'));
+    await handAnswers(outside, id, one('note~1', 'kept'));
+    await renamed.sweep();
+    expect(conditionOf(await headerNow())).toBe('parked');
+    expect((await headerNow()).handed).toEqual(one('note~1', 'kept'));
+    await handRetry(outside, id, 'another');
+    await renamed.sweep();
+    expect((await headerNow()).handed).toEqual(one('note~1', 'kept'));
+    await handRetry(outside, id, 'another');
+    await sessions.sweep();
+    expect((await headerNow()).current).toMatchObject([{ promptId: 'more~1' }]);
+    expect((await headerNow()).handed).toBeUndefined();
+    expect((await sessions.getState({ ...me, sessionId: id })).data).toEqual({ note: 'kept' });
+  });
+
   it('takes effects back that could not be taken back before', async () => {
     let isBroken = true;
     const { outside, sessions, id, headerNow, deploy } = await begun(async (ask) => {

@@ -51,7 +51,9 @@ export async function handRetry(outside: Outside, sessionId: string, by: string)
     if (condition === 'waiting')
       throw impossible(header, 'tried again', 'it waits for an answer, and nothing is wrong with it');
     await refuseHeld(outside, header);
-    if (header.state === 'waiting_user') return { patch: { handed: { answers: [], by } }, dueAt: AT_ONCE };
+    // An answer that was handed over before it was parked is tried again with it.
+    if (header.state === 'waiting_user')
+      return { patch: { handed: header.handed ?? { answers: [], by } }, dueAt: AT_ONCE };
     const ending = endingOf(header);
     return { patch: ending ? { pending: { ...ending, tries: 0 } } : {}, dueAt: AT_ONCE };
   });

@@ -69,8 +69,8 @@ export class Drive {
   readonly #signal = new LazyAbort();
   /** Leaves the session alone. */
   readonly #stop = new LazyAbort();
-  /** Since when it is parked, until it has gone on. */
-  #parked: Header['parked'];
+  /** Since when it is parked, and what was handed over for it, until it has gone on. */
+  #waiting: Pick<Header, 'parked' | 'handed'>;
   /** To be written as soon as it has gone on. */
   #refresh: Partial<Header> | undefined;
   #unwritten: Entry[] = [];
@@ -83,7 +83,7 @@ export class Drive {
     const input = header === given.header ? given : { ...given, header };
     this.input = input;
     this.#refresh = patch;
-    this.#parked = given.header.parked;
+    this.#waiting = { parked: given.header.parked, handed: given.header.handed };
     this.commits = new Commits(input.setup, input.header, input.stored);
     const signals = { work: () => this.#signal.signal, cleanup: () => this.#stop.signal };
     this.#told = new ToldTurns(input);
@@ -170,7 +170,7 @@ export class Drive {
     this.#working.written(this.#unwritten);
     this.#unwritten = [];
     this.#refresh = undefined;
-    this.#parked = undefined;
+    this.#waiting = {};
     return header;
   }
 
@@ -180,8 +180,12 @@ export class Drive {
     const session = toShortId(this.input.header.id);
     setup.log.error({ tool: flow.name, session, error }, 'flow.parked');
     if (!stored && !this.commits.holds) return;
-    if (!this.#parked) setup.counts.parked(this.input.header);
-    const { patch, dueAt } = toParked(this.input, { ...this.commits.header, parked: this.#parked }, error);
+    if (!this.#waiting.parked) setup.counts.parked(this.input.header);
+    const { patch, dueAt } = toParked(
+      this.input,
+      { ...this.commits.header, parked: undefined, ...this.#waiting },
+      error,
+    );
     this.#refresh = undefined;
     if (this.commits.holds) await this.#write(patch, [], { dueAt });
     else await this.commits.write(patch, [], { dueAt });

@@ -21,15 +21,16 @@ export function unparked({ setup, flow, header }: Parking): { header: Header; pa
   return { header: { ...header, ...patch }, patch: { version: flow.version, ...patch } };
 }
 
-/** `header` is as it is in the store. */
+/** `header` is as it is in the store. An answer that was handed over is kept for the next try; a wish to try again is used up. */
 export function toParked(
   { setup }: Pick<Parking, 'setup'>,
-  { parked, state }: Header,
+  { parked, handed, state }: Header,
   { message: reason }: Error,
 ): { patch: Partial<Header>; dueAt: number } {
   const now = setup.clock.now();
   const at = parked?.at ?? now;
   const expiresAt = at + setup.limits.parkedMs;
   const dueAt = state === 'waiting_user' ? expiresAt : Math.min(now + AGAIN_MS, expiresAt);
-  return { patch: { parked: { reason, at }, expiresAt, handed: undefined }, dueAt };
+  const kept = handed && handed.answers.length > 0 ? handed : undefined;
+  return { patch: { parked: { reason, at }, expiresAt, handed: kept }, dueAt };
 }

@@ -110,3 +110,17 @@ describe('testFlow', () => {
     });
   });
 });
+
+it('answers go by the keys of loops and scopes, and three days of sleep pass at once, as docs/testing.md says', async () => {
+  const order = flow({ name: 'order', limits: { duration: '7d' } }, async (ask) => {
+    let sum = 0;
+    for (const item of ['pears', 'plums'])
+      sum += await ask.scope(item).number('count', { message: `How many ${item}?` });
+    for (let box = 1; box <= 2; box++) sum += await ask.number('extra', { message: `How many more in box ${box}?` });
+    await ask.sleep('ripen', '3d');
+    return sum;
+  });
+  const given = { 'pears.count': 1, 'plums.count': 2, extra: 3, 'extra#2': 4 };
+  expect((await testFlow(order).answer(given)).result).toBe(10);
+  await testFlow(order).crashEverywhere(given);
+});

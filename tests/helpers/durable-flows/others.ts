@@ -14,6 +14,8 @@ interface Where {
 }
 
 const PAUSE_MS = 20;
+/** There is no such session or question any more. */
+const SETTLED = new Set([-32001, -32002, -32003]);
 const log = createLog({ level: 'silent' });
 
 export function startOthers(where: Where): AsyncDisposable {
@@ -48,7 +50,7 @@ async function approve(url: string, person: string, asked: string): Promise<bool
     await client.request('interaction.respond', { sessionId, promptId, response: { value: true } });
     return true;
   } catch (thrown) {
-    return thrown instanceof ProtocolError; // it was answered, and the server died before it could say so
+    return thrown instanceof ProtocolError && SETTLED.has(thrown.code); // it was answered, and the server died before it could say so
   }
 }
 

@@ -26,7 +26,8 @@ const log = createLog({ level: 'silent' });
 /** More than a server is away for. */
 const MOST_TRIES = 1000;
 const PAUSE_MS = 10;
-const NEVER = new Promise<never>(() => {});
+/** Longer than a drill waits. Whoever is not told that a question was withdrawn learns it from the answer. */
+const TOO_LATE_MS = 2000;
 
 export async function playIn(channel: Channel, play: Play): Promise<unknown> {
   if (channel === 'flow') return playNatively(play);
@@ -60,7 +61,8 @@ function toOutcome(result: Result): unknown {
 async function playNatively({ url, tool, who }: Play): Promise<unknown> {
   const onPrompt = (prompt: object): unknown => {
     const key = keyOf((prompt as { promptId: string }).promptId);
-    return isSilent(key, who) ? NEVER : (answerOf(key, who) ?? null);
+    const answer = answerOf(key, who) ?? null;
+    return isSilent(key, who) ? delay(TOO_LATE_MS, answer) : answer;
   };
   await using client = await connectFlows(
     { url, headers: { 'x-user': who } },

@@ -352,6 +352,7 @@ describe('a server that does not list', () => {
     await using gateway = await start({ never, quick: node(ASKS) }, { startMs: START_MS, clock });
     await using first = await connectSdk('SDK v1', gateway.url);
     const listed = first.client.listTools();
+    expect(await first.call('quick__pid')).toMatch(/^\d+$/); // it has listed by then
     await until('the list to be given up', () => {
       pass();
       return Promise.race([listed.then(() => true), new Promise((resolve) => setTimeout(resolve, 50, false))]);

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { OutgoingEvent } from '../codec/sse-write.ts';
 import { FakeClock, FakeTarget, RecordingOutlet, fakeFront, request, settled } from '../dialect/fake-front.contract.ts';
 import type { FrontOptions } from '../dialect/front.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import { SessionStream, fromEventId } from './session-stream.ts';
 import { Session } from './session.ts';
 import type { SseResponse } from './sse-response.ts';
@@ -34,9 +36,12 @@ class Carrier {
 const as = (carrier: Carrier) => carrier as unknown as SseResponse;
 const note = (n: number) => ({ jsonrpc: '2.0', method: 'n', params: { n } }) as const;
 
-function open(options?: FrontOptions) {
+function open(
+  options?: FrontOptions,
+  answer: (exchange: Exchange) => Promise<JsonObject> = () => new Promise(() => {}),
+) {
   const clock = new FakeClock();
-  const front = fakeFront(new FakeTarget(() => new Promise(() => {})), { clock, ...options });
+  const front = fakeFront(new FakeTarget(answer), { clock, ...options });
   const session = new Session(front, { onExit: () => {} });
   const listen = async (lastEventId?: string) => {
     const carrier = new Carrier();
@@ -228,6 +233,27 @@ describe('the end of a session', () => {
     expect(call.ends).toMatchObject([{ id: 2, error: { code: -32001, message: 'Session not found' } }]);
     expect(call.status).toBe(404);
     expect(clock.timers).toBe(0);
+  });
+
+  it('is not busy with a call that waits for an answer of a client that is gone', async () => {
+    const { session } = open({}, (exchange) =>
+      exchange.ask({ method: 'elicitation/create', params: { message: '?' } }),
+    );
+    const call = new RecordingOutlet();
+    session.conversation.receive(
+      request(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } }),
+      new RecordingOutlet(),
+    );
+    session.conversation.receive({ jsonrpc: '2.0', method: 'notifications/initialized' }, new RecordingOutlet());
+    const post = session.openPost(2);
+    const carrier = new Carrier();
+    post.carry(as(carrier));
+    session.conversation.receive(request(2, 'tools/call', { name: 'ask' }), call);
+    await settled();
+    expect(session.isBusy).toBe(true);
+    carrier.end();
+    expect(session.conversation.inFlight).toBe(1);
+    expect(session.isBusy).toBe(false);
   });
 
   it('is busy while somebody waits for it, and only then', async () => {

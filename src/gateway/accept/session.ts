@@ -77,9 +77,13 @@ export class Session {
     });
   }
 
-  /** Somebody waits for it: then it is not idle, however long nothing is said. */
+  /**
+   * Somebody waits for it: then it is not idle, however long nothing is said. A call that waits for an answer of a client that is gone
+   * would wait for ever: it does not count.
+   */
   get isBusy(): boolean {
-    return this.conversation.inFlight > 0 || this.isListening;
+    if (this.isListening) return true;
+    return this.conversation.inFlight > 0 && (!this.conversation.isAsking || this.#isAnswering());
   }
 
   get isListening(): boolean {
@@ -162,6 +166,11 @@ export class Session {
     this.#gets.clear();
     this.#posts.clear();
     this.#poll?.();
+  }
+
+  #isAnswering(): boolean {
+    for (const stream of this.#posts.values()) if (stream.isCarried) return true;
+    return false;
   }
 
   #listening(): SessionStream | undefined {

@@ -167,6 +167,11 @@ export class Conversation {
     return this.#inFlight.size;
   }
 
+  /** The client has a question to answer. */
+  get isAsking(): boolean {
+    return !this.#asks.isEmpty;
+  }
+
   #request(request: RequestMessage, outlet: Outlet): void {
     const refusal = this.#refuse(request);
     if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);

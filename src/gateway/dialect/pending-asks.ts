@@ -35,6 +35,10 @@ const ALWAYS_ALLOWED = 'ping';
 
 export class PendingAsks {
   #pending = new Map<RequestId, Pending>();
+
+  get isEmpty(): boolean {
+    return this.#pending.size === 0;
+  }
   #nextId = createCounter(`ask-${randomId().slice(0, 8)}-`);
   #open = false;
   #closed = false;

@@ -181,11 +181,8 @@ export class Drive {
     setup.log.error({ tool: flow.name, session, error }, 'flow.parked');
     if (!stored && !this.commits.holds) return;
     if (!this.#waiting.parked) setup.counts.parked(this.input.header);
-    const { patch, dueAt } = toParked(
-      this.input,
-      { ...this.commits.header, parked: undefined, ...this.#waiting },
-      error,
-    );
+    const header = { ...this.commits.header, parked: undefined, ...this.#waiting };
+    const { patch, dueAt } = toParked(this.input, header, error);
     this.#refresh = undefined;
     if (this.commits.holds) await this.#write(patch, [], { dueAt });
     else await this.commits.write(patch, [], { dueAt });
@@ -214,11 +211,6 @@ export class Drive {
     this.run.end(toWhy(ending));
   }
 
-  /** That it ends, before anything is done about it. */
-  #toEnding(): Draft {
-    return toEnding(this, this.#ending!);
-  }
-
   /** The answer is acknowledged, and the steps go on by themselves. */
   async #toBackground(rest: Rest | undefined, running?: Promise<Rest>): Promise<Turn | undefined> {
     if (rest && this.#isUnknown(rest)) return this.#settle(await this.run.next());
@@ -232,11 +224,11 @@ export class Drive {
 
   /** Steps run, and whatever is open beside them is asked. */
   #toAtWork(rest: Rest | undefined): Draft {
-    if (this.#ending) return this.#toEnding();
+    if (this.#ending) return toEnding(this, this.#ending);
     const draft = toAtWork(this, rest);
     if (draft.patch.state !== 'error') return draft;
     this.#begin({ kind: 'fail', reason: draft.patch.reason, failure: draft.turn.failure });
-    return this.#toEnding();
+    return toEnding(this, this.#ending!);
   }
 
   async #live(header: Header, draft: Draft, running: Promise<Rest>): Promise<Turn> {
@@ -270,7 +262,7 @@ export class Drive {
     if (this.#ending) return;
     this.#begin(ending);
     try {
-      const { patch, add } = this.#toEnding();
+      const { patch, add } = toEnding(this, this.#ending!);
       await this.commits.write(patch, add);
     } catch (error) {
       this.input.setup.log.error({ error, tool: this.input.flow.name }, 'flow.broken');
@@ -368,7 +360,7 @@ export class Drive {
   }
 
   async #unwind(): Promise<Turn | undefined> {
-    const { patch, add } = this.#toEnding();
+    const { patch, add } = toEnding(this, this.#ending!);
     if (!(await this.#write(patch, add))) return this.commits.isBehind ? undefined : this.commits.current();
     return unwind(this, this.#ending!, {
       effects: effectsOf(this.run, this.#working.began),

@@ -134,7 +134,7 @@ export class Sessions {
   /** Undefined if somebody else was faster. */
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
     const taken = await toIncoming(this.setup, stored, request);
-    if (taken.again) return this.#again(stored.header, taken.again);
+    if (taken.again) return { ...this.#now(stored.header), accepted: true, verdicts: taken.again };
     const end = taken.incoming.find(isEnd);
     if (end) return this.end(stored, flow, { kind: 'cancel', reason: toWhyEnded(end) });
     const [first] = taken.incoming;
@@ -199,11 +199,11 @@ export class Sessions {
 
   async getState(request: SessionRequest): Promise<StateView> {
     const stored = await this.#load(request);
-    const theirs = viewOf(stored.header, request.principal);
+    const { header } = stored;
+    const theirs = viewOf(header, request.principal);
     if (theirs) return theirs;
-    const view = await toView(stored, this.#flows.get(stored.header.tool));
-    const outcome = outcomeOf(this.setup, stored.header);
-    return outcome ? { ...view, outcome } : view;
+    const outcome = outcomeOf(this.setup, header);
+    return { ...(await toView(stored, this.#flows.get(header.tool))), ...(outcome && { outcome }) };
   }
 
   /** Open sessions of a principal, oldest first. */
@@ -362,10 +362,6 @@ export class Sessions {
     return done && { ...done, ...turn };
   }
 
-  #again(header: Header, verdicts: NonNullable<Turn['verdicts']>): Turn {
-    return { ...this.#now(header), accepted: true, verdicts };
-  }
-
   /** Where it stands, and what will follow by itself. */
   #now(header: Header): Turn {
     const next = this.#live.get(header.id)?.next;
@@ -385,8 +381,7 @@ export class Sessions {
     if (!(await this.setup.store.load(sessionId))) return undefined;
     const { header } = await this.#loadOwn({ principal, sessionId });
     if (header.started === toStarted(tool, args)) return this.#now(header);
-    const error = 'Was used to start something else';
-    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error } });
+    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error: 'Has started something else' } });
   }
 
   async #patched(

@@ -51,7 +51,7 @@ export class PlayedCalls {
     const started = this.#started.get(toKey(principal, id));
     const call = started && this.#calls.get(started.sessionId);
     if (!call || started.what === what) return call;
-    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: id, error: 'Was used to start something else' } });
+    throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: id, error: 'Has started something else' } });
   }
 
   begin({ timeoutMs = DEFAULT_TIMEOUT_MS, start, ...call }: NewCall): PlayedCall {

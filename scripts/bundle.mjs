@@ -34,6 +34,7 @@ const CHUNKS = {
   commands: /^gateway\/upstream\/stdio$/, // one of these two is loaded with it
   urls: /^gateway\/upstream\/streamable-http$/,
   http: /^gateway\/accept\/http-endpoint$/,
+  ports: /^cli\/(?:wrapped-port|first\/wrap-again)$/, // what `wrap` has on a port
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,
   config: /^cli\/commands\/serve$/,

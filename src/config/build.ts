@@ -6,7 +6,7 @@ import { createLog } from '../shared/log.ts';
 import type { Log } from '../shared/log.ts';
 import { enabledServers } from './config.ts';
 import type { ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
-import { isPem } from './normalize.ts';
+import { isPem } from './redact.ts';
 import { buildSteps } from './steps.ts';
 import type { BuiltSteps, StepOptions } from './steps.ts';
 

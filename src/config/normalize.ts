@@ -7,6 +7,7 @@ import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './schema
 import { toName } from './server-names.ts';
 import { toParts, toStepForm } from './step-form.ts';
 import { serversOf } from './validate.ts';
+import { isPem } from './redact.ts';
 
 export const DEFAULT_PORT = 8470;
 export const DEFAULT_HOST = '127.0.0.1';
@@ -91,10 +92,6 @@ function toListen(listen: ListenInput, folder: string): ListenConfig {
   const port = listen.port ?? (stdio ? undefined : DEFAULT_PORT);
   const pem = tls && { key: toPem(tls.key, folder), cert: toPem(tls.cert, folder) };
   return defined({ port, host, stdio, tls: pem, allowedHosts, allowedOrigins });
-}
-
-export function isPem(text: string): boolean {
-  return text.includes('-----BEGIN');
 }
 
 function toPem(text = '', folder: string): string {

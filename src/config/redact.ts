@@ -1,7 +1,6 @@
 // The normal form for people to see, without what must not be seen. What came from the environment is shown as it is written in
 // the file, ${NAME}; what stands in the file as it is, and is or may be a secret, is left out.
 import type { FlowsConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
-import { isPem } from './normalize.ts';
 
 const HIDDEN = '[redacted]';
 
@@ -117,4 +116,9 @@ function deep(value: unknown, show: Show, name = ''): unknown {
 
 function map<T extends object>(record: T, change: (value: T[keyof T]) => T[keyof T]): T {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value as T[keyof T])])) as T;
+}
+
+/** A key or certificate itself, and not the name of its file. */
+export function isPem(text: string): boolean {
+  return text.includes('-----BEGIN');
 }

@@ -385,8 +385,8 @@ function keyOf(opening: Opening, introduction: ClientIntroduction): string {
 }
 
 /** A question for roots may wait on the connection for the next call, which must not be one of another kind of client. */
-function ownerOf({ principal, dialect }: ClientView, use = ''): string {
-  return `${use} ${dialect} ${principal}`;
+function ownerOf({ principal, dialect, assisted }: ClientView, use = ''): string {
+  return `${use} ${dialect}${assisted ? ' assisted' : ''} ${principal}`;
 }
 
 /** Returns what was taken. */

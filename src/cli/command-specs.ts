@@ -332,7 +332,7 @@ export const SPECS: readonly CommandSpec[] = [
         text: 'an answer, where several questions wait; may be repeated',
         multiple: true,
       },
-      reason: { type: 'string', value: 'TEXT', text: 'what the client is told of a cancel' },
+      reason: { type: 'string', value: 'TEXT', text: 'the reason that the client is given for a cancel' },
       wait: { type: 'string', value: 'S', text: 'seconds to wait for a server to do it (default 15)' },
       against: { type: 'string', value: 'FILE', text: 'the new code, for "replay"; may be repeated', multiple: true },
       json: { ...json },

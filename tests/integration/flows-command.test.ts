@@ -131,7 +131,7 @@ describe('without a server', () => {
     expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread', 'release Bread']);
   });
 
-  test('a session with secrets is gone on with only by who has the key', async () => {
+  test('a session with secrets continues only with the key', async () => {
     await using desk = new Desk(undefined, { SEAL_KEY: 'the key of the server' });
     const code = desk.home.write(
       'code.mjs',

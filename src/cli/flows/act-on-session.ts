@@ -110,7 +110,7 @@ async function sessionsHere(open: OpenStore, { header }: Listed, { code, sealKey
   const shut = stored ? await unopened(sessions.setup, stored) : [];
   if (shut.length === 0) return sessions;
   const how = sealKeys.length > 0 ? 'with these keys' : 'without a key: name the variable that has it with --seal-key';
-  throw new Error(`${header.id} cannot be gone on with here: ${shut.join(' and ')} cannot be opened ${how}.`);
+  throw new Error(`${header.id} cannot continue here: ${shut.join(' and ')} cannot be opened ${how}.`);
 }
 
 async function doHere(sessions: Sessions, id: string): Promise<void> {

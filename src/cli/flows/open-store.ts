@@ -79,7 +79,7 @@ async function openNamed({ store, prefix, fileKey: key }: NamedStore, writes: bo
   if (path === store || path === '') {
     throw new GatewayError('BAD_OPTION', {
       option: 'store',
-      reason: `"${withoutPassword(store)}" is none; write sqlite:FILE, redis://HOST or rediss://HOST`,
+      reason: `"${withoutPassword(store)}" is not a store; write sqlite:FILE, redis://HOST or rediss://HOST`,
     });
   }
   // A file that is missing would be made.

@@ -79,7 +79,7 @@ it('is followed while it is at work, until it has its result', async () => {
     await offering.sessions.sweep();
     return (await offering.sessions.list('me')).length === 0;
   });
-  clock.move(1000); // for whoever looks now and then
+  clock.move(1000); // for a client that polls
   expect(await following).toMatchObject({ questions: [], result: 'worked' });
   expect(asked).toEqual(['You began this before and answered one question. It is still at work.']);
   expect(runs).toEqual(['dead', 'next']);

@@ -23,3 +23,11 @@ it('gives what is due, soonest first, however moments are moved', () => {
     expect(index.size).toBe(plain.size);
   }
 });
+
+it('gives those that are due at one moment in the order they were set', () => {
+  const index = new DueIndex();
+  const ids = Array.from({ length: 1000 }, (_, at) => `s${at}`);
+  for (const id of ids) index.set(id, 7);
+  expect(index.before(7, 10)).toEqual(ids.slice(0, 10));
+  expect(index.before(7, 1000)).toEqual(ids);
+});

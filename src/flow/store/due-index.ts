@@ -5,6 +5,8 @@ interface Moment {
   at: number;
   /** By which it lies in the heap: never later than `at`. */
   placed: number;
+  /** Of two that lie at one moment, the lower goes first: a heap by itself keeps no order among equals. */
+  order: number;
 }
 
 const NONE: string[] = [];
@@ -12,6 +14,7 @@ const NONE: string[] = [];
 export class DueIndex {
   readonly #moments = new Map<string, Moment>();
   #heap: Moment[] = [];
+  #placed = 0;
 
   get size(): number {
     return this.#moments.size;
@@ -33,7 +36,7 @@ export class DueIndex {
       known.at = at;
       return;
     }
-    const moment = { id, at, placed: at };
+    const moment = { id, at, placed: at, order: this.#placed++ };
     this.#moments.set(id, moment);
     // Too many that are passed over.
     if (this.#heap.length > 64 && this.#heap.length > 2 * this.#moments.size) this.#rebuild();
@@ -69,7 +72,10 @@ export class DueIndex {
   }
 
   #place(moment: Moment): void {
-    moment.placed = moment.at;
+    if (moment.placed !== moment.at) {
+      moment.placed = moment.at;
+      moment.order = this.#placed++;
+    }
     this.#push(moment);
   }
 
@@ -78,7 +84,7 @@ export class DueIndex {
     let at = heap.length;
     for (; at > 0;) {
       const parent = (at - 1) >> 1;
-      if (heap[parent]!.placed <= one.placed) break;
+      if (!isBefore(one, heap[parent]!)) break;
       heap[at] = heap[parent]!;
       at = parent;
     }
@@ -93,11 +99,15 @@ export class DueIndex {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1]!.placed < heap[child]!.placed) child++;
-      if (heap[child]!.placed >= last.placed) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
+      if (!isBefore(heap[child]!, last)) break;
       heap[at] = heap[child]!;
       at = child;
     }
     heap[at] = last;
   }
+}
+
+function isBefore(a: Moment, b: Moment): boolean {
+  return a.placed < b.placed || (a.placed === b.placed && a.order < b.order);
 }

@@ -33,15 +33,21 @@ export function toServerLines(servers: ServerStatus[], print: Printer): string[]
 }
 
 export function toStatusRows(servers: ServerStatus[]): string[][] {
-  return servers.map(({ name, state, era, revision, transport, tools, info }) => [
+  return servers.map(({ name, state, era, revision, transport, info, ...counts }) => [
     name,
     state,
     era === null || revision === null ? '-' : spoken({ dialect: era, revision }),
     era ?? '-',
     transport === null ? '-' : transportName(transport),
-    tools === null ? '-' : String(tools),
+    toCount(counts),
     info === null ? '' : `${info.name} ${info.version}`,
   ]);
+}
+
+/** `3`, or `3 of 5` where rules keep some from clients. */
+function toCount({ tools, ownTools }: Pick<ServerStatus, 'tools' | 'ownTools'>): string {
+  if (tools === null) return '-';
+  return tools === (ownTools ?? tools) ? String(tools) : `${tools} of ${ownTools}`;
 }
 
 export function failing({ state }: ServerStatus): boolean {

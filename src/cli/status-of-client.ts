@@ -8,6 +8,6 @@ export function itself({ server, transport }: Client, tools: number | null = nul
   const { name, version } = info;
   return {
     ...{ name, state: 'ready', info: { name, version }, era: dialect, revision, transport },
-    ...{ tools, failure: null, toolNames: [] },
+    ...{ tools, ownTools: tools, failure: null, toolNames: [] },
   };
 }

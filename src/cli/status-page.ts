@@ -1,6 +1,7 @@
 // The page /status of a gateway: how each of its servers is. For this machine alone, since failures name commands and paths.
 import { isLoopback } from '../gateway/accept/guard.ts';
 import type { ClientView } from '../protocol/exchange.ts';
+import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Target } from '../protocol/target.ts';
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
@@ -18,8 +19,10 @@ export interface ServerStatus {
   era: string | null;
   revision: string | null;
   transport: string | null;
-  /** How many; null when it is not there to be asked. */
+  /** How many clients see; null when it is not there to be asked. */
   tools: number | null;
+  /** How many it has itself, those included that rules keep from clients. */
+  ownTools: number | null;
   failure: string | null;
   /** Their own names, as far as they are known. */
   toolNames: string[];
@@ -38,7 +41,13 @@ export interface GatewayStatus {
 interface Shown {
   readonly servers: { name: string; target: Target }[];
   readonly groups?: Record<string, readonly string[]>;
+  /** What rules leave of the tools of a server; default: all of them. */
+  shownTools?(listed: { server: string; tools: JsonObject[] }, client: ClientView): Promise<JsonObject[]>;
 }
+
+type Tools = Pick<ServerStatus, 'tools' | 'ownTools' | 'toolNames'>;
+
+const UNKNOWN_TOOLS: Tools = { tools: null, ownTools: null, toolNames: [] };
 
 const COUNT_MS = 5000;
 const MAX_PAGES = 100;
@@ -53,19 +62,18 @@ export function createStatusPage(gateway: () => Shown, started: string): HttpHan
   };
 }
 
-export async function readStatus({ servers, groups = {} }: Shown, started: string): Promise<GatewayStatus> {
-  const told = await Promise.all(servers.map(({ name, target }) => statusOf(name, target)));
+export async function readStatus(gateway: Shown, started: string): Promise<GatewayStatus> {
+  const { servers, groups = {} } = gateway;
+  const told = await Promise.all(servers.map((server) => statusOf(server, gateway)));
   return { version: version(), pid: process.pid, started, servers: told, groups };
 }
 
-async function statusOf(name: string, target: Target): Promise<ServerStatus> {
+async function statusOf({ name, target }: Shown['servers'][number], gateway: Shown): Promise<ServerStatus> {
   if (!(target instanceof UpstreamTarget)) {
     const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
-    const names = await toolNames(target);
-    return { ...inside, info: toInfo(target.info), tools: names?.length ?? null, toolNames: names ?? [] };
+    return { ...inside, info: toInfo(target.info), ...(await toolsOf({ name, target }, gateway)) };
   }
   const { state, server, transport = null, failure = null } = target.status;
-  const names = state === 'ready' ? await toolNames(target) : null;
   return {
     name,
     state,
@@ -73,9 +81,8 @@ async function statusOf(name: string, target: Target): Promise<ServerStatus> {
     era: server?.dialect ?? null,
     revision: server?.revision ?? null,
     transport,
-    tools: names?.length ?? null,
     failure: state === 'ready' ? null : failure,
-    toolNames: names ?? [],
+    ...(state === 'ready' ? await toolsOf({ name, target }, gateway) : UNKNOWN_TOOLS),
   };
 }
 
@@ -83,27 +90,31 @@ function toInfo({ name, version }: { name: string; version: string }): { name: s
   return { name, version };
 }
 
-/** Null when it does not say in time. */
-async function toolNames(target: Target): Promise<string[] | null> {
+/** Unknown when it does not say in time, or a step does not. */
+async function toolsOf({ name: server, target }: Shown['servers'][number], gateway: Shown): Promise<Tools> {
   const giveUp = new AbortController();
-  let names: string[] | null = null;
-  const listed = listPages(target, giveUp.signal).then((found) => (names = found));
-  if (!(await within(listed, COUNT_MS))) giveUp.abort();
-  return names;
+  let found = UNKNOWN_TOOLS;
+  const looked = listPages(target, giveUp.signal).then(async (tools) => {
+    found = { tools: null, ownTools: tools.length, toolNames: tools.map(({ name }) => String(name)) };
+    const shown = (await gateway.shownTools?.({ server, tools }, OBSERVER)) ?? tools;
+    found = { ...found, tools: shown.length };
+  });
+  if (!(await within(looked, COUNT_MS))) giveUp.abort();
+  return found;
 }
 
-async function listPages(target: Target, signal: AbortSignal): Promise<string[]> {
-  const names: string[] = [];
+async function listPages(target: Target, signal: AbortSignal): Promise<JsonObject[]> {
+  const found: JsonObject[] = [];
   let params: JsonObject = {};
   const seen = new Set<unknown>();
   do {
     seen.add(params['cursor']);
     const page = (await list(target, params, signal)) ?? {};
-    const tools = Array.isArray(page['tools']) ? (page['tools'] as { name?: unknown }[]) : [];
-    names.push(...tools.map(({ name }) => String(name)));
+    const tools: unknown[] = Array.isArray(page['tools']) ? page['tools'] : [];
+    found.push(...tools.filter(isObject));
     params = { cursor: page['nextCursor'] };
   } while (params['cursor'] !== undefined && !seen.has(params['cursor']) && seen.size < MAX_PAGES);
-  return names;
+  return found;
 }
 
 /** A server with a process for each client must not get one for being looked at. */

@@ -1,6 +1,7 @@
 // The gateway: any clients in front, any servers behind, your steps between. It knows the servers and opens the doors; the
 // journey of a message is told in view.ts.
 import type { CallToolResult, Implementation, Transport } from '@modelcontextprotocol/client';
+import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { toPlain } from '../protocol/raw-object.ts';
 import type { Step, StepFunction } from '../protocol/step.ts';
@@ -38,6 +39,8 @@ import type { GatewayCallOptions } from './own-call.ts';
 import type { Member } from './router/member.ts';
 import { PublicIds } from './router/public-ids.ts';
 import type { Naming, NamingRules } from './router/names.ts';
+import { shownTools } from './shown-tools.ts';
+import type { Listed } from './shown-tools.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
@@ -151,6 +154,12 @@ export class Gateway {
   /** Which servers are served together at /mcp/<group>. */
   get groups(): Record<string, readonly string[]> {
     return this.#groups;
+  }
+
+  /** What the steps let such a client see of the tools that a server has listed. */
+  shownTools(listed: Listed, client: ClientView): Promise<JsonObject[]> {
+    const steps = [...this.#steps, ...this.#rules];
+    return shownTools(listed, client, { steps, servers: this.#names.servers, log: this.#options.log });
   }
 
   /** Calls a tool by its public name, through the steps, as a client would that cannot be asked. For flows whose steps need one. */

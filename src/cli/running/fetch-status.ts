@@ -34,11 +34,12 @@ const STATES: readonly string[] = ['idle', 'starting', 'ready', 'failing'] satis
 async function readReady(response: Response): Promise<GatewayStatus | undefined> {
   const { servers } = (parse(await response.text()) ?? {}) as { servers?: Record<string, ServerStatus['state']> };
   if (![200, 503].includes(response.status) || typeof servers !== 'object') return undefined;
-  const unknown = { info: null, era: null, revision: null, transport: null, tools: null, failure: null, toolNames: [] };
+  const unknown = { info: null, era: null, revision: null, transport: null, failure: null };
+  const tools = { tools: null, ownTools: null, toolNames: [] };
   const told = Object.entries(servers).filter(([, state]) => STATES.includes(state));
   return {
     ...{ version: null, pid: null, started: null, groups: {} },
-    servers: told.map(([name, state]) => ({ ...unknown, name, state })),
+    servers: told.map(([name, state]) => ({ ...unknown, ...tools, name, state })),
   };
 }
 

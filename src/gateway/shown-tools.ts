@@ -1,0 +1,38 @@
+// What the steps of a gateway leave of the tools that a server lists, for those who count them. The list is given: nothing is asked of
+// the server.
+import { QuietExchange } from '../protocol/quiet-exchange.ts';
+import { toPlain } from '../protocol/raw-object.ts';
+import type { ClientView } from '../protocol/exchange.ts';
+import type { JsonObject } from '../protocol/message.ts';
+import type { Step } from '../protocol/step.ts';
+import type { Log } from '../shared/log.ts';
+import { createChain } from './middleware/chain.ts';
+import { posesAsAnother } from './router/names.ts';
+
+export interface Listed {
+  /** Whose tools they are, by its configured name. */
+  server: string;
+  tools: JsonObject[];
+}
+
+interface Rules {
+  steps: readonly Step[];
+  /** All servers of the gateway. */
+  servers: readonly string[];
+  log: Log;
+}
+
+export async function shownTools(
+  { server, tools }: Listed,
+  client: ClientView,
+  { steps, servers, log }: Rules,
+): Promise<JsonObject[]> {
+  const chain = createChain(steps, () => ({ tools }), {
+    ownerOf: () => server,
+    originOf: (_area, name) => ({ server, name, isPosing: posesAsAnother({ server, name }, servers) }),
+    log,
+    scope: `shown ${server}`, // one for all looks: what steps remember of it does not grow
+  });
+  const { tools: shown } = toPlain(await chain(new QuietExchange('tools/list', {}, client)));
+  return Array.isArray(shown) ? (shown as JsonObject[]) : [];
+}

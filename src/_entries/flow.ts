@@ -11,6 +11,7 @@ export type { Answered, Ask, Key, PersonAsk, SchemaOutput, ValueOf } from '../fl
 export type * from '../flow/authoring/options.ts';
 export type * from '../flow/authoring/others.ts';
 export type { Span } from '../flow/authoring/span.ts';
+export type { KeptAsJson } from '../flow/authoring/not-json.ts';
 export type { RetryPolicy, Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
 export type { ToolAnswer, ToolCaller, ToolCallerOption, ToolCallerOptions } from '../flow/authoring/tool-caller.ts';
 export type { FileAnswer, FileRef } from '../flow/question/check-file.ts';

@@ -191,6 +191,7 @@ describe('the public surface', () => {
         "FormFields",
         "FoundQuestion",
         "InputOf",
+        "KeptAsJson",
         "Key",
         "Kind",
         "Message",

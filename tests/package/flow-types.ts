@@ -12,6 +12,7 @@ import type {
   InteractionPromptRequest,
   InteractionRespondRequest,
   InteractionStartRequest,
+  KeptAsJson,
   Secret,
 } from 'mcp-parley/flow';
 
@@ -82,6 +83,46 @@ export async function doubtsAreTyped(ask: Ask, required: boolean): Promise<void>
   const secret = await ask.text('d', { secret: true, required: false });
   // @ts-expect-error it may not be there
   is<Secret>(secret);
+}
+
+interface Tree {
+  readonly name: string;
+  readonly children: readonly Tree[];
+}
+
+/** The journal keeps JSON: a Date would come back as a string, a Map as `{}`. */
+export async function stepsReturnJson(ask: Ask, anything: unknown): Promise<void> {
+  // @ts-expect-error
+  await ask.step('a', () => new Date());
+  // @ts-expect-error
+  await ask.step('b', async () => new Map([['a', 1]]));
+  // @ts-expect-error
+  await ask.step('c', async () => ({ rows: [{ at: new Date() }] }));
+  // @ts-expect-error
+  await ask.step('d', async () => (anything ? 'late' : new Set(['a'])));
+  // @ts-expect-error
+  await ask.step('e', () => ({ run: () => 1 }));
+  // @ts-expect-error
+  await ask.step('f', () => 1n, { effect: 'once' });
+  // @ts-expect-error
+  await ask.step('g', () => new Uint8Array(1));
+  is<Tree>(await ask.step('h', (): Tree => ({ name: 'root', children: [] })));
+  is<unknown>(await ask.step('i', () => anything));
+  is<void>(await ask.step('j', () => {}));
+  is<{ id: string; note?: string } | null>(
+    await ask.step('k', async (): Promise<{ id: string; note?: string } | null> => null, {
+      effect: 'once',
+      check: async (step) => ({ id: step.idempotencyKey }),
+      undo: (order) => order?.id,
+    }),
+  );
+  is<readonly [number, 'x']>(await ask.step('l', () => [1, 'x'] as const));
+  is<{ name: string; message: string }>(await ask.step('n', () => ({ name: 'a', message: 'looks like an Error' })));
+  is<string>((await ask.step('m', (step) => step.call<{ id: string }>('book'))).structuredContent.id);
+}
+
+export function genericStep<T>(ask: Ask, work: (() => Promise<T>) & KeptAsJson<T>): Promise<T> {
+  return ask.step('a', work);
 }
 
 export async function answersAreTyped(ask: Ask): Promise<void> {

@@ -6,6 +6,7 @@ import type { FileRef } from '../question/check-file.ts';
 import type { AskFailure } from './ask-failure.ts';
 import type { FieldsOf, FormFields } from './fields.ts';
 import type { AwaitedEvent, EventOptions, PersonOptions } from './others.ts';
+import type { KeptAsJson } from './not-json.ts';
 import type {
   AnySchema,
   AskOptions,
@@ -109,7 +110,7 @@ export interface Ask {
   /** Whatever reaches out of the body. Its result is written down, and is never asked for again. */
   step<K extends string, T>(
     key: Key<K>,
-    work: (step: StepContext) => T | Promise<T>,
+    work: ((step: StepContext) => T | Promise<T>) & KeptAsJson<T>,
     options?: StepOptions<T>,
   ): Promise<T>;
   sleep<K extends string>(key: Key<K>, span: Span): Promise<void>;

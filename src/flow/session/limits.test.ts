@@ -134,7 +134,7 @@ describe('limits', () => {
   it('results of steps that are JSON, and not too much of it', async () => {
     const big = await begun((ask) => ask.step('s', () => 'x'.repeat(1000)), { stepBytes: 100 });
     expect(big.turn.failure?.name).toBe('FLOW_TOO_LARGE');
-    const odd = await begun((ask) => ask.step('s', () => 1n));
+    const odd = await begun((ask) => ask.step('s', (): unknown => 1n));
     expect(odd.turn.failure?.name).toBe('FLOW_MISUSED');
   });
 });

@@ -164,10 +164,10 @@ describe('a mistake of the author', () => {
     ['min above max', (ask) => ask.number('n', { min: 3, max: 1 }), /min 3, which is more than max 1/],
     ['days the wrong way round', (ask) => ask.date('d', { min: '2026-02-01', max: '2026-01-01' }), /more than max/],
     ['min above max in a form', async (ask) => ask.form('f', { n: f.text({ min: 3, max: 1 }) }), /more than max 1/],
-    ['a Date', (ask) => ask.step('s', () => ({ at: [new Date()] })), /a Date at at.0 as the result of step s/],
-    ['a Map', (ask) => ask.step('s', () => new Map()), /a Map as the result of step s/],
+    ['a Date', (ask) => ask.step('s', (): unknown => ({ at: [new Date()] })), /a Date at at.0 as the result of step s/],
+    ['a Map', (ask) => ask.step('s', (): unknown => new Map()), /a Map as the result of step s/],
     ['NaN', (ask) => ask.step('s', () => ({ n: Number.NaN })), /NaN at n as the result/],
-    ['bytes', (ask) => ask.step('s', () => Buffer.from('x')), /a Buffer as the result/],
+    ['bytes', (ask) => ask.step('s', (): unknown => Buffer.from('x')), /a Buffer as the result/],
     [
       'a retry of what must happen once',
       (ask) => ask.step('s', () => 1, { effect: 'once', retry: { attempts: 2 } }),

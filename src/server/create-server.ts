@@ -37,6 +37,7 @@ export class ParleyServer extends Server {
   }
 
   async #listen(options: HttpListenOptions): Promise<HttpListening> {
+    this.reachExtensions();
     const doors = this.#doors;
     const asking = this.#asking;
     if (!asking) return doors.listen(options);
@@ -54,6 +55,7 @@ export class ParleyServer extends Server {
 
   /** A request handler for an HTTP server of your own: `http.createServer(endpoint.handle).on('upgrade', endpoint.upgrade)`. */
   endpoint(options: EndpointOptions = {}): HttpEndpoint {
+    this.reachExtensions();
     const doors = this.#doors;
     this.#asking?.door.embedded();
     if (!this.#asking) return doors.endpoint(options);

@@ -19,6 +19,8 @@ export interface Extension {
   capabilities?(client: ClientView): ServerCapabilities;
   /** A client is there and can be told things, until the returned function is called. */
   attend?(watcher: Watcher): () => void;
+  /** The server is about to be reached by HTTP, where `identify` tells callers apart. Called for every port and endpoint. */
+  reached?(): void;
   /** What it counts, for /metrics. */
   metrics?(): Family[];
   /** Paths that are served to whoever knows the URL. */

@@ -124,6 +124,10 @@ export class Server implements Target {
     return this.#extensions.some(({ asks }) => asks === true);
   }
 
+  protected reachExtensions(): void {
+    for (const extension of this.#extensions) extension.reached?.();
+  }
+
   protected async closeExtensions(): Promise<void> {
     await Promise.all(this.#extensions.map(async (extension) => extension.close?.()));
   }

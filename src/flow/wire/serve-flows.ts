@@ -94,6 +94,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const open = new OpenSessions(sessions.setup, sessions.flows.keys());
   server.extend({
     asks: true,
+    reached: once(() => warnWithoutIdentify(server, desk)),
     pages: { [EVENT_PATH]: eventPage(sessions) },
     metrics: () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), open.family()],
     methods: { ...native, capabilities: () => declaration },
@@ -175,6 +176,24 @@ function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }:
     sessionPersistence: keeps && sessions.setup.store.durable,
   };
   return { interactive: true, version: FLOW_VERSION, features };
+}
+
+/** A store that survives is of no use to callers whose sessions end with their connection. */
+function warnWithoutIdentify({ options }: Server, { keeps, sessions }: Desk): void {
+  const { store, log } = sessions.setup;
+  if (options.identify || !keeps || !store.durable) return;
+  const reason =
+    'the store is durable, but callers are not identified: nobody can come back to a session after a restart';
+  const advice = 'Give createServer the option identify, which says from a request who calls.';
+  log.warn({ reason, advice }, 'flow.no-identify');
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
 }
 
 /** Whoever is known by his connection alone can never come back for his sessions; of others they stay until they expire. */

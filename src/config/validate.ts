@@ -18,7 +18,8 @@ import { didYouMean } from './suggest.ts';
 export function validate(value: Record<string, unknown>, context: Conforming): ConfigInput {
   const config = conform(value, CONFIG, [], context) as ConfigInput;
   const servers = serversOf(config);
-  if (BLOCKS.every((block) => config[block] === undefined)) {
+  // A file may be for `parley flows` alone.
+  if (config.flows === undefined && BLOCKS.every((block) => config[block] === undefined)) {
     context.problems.error([], 'there are no servers', 'Add "mcpServers": { "name": { "command": … } }.');
   }
   checkEmpty(value, context.problems);

@@ -245,18 +245,18 @@ export class Gateway {
       isEager: (entry as ServerSettings).start === 'eager',
     }));
     const parked = fronts.reduce((sum, front) => sum + front.parked.size, this.#asking.waiting);
-    return { servers, parked, families: this.#families };
+    return { servers, parked, families: () => this.#families() };
   }
 
   /** Each with the name of its server. */
-  get #families(): Family[] {
-    const all = this.#members.flatMap(({ name: server, target }) =>
-      (target.metrics?.() ?? []).map((family) => ({
+  async #families(): Promise<Family[]> {
+    const all = this.#members.map(async ({ name: server, target }) =>
+      ((await target.metrics?.()) ?? []).map((family) => ({
         ...family,
         samples: family.samples.map((sample) => ({ ...sample, labels: { server, ...sample.labels } })),
       })),
     );
-    return addedUp(all);
+    return addedUp((await Promise.all(all)).flat());
   }
 
   get #info(): Implementation {

@@ -47,7 +47,7 @@ export interface Target {
   /** It lets requests with a tool of the gateway's own (own-tool.ts) pass its steps, and answers them. */
   readonly takesOwnTools?: boolean | undefined;
   /** What it counts of its own, for /metrics. Labels come from its code, never from clients. */
-  metrics?(): Family[];
+  metrics?(): Promise<Family[]>;
   /** What it serves beside MCP to whoever knows the URL. Absent: nothing. */
   readonly open?: OpenPages | undefined;
   /** How the tool expects arguments to be mirrored into HTTP headers; undefined when there is no such tool. */

@@ -9,7 +9,7 @@ import { Asking } from '../gateway/asking.ts';
 import { createFront } from '../gateway/dialect/front.ts';
 import type { Front } from '../gateway/dialect/front.ts';
 import { TEXT_TYPE, writeFamilies } from '../gateway/observe/exposition.ts';
-import { answerPage } from '../gateway/observe/health.ts';
+import { metricsPage } from '../gateway/observe/health.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/seal.ts';
@@ -74,8 +74,7 @@ export class ParleyServer extends Server {
   /** Counters of extensions, on ports that are open to this machine alone. */
   #metricPages(): EndpointOptions['pages'] {
     return {
-      '/metrics': (request, response) =>
-        answerPage(request, response, { status: 200, type: TEXT_TYPE, body: writeFamilies(this.metrics()) }),
+      '/metrics': metricsPage(async () => ({ type: TEXT_TYPE, body: writeFamilies(await this.metrics()) })),
     };
   }
 

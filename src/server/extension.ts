@@ -22,7 +22,7 @@ export interface Extension {
   /** The server is about to be reached by HTTP, where `identify` tells callers apart. Called for every port and endpoint. */
   reached?(): void;
   /** What it counts, for /metrics. */
-  metrics?(): Family[];
+  metrics?(): Promise<Family[]>;
   /** Paths that are served to whoever knows the URL. */
   pages?: Readonly<Record<string, HttpHandler>>;
   /** The server is closed. */

@@ -104,8 +104,9 @@ export class Server implements Target {
   }
 
   /** What its extensions count. */
-  metrics(): Family[] {
-    return addedUp(this.#extensions.flatMap((extension) => extension.metrics?.() ?? []));
+  async metrics(): Promise<Family[]> {
+    const counted = await Promise.all(this.#extensions.map(async (extension) => extension.metrics?.() ?? []));
+    return addedUp(counted.flat());
   }
 
   /** What its extensions serve beside MCP. */

@@ -12,6 +12,7 @@ import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn.ts';
 import { memoryStore } from '../store/memory.ts';
+import type { FlowStore } from '../store/store.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { serveFlows } from '../wire/serve-flows.ts';
 import { OpenSessions } from './open-sessions.ts';
@@ -109,15 +110,27 @@ describe('what is counted by flow', () => {
     await start();
     await start();
     const open = new OpenSessions({ store, clock, log }, ['x']);
-    const samples = () => parseMetrics(writeFamilies([open.family()]))['parley_flow_sessions'];
-    expect(samples()).toBeUndefined();
-    await until('the first look', samples);
+    const samples = async () => parseMetrics(writeFamilies([await open.family()]))['parley_flow_sessions'];
     const states = { 'flow=x,state=working': 0, 'flow=x,state=parked': 0, 'flow=x,state=ending': 0 };
-    expect(samples()).toEqual({ 'flow=x,state=waiting': 2, ...states });
+    expect(await samples()).toEqual({ 'flow=x,state=waiting': 2, ...states });
     await start();
-    expect(samples()!['flow=x,state=waiting']).toBe(2);
+    expect((await samples())!['flow=x,state=waiting']).toBe(2);
     clock.move(15_000);
-    await until('the next look', () => samples()!['flow=x,state=waiting'] === 3);
+    await until('the next look', async () => (await samples())!['flow=x,state=waiting'] === 3);
+  });
+
+  it('is told without what is open in a store that does not answer', async () => {
+    const { store, clock } = started(async (ask) => ask.text('a'));
+    const silent = Object.assign(Object.create(store) as FlowStore, {
+      async *browse() {
+        await new Promise(() => {});
+        yield [];
+      },
+    });
+    const open = new OpenSessions({ store: silent, clock, log }, ['x']);
+    const family = open.family();
+    clock.move(2000);
+    expect((await family).samples).toEqual([]);
   });
 });
 
@@ -140,10 +153,9 @@ describe('counters of flows are seen', () => {
     const client = await connect({ url }, { log });
     closing.push(() => client.close());
     await client.callTool('a__trip', {});
-    expect((await metricsAt(url)).metrics['parley_flow_started_total']).toEqual({
-      'flow=trip,server=a': 1,
-      'flow=trip,server=b': 0,
-    });
+    const { metrics } = await metricsAt(url);
+    expect(metrics['parley_flow_started_total']).toEqual({ 'flow=trip,server=a': 1, 'flow=trip,server=b': 0 });
+    expect(metrics['parley_flow_sessions']).toMatchObject({ 'flow=trip,server=a,state=waiting': 0 });
   });
 
   it('at /metrics of a server that listens for this machine alone', async () => {

@@ -14,6 +14,7 @@ interface Around {
 }
 
 const EVERY_MS = 15_000;
+const PATIENCE_MS = 2000;
 const OTHER = 'other';
 
 export class OpenSessions {
@@ -21,15 +22,17 @@ export class OpenSessions {
   readonly #flows: readonly string[];
   #found: Map<string, number> | undefined;
   #lookedAt = -Infinity;
+  #looking = Promise.resolve();
 
   constructor(around: Around, flows: Iterable<string>) {
     this.#around = around;
     this.#flows = [...flows];
   }
 
-  /** Nothing before it was first looked. */
-  family(): Family {
-    this.#lookAgain();
+  /** As it was found last. Only the first look is waited for, and not for long: other counters must not fail with the store. */
+  async family(): Promise<Family> {
+    const looking = this.#lookAgain();
+    if (!this.#found) await this.#forAWhile(looking);
     const samples = [...(this.#found ?? [])].map(([key, value]) => {
       const [flow, state] = JSON.parse(key) as [string, string];
       return { labels: { flow, state }, value };
@@ -37,11 +40,19 @@ export class OpenSessions {
     return { name: 'parley_flow_sessions', help: 'Open sessions in the store, by state.', type: 'gauge', samples };
   }
 
-  #lookAgain(): void {
+  async #forAWhile(looking: Promise<void>): Promise<void> {
+    let stop = (): void => {};
+    const late = new Promise<void>((resolve) => (stop = this.#around.clock.after(PATIENCE_MS, resolve)));
+    await Promise.race([looking, late]);
+    stop();
+  }
+
+  #lookAgain(): Promise<void> {
     const { clock, log } = this.#around;
-    if (clock.now() - this.#lookedAt < EVERY_MS) return;
+    if (clock.now() - this.#lookedAt < EVERY_MS) return this.#looking;
     this.#lookedAt = clock.now();
-    this.#look().catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+    this.#looking = this.#look().catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+    return this.#looking;
   }
 
   async #look(): Promise<void> {

@@ -96,7 +96,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     asks: true,
     reached: once(() => warnWithoutIdentify(server, desk)),
     pages: { [EVENT_PATH]: eventPage(sessions) },
-    metrics: () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), open.family()],
+    metrics: async () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), await open.family()],
     methods: { ...native, capabilities: () => declaration },
     capabilities: () => withCalls(declaration, desk.keeps ? { startIds: true } : {}) as ServerCapabilities,
     attend(watcher) {

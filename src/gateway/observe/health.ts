@@ -49,7 +49,17 @@ function answerJson(request: HttpRequest, response: HttpResponse, look: () => { 
   answerPage(request, response, { status, type: 'application/json', body: `${JSON.stringify(body)}\n` });
 }
 
-export function answerPage(
+/** The text is made when somebody asks for it. */
+export function metricsPage(text: () => Promise<{ type: string; body: string }>): Page {
+  return (request, response) => {
+    text().then(
+      (made) => answerPage(request, response, { status: 200, ...made }),
+      () => answerPage(request, response, { status: 500, type: 'text/plain', body: 'Metrics could not be read\n' }),
+    );
+  };
+}
+
+function answerPage(
   { method }: HttpRequest,
   response: HttpResponse,
   { status, type, body }: { status: number; type: string; body: string },

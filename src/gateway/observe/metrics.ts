@@ -9,8 +9,7 @@ import type { Answer, Handle } from './observed-target.ts';
 import { vitalFamilies } from './vitals.ts';
 import type { Vitals } from './vitals.ts';
 
-/** `families` are those that servers have of their own. */
-type Known = Omit<Vitals, 'inFlight'> & { readonly families?: readonly Family[] | undefined };
+type Known = Omit<Vitals, 'inFlight'>;
 
 export class Metrics {
   readonly #vitals: () => Known;
@@ -34,11 +33,10 @@ export class Metrics {
     );
   }
 
-  /** In the text format of Prometheus. */
-  text(): { type: string; body: string } {
-    const observed = this.#vitals();
-    const vitals = vitalFamilies({ ...observed, inFlight: this.#inFlight });
-    const all = [...this.#counts.families(), ...vitals, ...(observed.families ?? [])];
+  /** In the text format of Prometheus, after it what servers count of their own. */
+  text(ofServers: readonly Family[] = []): { type: string; body: string } {
+    const vitals = vitalFamilies({ ...this.#vitals(), inFlight: this.#inFlight });
+    const all = [...this.#counts.families(), ...vitals, ...ofServers];
     return { type: TEXT_TYPE, body: writeFamilies(all) };
   }
 

@@ -5,7 +5,7 @@ import { QuietExchange } from '../../protocol/quiet-exchange.ts';
 import type { Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
-import { answerPage, createReadyPage, healthPage } from './health.ts';
+import { metricsPage, createReadyPage, healthPage } from './health.ts';
 import type { Page, ServerHealth } from './health.ts';
 import { Metrics } from './metrics.ts';
 import { ObservedTarget } from './observed-target.ts';
@@ -26,7 +26,7 @@ export interface Observed {
   /** Calls that wait for an answer of their user. */
   readonly parked: number;
   /** What servers in this process count themselves. */
-  readonly families?: readonly Family[] | undefined;
+  readonly families?: (() => Promise<readonly Family[]>) | undefined;
 }
 
 export class Observer {
@@ -78,7 +78,7 @@ export class Observer {
     const metrics = this.#startMetrics();
     return {
       ...pages,
-      '/metrics': (request, response) => answerPage(request, response, { status: 200, ...metrics.text() }),
+      '/metrics': metricsPage(async () => metrics.text(await this.#observed().families?.())),
     };
   }
 

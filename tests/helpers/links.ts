@@ -1,8 +1,17 @@
 // Links of a Markdown page to other files of the project.
 import { read } from './files.ts';
 
-/** As they are written; those in code blocks are none. */
+/** Inline links and images, definitions of references, and HTML. */
+const FORMS = [/\]\(\s*<?([^)\s>]+)/g, /^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)/gm, /\b(?:src|srcset|href)="([^"\s]+)/g];
+
+/** As they are written; those in code are none. */
 export function linksOf(page: string): string[] {
-  const prose = read(page).replaceAll(/^```[\s\S]*?^```$/gm, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!).filter((link) => !/^[a-z]+:/.test(link));
+  return linksIn(read(page));
+}
+
+export function linksIn(markdown: string): string[] {
+  const prose = markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return FORMS.flatMap((form) => [...prose.matchAll(form)].map((match) => match[1]!)).filter(
+    (link) => !/^[a-z]+:/.test(link),
+  );
 }

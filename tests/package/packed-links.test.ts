@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { posix } from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
-import { linksOf } from '../helpers/links.ts';
+import { linksIn, linksOf } from '../helpers/links.ts';
 
 function packedFiles(): string[] {
   const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -29,6 +29,12 @@ it('every relative link of a packed page leads to a packed file or folder', () =
       .map((target) => `${page} links to ${target}`),
   );
   expect(dead).toEqual([]);
+});
+
+it('a link is found in every form that Markdown has', () => {
+  const page =
+    '[a](a.md "A") ![b](b.png) [c](<c.md#d>) [d][e] <img src="f.png"> `[no](no.md)` [web](https://a.b/c.md)\n\n[e]: e.md\n';
+  expect(linksIn(page).toSorted()).toEqual(['a.md', 'b.png', 'c.md#d', 'e.md', 'f.png']);
 });
 
 function foldersOf(path: string): string[] {

@@ -2,23 +2,30 @@
 // out. For `--log-calls`, which needs no change to a file.
 import type { ResultObject } from '../protocol/raw-object.ts';
 import { fieldOf } from '../protocol/raw-object.ts';
-import type { Step } from '../protocol/step.ts';
+import type { OriginOf, Step, StepExchange } from '../protocol/step.ts';
 import { resultIn } from '../gateway/middleware/outcome.ts';
 import { dictionary } from '../shared/dictionary.ts';
 import type { Log } from '../shared/log.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import { createCliLog } from './cli-log.ts';
 
-const CALLS: Record<string, string> = dictionary({
-  'tools/call': 'tool',
-  'prompts/get': 'prompt',
-  'resources/read': 'resource',
+/** What of a server each of them calls. */
+const CALLS: Record<string, { kind: string; area: Parameters<OriginOf>[0] }> = dictionary({
+  'tools/call': { kind: 'tool', area: 'tools' },
+  'prompts/get': { kind: 'prompt', area: 'prompts' },
+  'resources/read': { kind: 'resource', area: 'resources' },
 });
 
 interface Called {
   readonly method: string;
   readonly params: { name?: unknown; uri?: unknown };
   readonly server?: string | undefined;
+}
+
+interface Around<T> {
+  resultOf: (value: T) => ResultObject | undefined;
+  /** Where the exchange does not name it: it has not been handed to a server. */
+  serverOf: () => string | undefined;
 }
 
 /** Lines for a person on a terminal, JSON elsewhere. */
@@ -33,25 +40,24 @@ export class CallLines {
   get step(): Step {
     return {
       name: 'log-calls',
-      handle: async (exchange, next) => this.around(exchange, next, (outcome) => resultIn(outcome)),
+      methods: Object.keys(CALLS),
+      handle: async (exchange, next, _lookUp, originOf) => {
+        const serverOf = () => ownerOf(exchange, originOf);
+        const tell = this.#lineOf(exchange, serverOf);
+        // It may take days until it ends. The gateway asks for roots and models by itself, which takes no person.
+        exchange.intercept({
+          asked({ method }) {
+            if (method === 'elicitation/create') tell('waits for an answer');
+          },
+        });
+        return this.around(exchange, next, { resultOf: (outcome) => resultIn(outcome), serverOf });
+      },
     };
   }
 
-  /** `server` where the exchange does not name it. */
-  async around<T>(
-    exchange: Called,
-    work: () => T | Promise<T>,
-    resultOf: (value: T) => ResultObject | undefined,
-    server?: string,
-  ): Promise<T> {
-    const kind = CALLS[exchange.method];
-    if (kind === undefined) return work();
-    const start = performance.now();
-    const tell = (outcome: string): void => {
-      const { name, uri } = exchange.params;
-      const ms = Math.round(performance.now() - start);
-      this.#log.info({ server: exchange.server ?? server, [kind]: name ?? uri, ms, outcome }, 'call');
-    };
+  async around<T>(exchange: Called, work: () => T | Promise<T>, { resultOf, serverOf }: Around<T>): Promise<T> {
+    if (CALLS[exchange.method] === undefined) return work();
+    const tell = this.#lineOf(exchange, serverOf);
     try {
       const value = await work();
       const result = resultOf(value);
@@ -62,6 +68,22 @@ export class CallLines {
       throw thrown;
     }
   }
+
+  #lineOf(exchange: Called, serverOf: Around<never>['serverOf']): (outcome: string) => void {
+    const { kind } = CALLS[exchange.method]!;
+    const start = performance.now();
+    return (outcome) => {
+      const { name, uri } = exchange.params;
+      const ms = Math.round(performance.now() - start);
+      this.#log.info({ server: exchange.server ?? serverOf(), [kind]: name ?? uri, ms, outcome }, 'call');
+    };
+  }
+}
+
+function ownerOf(exchange: StepExchange, originOf: OriginOf | undefined): string | undefined {
+  const { area } = CALLS[exchange.method]!;
+  const named = area === 'resources' ? exchange.params.uri : exchange.params.name;
+  return (typeof named === 'string' ? originOf?.(area, named)?.server : undefined) ?? exchange.owner;
 }
 
 function outcomeOf(thrown: unknown): string {

@@ -105,6 +105,8 @@ export interface Hooks {
   log?(entry: LogEntry, next: (entry: LogEntry) => void): void;
   notify?(notification: Notification, next: (notification: Notification) => void): void;
   ask?(ask: Ask, next: (ask: Ask) => Promise<JsonObject>): Promise<JsonObject>;
+  /** A question is about to pass; it cannot be changed. Questions of flows that pass as results are not told. */
+  asked?(ask: Ask): void;
 }
 
 /** A notification that belongs to an exchange. */

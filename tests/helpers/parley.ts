@@ -130,6 +130,15 @@ export class Parley implements AsyncDisposable {
     return (await this.says(/http:\/\/\S+?\/mcp/))[0];
   }
 
+  /** Lines of its log, as it writes them off a terminal; the last one may not have come completely. */
+  logged(event: string): Record<string, unknown>[] {
+    const lines = this.stderr
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'));
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['event'] === event);
+  }
+
   /** Its exit status, or the signal that ended it. */
   async ended(): Promise<number | string> {
     const { child } = this;

@@ -8,16 +8,10 @@ import manifest from '../../package.json' with { type: 'json' };
 import { send } from '../helpers/http-wire.ts';
 import { stdioWire } from '../helpers/line-wire.ts';
 import { EXTERNAL, PARLEY_DEMO, WEATHER, homesOfTests } from '../helpers/parley.ts';
-import type { Home, Parley } from '../helpers/parley.ts';
+import type { Home } from '../helpers/parley.ts';
 import { until } from '../helpers/until.ts';
 
 const { newHome, start } = homesOfTests();
-
-/** Lines of the log, off a terminal. */
-function logged(parley: Parley, event: string): Record<string, unknown>[] {
-  const lines = parley.stderr.split('\n').filter((line) => line.startsWith('{'));
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['event'] === event);
-}
 
 /** Made by openssl, for another name than this machine has. */
 function certificate(home: Home): { key: string; cert: string } {
@@ -42,7 +36,7 @@ describe('a gateway is found', () => {
     expect(shown).toMatch(/SERVER +STATE +SPEAKS/);
     expect((await home.run(['ls', 'tools'])).stdout).toMatch(/TOOL +SERVER +DESCRIPTION\n.*get_weather +weather /);
     // A command that was not found is in the log, once.
-    expect(logged(gateway, 'upstream.failed')).toMatchObject([
+    expect(gateway.logged('upstream.failed')).toMatchObject([
       { server: 'dead', reason: expect.stringContaining('command not found: no-such-command') },
     ]);
   });
@@ -113,7 +107,7 @@ describe('a gateway is found', () => {
     expect((await send(new URL('/healthz', url).href, { method: 'GET' })).status).toBe(200);
     expect((await home.run(['call', 'get_weather', '--arg', 'location=Oslo'])).stdout).toContain('Oslo');
     expect((await home.run(['status'])).stdout).toMatch(/external-server +ready/);
-    const call = await until('the line of the call', () => logged(gateway, 'call')[0]);
+    const call = await until('the line of the call', () => gateway.logged('call')[0]);
     expect(call).toMatchObject({
       server: 'external-server',
       tool: 'get_weather',
@@ -314,7 +308,7 @@ describe('the log of serve, off a terminal', () => {
     await gateway.says('what ran before runs on');
     const lines = gateway.stderr.trimEnd().split('\n');
     expect(lines.filter((line) => !line.startsWith('{"time":'))).toEqual([]);
-    expect(logged(gateway, 'notice')[0]).toMatchObject({ message: expect.stringContaining('not on PATH') });
+    expect(gateway.logged('notice')[0]).toMatchObject({ message: expect.stringContaining('not on PATH') });
   });
 });
 
@@ -327,7 +321,7 @@ describe('serve --log-calls', () => {
     await home.run(['call', 'get_weather', '--arg', 'location=Oslo']);
     await home.run(['call', 'nonsense']);
     const lines = await until('two lines', () => {
-      const found = logged(gateway, 'call');
+      const found = gateway.logged('call');
       return found.length >= 2 && found;
     });
     expect(lines).toMatchObject([

@@ -122,7 +122,7 @@ async function logged(target: Target, name: string): Promise<Target> {
   const lines = new CallLines();
   return new ObservedTarget(target, (exchange, handle) => {
     const work = async () => handle(exchange);
-    return lines.around(exchange, work, (result) => result, name);
+    return lines.around(exchange, work, { resultOf: (result) => result, serverOf: () => name });
   });
 }
 

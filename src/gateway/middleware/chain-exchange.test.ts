@@ -56,6 +56,20 @@ describe('hooks', () => {
     expect(exchange.sent).toEqual([{ level: 'info', data: 'passes' }]);
   });
 
+  it('may only see questions, which then suspend as they would without it', async () => {
+    const exchange = Object.assign(new FakeExchange('tools/call'), { maySuspend: true });
+    const seen: string[] = [];
+    const seeing: StepFunction = (inner, next) => {
+      inner.intercept({ asked: ({ method }) => void seen.push(method) });
+      return next();
+    };
+    const call = chainOf([seeing, marking('b')], (inner) => inner.ask({ method: 'ask-' }));
+    expect(await call(exchange)).toEqual({ answered: 'ask-bb' });
+    expect(seen).toEqual(['ask-b']);
+    const suspending = chainOf([seeing], async ({ maySuspend }) => ({ maySuspend }));
+    expect(await suspending(exchange)).toEqual({ maySuspend: true });
+  });
+
   it('that fail fail the exchange in the name of their step, and what they were given is not sent', async () => {
     const exchange = new FakeExchange('tools/call');
     const broken: Step = {

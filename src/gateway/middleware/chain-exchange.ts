@@ -135,6 +135,13 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     for (const { step, hooks } of this.#intercepting) {
       const next = put;
       if (hooks.ask) put = (value) => attempt(step, () => hooks.ask!(value, next));
+      const passed = put;
+      if (hooks.asked) {
+        put = async (value) => {
+          await attempt(step, async () => hooks.asked!(value));
+          return passed(value);
+        };
+      }
     }
     const answer = await put(ask);
     if (!isPut) ask.onAnswered?.('step');

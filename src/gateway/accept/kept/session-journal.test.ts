@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
 import { createLog } from '../../../shared/log.ts';
 import { SessionJournal } from './session-journal.ts';
@@ -62,7 +62,7 @@ describe('the journal of sessions', () => {
     for (const key of ['a', 'b']) first.begin(key);
     first.change('a', { level: 'error' });
     const second = journal();
-    for (const key of ['a', 'b']) second.begin(key);
+    for (const key of ['a', 'b']) second.takeOver(key);
     expect(second.find('a')).toBeUndefined();
     second.end('b');
     const third = journal();
@@ -75,6 +75,14 @@ describe('the journal of sessions', () => {
     for (const path of files()) utimesSync(path, past, past);
     expect(journal(60_000).find('a')).toBeUndefined();
     expect(files()).toEqual([]);
+  });
+
+  it('removes what is of no use any more, though nobody asks for a session', async () => {
+    journal().begin('a');
+    const past = Date.now() / 1000 - 120;
+    for (const path of files()) utimesSync(path, past, past);
+    journal(60_000);
+    await vi.waitFor(() => expect(files()).toEqual([]), { timeout: 30_000 });
   });
 
   it('leaves sessions of a process that runs to that process', () => {
@@ -153,7 +161,7 @@ describe('the journal of sessions', () => {
     const [oldest] = files();
     utimesSync(oldest!, seconds - 20, seconds - 20);
     const second = journal();
-    second.begin('deleted');
+    second.takeOver('deleted');
     second.end('deleted');
     const spoilt = files().find((path) => path !== oldest)!;
     spoil(spoilt);
@@ -167,7 +175,7 @@ describe('the journal of sessions', () => {
   it('remembers through a rewrite that a session of an earlier process has ended', () => {
     journal().begin('old');
     const second = journal();
-    second.begin('old');
+    second.takeOver('old');
     second.end('old');
     for (let n = 0; n < 2000; n++) {
       second.begin(`s${n}`);

@@ -39,14 +39,16 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_SPENT_BYTES = 32 * 1024;
 /** A rewritten file that is larger takes no more subscriptions, so that it stays far below what is read. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/** Files of earlier processes are read when one of their sessions is asked for, at the latest after this: a first answer does not wait for them. */
+const TIDY_MS = 1000;
 const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
 
 export class SessionJournal {
   readonly #options: JournalOptions;
   readonly #path: string;
   readonly #live = new Map<string, Settings>();
-  /** Sessions of earlier processes that nobody has come back for yet. */
-  readonly #earlier: Map<string, Settings>;
+  /** Sessions of earlier processes that nobody has come back for yet. Undefined until they are read. */
+  #earlier: Map<string, Settings> | undefined;
   /** Those that ended here: the file of an earlier process may still name them. */
   readonly #ended = new Set<string>();
   #file: number | undefined;
@@ -55,24 +57,30 @@ export class SessionJournal {
   #keptBytes = 0;
   #hasFailed = false;
   #stopTouching: (() => void) | undefined;
+  readonly #stopTidying: () => void;
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#path = join(options.folder, `sessions-${process.pid}-${randomId().slice(0, 8)}.jsonl`);
-    this.#earlier = readEarlier(options);
+    this.#stopTidying = options.clock.after(TIDY_MS, () => this.#readEarlier());
   }
 
   /** The settings of a session that was alive in an earlier process. */
   find(key: string): Settings | undefined {
-    return this.#earlier.get(key);
+    return this.#readEarlier().get(key);
   }
 
-  /** A session begins, or is taken over from an earlier process. */
-  begin(key: string): void {
-    const settings = this.#earlier.get(key) ?? { subscriptions: new Set() };
-    if (this.#earlier.delete(key)) this.#ended.add(key);
+  begin(key: string, settings: Settings = { subscriptions: new Set() }): void {
     this.#live.set(key, settings);
     this.#write(linesOf(key, settings));
+  }
+
+  /** A session of an earlier process goes on in this one. */
+  takeOver(key: string): void {
+    const earlier = this.#readEarlier();
+    const settings = earlier.get(key);
+    if (earlier.delete(key)) this.#ended.add(key);
+    this.begin(key, settings);
   }
 
   change(key: string, change: SettingChange): void {
@@ -87,18 +95,23 @@ export class SessionJournal {
 
   /** Too late for the others: they would have expired by now. */
   forgetEarlier(): void {
-    this.#earlier.clear();
+    this.#earlier = new Map();
     this.#ended.clear();
   }
 
   /** The file stays for the next process, unless it names nothing. */
   close(): void {
     this.#stopTouching?.();
+    this.#stopTidying();
     this.#hasFailed = true; // what comes now must not open the file again
     if (this.#file === undefined) return;
     closeSync(this.#file);
     this.#file = undefined;
     if (this.#live.size === 0 && this.#ended.size === 0) rmSync(this.#path, { force: true });
+  }
+
+  #readEarlier(): Map<string, Settings> {
+    return (this.#earlier ??= readEarlier(this.#path, this.#options));
   }
 
   #write(lines: Line[]): void {
@@ -181,10 +194,11 @@ function apply(settings: Settings, change: SettingChange): boolean {
   return true;
 }
 
-function readEarlier({ folder, idleMs, clock, log }: JournalOptions): Map<string, Settings> {
+/** Removes files that are of no use any more. `own` is the file of this process. */
+function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, Settings> {
   const live = new Map<string, Settings>();
   const ended = new Set<string>();
-  const all = filesIn(folder);
+  const all = filesIn(folder).filter(({ path }) => path !== own);
   const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isAlive(pid);
   // What another process runs, or has ended, is not for this one, whatever older files say.
   for (const { path } of all.filter(isOfAnother)) for (const [, key] of readLines(path) ?? []) ended.add(key);

@@ -88,7 +88,7 @@ export class SessionKeeper {
 
   takeOver(key: string): void {
     this.#takenOver.add(key);
-    this.#journal?.begin(key);
+    this.#journal?.takeOver(key);
   }
 
   change(key: string, change: SettingChange): void {

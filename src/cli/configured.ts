@@ -4,7 +4,7 @@ import { relative, sep } from 'node:path';
 import type { ParleyConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import type { LoadOptions, LoadedConfig } from '../config/load.ts';
-import { toLine } from '../config/problems.ts';
+import { inOrder, toLine } from '../config/problems.ts';
 import type { Problem } from '../config/problems.ts';
 import { surroundings } from './around.ts';
 import { firstLines } from './first/client-files.ts';
@@ -26,11 +26,11 @@ interface ConfiguredOptions {
 }
 
 /** Undefined when there is none that can be used; the reasons have been told. */
-export function configured(
+export async function configured(
   named: string | undefined,
   print: Printer,
   { own, share, onWarning, missing = 'no configuration was named, and none was found here.' }: ConfiguredOptions = {},
-): Configured | undefined {
+): Promise<Configured | undefined> {
   const loaded = loadConfig(named, { ...surroundings(), own, share });
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
@@ -39,14 +39,26 @@ export function configured(
     return undefined;
   }
   const isUsable = path !== undefined && config !== undefined;
-  const tell = isUsable && onWarning ? onWarning : (line: string) => print.note(line);
-  for (const line of problemLines(loaded)) tell(line);
-  if (isUsable) return { ...loaded, path, config };
+  if (!isUsable) {
+    await tellUnusable(loaded, print);
+    return undefined;
+  }
+  for (const line of problemLines(loaded)) (onWarning ?? ((told) => print.note(told)))(line);
+  return { ...loaded, path, config };
+}
+
+/** All that `check` finds, so that nobody corrects a file twice. False where it finds no error. */
+export async function tellUnusable(loaded: LoadedConfig, print: Printer): Promise<boolean> {
+  const { problemsOfParts } = await import('../config/check-parts.ts');
+  const problems = inOrder([...loaded.problems, ...(await problemsOfParts(loaded))]);
+  if (problems.every(({ level }) => level !== 'error')) return false;
+  const { path } = loaded;
+  for (const line of problemLines({ path, problems })) print.note(line);
   // Of a file that is not there all has been said.
   if (path !== undefined && existsSync(path)) {
     print.problem(`${shown(path)} cannot be used. Correct it, then run: ${program()} check ${shown(path)}`);
   }
-  return undefined;
+  return true;
 }
 
 /** What to do where no configuration is. */

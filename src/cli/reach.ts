@@ -61,7 +61,9 @@ export async function reach(wanted: Reach, answering: Answering, print: Printer)
     if (found) return overSocket(found, options);
     if (isTold) return undefined; // never show another one in its place
   }
-  const loaded = configured(config, print, { missing: 'no gateway is running here, and no configuration was found.' });
+  const loaded = await configured(config, print, {
+    missing: 'no gateway is running here, and no configuration was found.',
+  });
   if (!loaded) return undefined;
   if (config === undefined)
     print.note(`No gateway is running: the servers of ${shown(loaded.path)} are started for this.`);

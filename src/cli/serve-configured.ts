@@ -3,6 +3,7 @@
 import { applyConfig } from '../config/apply.ts';
 import type { GatewayUpdate, UpdatableGateway } from '../config/apply.ts';
 import { buildGateway, buildListens } from '../config/build.ts';
+import type { BuildOptions, BuiltGateway } from '../config/build.ts';
 import type { LoadOptions } from '../config/load.ts';
 import { toLine } from '../config/problems.ts';
 import type { Problem } from '../config/problems.ts';
@@ -18,9 +19,8 @@ import type { Own } from './commands/serve.ts';
 import { CallLines } from './call-lines.ts';
 import { createCliLog, inLog } from './cli-log.ts';
 import type { ServeCommand } from './command.ts';
-import { shown } from './configured.ts';
+import { shown, tellUnusable } from './configured.ts';
 import type { Configured } from './configured.ts';
-import { program } from './first/program.ts';
 import { onStderr } from './print.ts';
 import type { Printer } from './print.ts';
 import { serveHttp, serveStdio } from './serve-until.ts';
@@ -38,16 +38,16 @@ export interface Serving extends Configured {
 
 export async function serveConfigured(command: ServeCommand, found: Serving, print: Printer): Promise<number> {
   const notices = inLog(print);
-  tellProblems(found, notices);
   const log = createCliLog(command.log ?? found.config.log.level);
   // A step that is loaded anew may show other lists: clients are told to look again.
   const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
-  const built = await tryTo(print, () => buildGateway(found.config, making));
-  const listens = await tryTo(print, () => buildListens(found.config));
-  if (!built || !listens) {
+  const made = await make(found, making, print);
+  if (!made) {
     await leaveUntaken();
     return 1;
   }
+  const { built, listens } = made;
+  tellProblems(found, notices);
   const started = new Date().toISOString();
   const pages = { '/status': createStatusPage(() => gateway, started) };
   const calls = command.logCalls ? [new CallLines().step] : [];
@@ -166,12 +166,17 @@ function told({ difference, loaded }: ConfigChange): string[] {
   ];
 }
 
-/** What the parts of a configuration say when they are made, such as a step that cannot be loaded. */
-async function tryTo<T>(print: Printer, make: () => Promise<T>): Promise<T | undefined> {
+interface Made {
+  built: BuiltGateway;
+  listens: Ready['listens'];
+}
+
+/** Undefined where a part cannot be made, such as a step that cannot be loaded; the reasons have been told. */
+async function make(found: Serving, making: BuildOptions, print: Printer): Promise<Made | undefined> {
   try {
-    return await make();
+    return { listens: await buildListens(found.config), built: await buildGateway(found.config, making) };
   } catch (thrown) {
-    print.problem(`${(thrown as Error).message}. To see all that is wrong: ${program()} check`);
+    if (!(await tellUnusable(found, print))) print.problem(`${shown(found.path)}: ${(thrown as Error).message}`);
     return undefined;
   }
 }

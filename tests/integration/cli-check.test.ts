@@ -115,6 +115,22 @@ describe('parley check', () => {
     expect(stdout).not.toContain('steps[0]');
   });
 
+  it.each([
+    ['among others', { mcpServers: { a: { comand: 'x' } }, steps: ['./gone.mjs', './broken.mjs'] }, 4],
+    ['alone', { ...GOOD, steps: ['./gone.mjs', './broken.mjs'] }, 2],
+  ])('finds no error that serve does not tell as well: files of steps, %s', async (_, config, count) => {
+    using own = new Home();
+    own.write('broken.mjs', 'export default 3;');
+    own.write('parley.config.json', config);
+    const errorsIn = (text: string) => text.split('\n').filter((line) => line.includes(': error: '));
+    const checked = errorsIn((await own.run(['check'], '', { TOKEN: 'abc' })).stdout);
+    expect(checked).toHaveLength(count);
+    const served = await own.run(['serve', '--port', '0'], '', { TOKEN: 'abc' });
+    expect(errorsIn(served.stderr)).toEqual(checked);
+    expect(served.status).toBe(1);
+    expect(served.stderr).toMatch(/parley\.config\.json cannot be used\. .*parley check parley\.config\.json\n$/);
+  });
+
   it('prints the JSON Schema for editors', async () => {
     const { stdout } = await home.run(['check', '--schema']);
     expect(JSON.parse(stdout)).toMatchObject({ title: 'Parley' });

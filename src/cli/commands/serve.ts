@@ -19,7 +19,11 @@ export interface Own {
 export async function serve(command: ServeCommand, print: Printer): Promise<number> {
   const own: Own = { opened: undefined };
   const onWarning = (): void => {}; // told as soon as there is a log
-  const found = configured(command.config, print, { own: ownAddress(command, own), share: command.share, onWarning });
+  const found = await configured(command.config, print, {
+    own: ownAddress(command, own),
+    share: command.share,
+    onWarning,
+  });
   if (!found) return 1;
   const id = gatewayId(found.path);
   const round = roundTrip(found.path);

@@ -11,6 +11,7 @@ import { exploreFile, flow, serveFlows } from 'mcp-parley/flow';
 import type { AnyFlow, ServeFlowsOptions } from 'mcp-parley/flow';
 import { testFlow } from 'mcp-parley/testing';
 import { exploredOf } from '../helpers/explored.ts';
+import { ROOT, read } from '../helpers/files.ts';
 import { Home } from '../helpers/parley.ts';
 
 const home = new Home();
@@ -143,6 +144,50 @@ export const one = flow({ name: 'one' }, async (ask) => ask.text('city', { messa
       stderr: expect.stringMatching(/setInterval\) at .*bad\.ts:5/),
     });
     expect(existsSync(file.replace('.ts', '.explored.json'))).toBe(false);
+  });
+
+  it('says where it stopped in each flow, and why', async () => {
+    const file = home.write(
+      'stops.mjs',
+      `import { flow } from 'mcp-parley/flow';
+export const wipe = flow({ name: 'wipe' }, async (ask) => {
+  const kind = await ask.choice('kind', ['all', 'old', 'paid', 'given']);
+  if (kind === 'all') await ask.confirm('sure');
+  if (kind === 'old') await ask.sleep('rest', '1d');
+  if (kind === 'given') await ask.person('ops-lead').text('reason');
+  const size = await ask.step('measure', () => 3);
+  await ask.text('why', { message: \`Because of \${size}?\` });
+});
+export const broken = flow({ name: 'broken' }, async (ask) => {
+  await ask.text('first');
+  throw new Error('no such thing');
+});
+export const short = flow({ name: 'short' }, async (ask) => ask.text('city'));
+`,
+    );
+    const { stdout } = await home.run(['explore', file]);
+    expect(
+      stdout
+        .replaceAll(/\(\S*stops/g, '(stops')
+        .split('\n')
+        .slice(0, -2),
+    ).toEqual([
+      'broken: first',
+      '  stopped since the body threw: no such thing (stops.mjs:12:9)',
+      'short: city',
+      'wipe: kind, sure',
+      "  stopped at the question sure: nobody's consent is made up (stops.mjs:4:33)",
+      '  stopped at rest: it is waited for, and no time passes (stops.mjs:5:33)',
+      '  stopped after the step measure: its result is looked at, and no step is run (stops.mjs:8:50)',
+      '  stopped at the question reason: it is for another person (stops.mjs:6:54)',
+    ]);
+  });
+
+  it('prints what docs/cli.md shows', async () => {
+    const [, shown = 'nothing'] = /```text\n(book_trip:[^`]*)```/.exec(read('docs/cli.md')) ?? [];
+    const out = home.write('trip.explored.json', '');
+    const { stdout } = await home.run(['explore', join(ROOT, 'examples/flows/trip.mjs'), '--out', out]);
+    expect(stdout.replaceAll(`(${ROOT}/`, '(')).toContain(shown);
   });
 
   it('ends with a file that never ends', async () => {

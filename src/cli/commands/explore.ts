@@ -1,20 +1,28 @@
 // `parley explore`: the questions of the flows of a file, found without any effect, and written to a file for `serveFlows`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { exploreFile } from '../../flow/explore/explore-file.ts';
+import { exploreToStops } from '../../flow/explore/explore-file.ts';
+import { toWords } from '../../flow/explore/stop.ts';
 import type { ExploredFlow } from '../../flow/explore/explored-file.ts';
 import type { ExploreCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
 import { program } from '../first/program.ts';
 import type { Printer } from '../print.ts';
 
+const MAX_STOPS = 10;
+
 export async function explore({ file, out, check }: ExploreCommand, print: Printer): Promise<number> {
   const path = out ?? file.replace(/\.[cm]?[jt]sx?$/, '').concat('.explored.json');
   try {
-    const found = await exploreFile(file);
+    const { found, stops } = await exploreToStops(file);
     const text = `${JSON.stringify(found, undefined, 2)}\n`;
     if (check) return checked({ file, path, text }, print);
     writeFileSync(path, text);
-    for (const flow of found.flows) print.line(`${flow.name}: ${wordsFor(flow)}`);
+    for (const flow of found.flows) {
+      print.line(`${flow.name}: ${wordsFor(flow)}`);
+      const ends = stops.find((one) => one.flow === flow.name)?.stops ?? [];
+      for (const end of ends.slice(0, MAX_STOPS)) print.line(`  stopped ${toWords(end)}`);
+      if (ends.length > MAX_STOPS) print.line(`  and in ${ends.length - MAX_STOPS} more places`);
+    }
     print.line(`Written to ${path}`);
     return 0;
   } catch (thrown) {

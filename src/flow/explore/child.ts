@@ -6,8 +6,14 @@ import { toExploredFlows } from './explored-file.ts';
 import type { ExploredFlows } from './explored-file.ts';
 import type { Guard, Trespass } from './guard.ts';
 import { confine, loadConfined } from './load-confined.ts';
+import type { Stop } from './stop.ts';
 
-export type Report = { found: ExploredFlows } | { trespass: Trespass } | { failed: string };
+export type Report = { found: ExploredFlows; stops: FlowStops[] } | { trespass: Trespass } | { failed: string };
+
+export interface FlowStops {
+  flow: string;
+  stops: readonly Stop[];
+}
 
 const tell = (report: Report) => void send(report);
 const send = process.send!.bind(process);
@@ -28,7 +34,8 @@ async function report(guarded: Guard): Promise<Report> {
       found.push({ flow, explored: await explore(flow, { isOver: () => guarded.trespass !== undefined }) });
       if (guarded.trespass) return { trespass: guarded.trespass };
     }
-    return { found: toExploredFlows(found) };
+    const stops = found.map(({ flow, explored }) => ({ flow: flow.name, stops: explored.stops }));
+    return { found: toExploredFlows(found), stops };
   } catch (thrown) {
     return guarded.trespass ? { trespass: guarded.trespass } : { failed: whyNotImported(thrown) };
   }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Report } from './child.ts';
+import type { FlowStops, Report } from './child.ts';
 import { forkConfined } from './confined.ts';
 import type { ExploredFlows } from './explored-file.ts';
 
@@ -14,15 +14,20 @@ export interface ExploreFileOptions {
 }
 
 /** Rejects where the file or a flow of it reaches out by itself, and says where; nothing has happened then. */
-export async function exploreFile(
+export async function exploreFile(file: string | URL, options: ExploreFileOptions = {}): Promise<ExploredFlows> {
+  return (await exploreToStops(file, options)).found;
+}
+
+/** With where each flow was left before its end. */
+export async function exploreToStops(
   file: string | URL,
   { timeoutMs = 30_000 }: ExploreFileOptions = {},
-): Promise<ExploredFlows> {
+): Promise<{ found: ExploredFlows; stops: FlowStops[] }> {
   const path = resolve(typeof file === 'string' ? file : fileURLToPath(file));
   const name = relative(process.cwd(), path);
   if (!existsSync(path)) throw new GatewayError('BAD_OPTION', { option: name, reason: 'there is no such file' });
   const report = await reportOn(path, timeoutMs);
-  if ('found' in report) return report.found;
+  if ('found' in report) return report;
   if ('failed' in report) throw new GatewayError('BAD_OPTION', { option: name, reason: report.failed });
   const { what, where } = report.trespass;
   throw new GatewayError('FLOW_REACHES_OUT', { file: name, what, where: where.replaceAll('file://', '') });

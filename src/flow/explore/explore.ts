@@ -7,6 +7,7 @@ import type { Explored, FoundQuestion } from './explored.ts';
 import { mergeSpecs } from './merge-specs.ts';
 import type { Sighting } from './merge-specs.ts';
 import type { Variant } from './probe.ts';
+import { unlike } from './stop.ts';
 import { walk } from './walk.ts';
 import type { Round, Walk } from './walk.ts';
 
@@ -24,7 +25,8 @@ export async function explore(flow: AnyFlow, { isOver = () => false }: ExploreOp
   if (isOver()) return NOTHING;
   const isKnown = ways.length < 2 * MAX_WAYS;
   const merged = toMerged(ways);
-  return { questions: toQuestions(ways, merged), next: isKnown ? toNext(ways, merged) : new Map() };
+  const stops = unlike(ways.flatMap(({ stop }) => stop ?? []));
+  return { questions: toQuestions(ways, merged), next: isKnown ? toNext(ways, merged) : new Map(), stops };
 }
 
 /**

@@ -101,13 +101,13 @@ export function toExplored(flow: AnyFlow, files: readonly ExploredFlows[], log: 
     return NOTHING;
   }
   const questions = found.questions.map(({ always, ...spec }) => ({ spec, always }));
-  if (isSame || own !== undefined) return { questions, next: toNext(found) };
+  if (isSame || own !== undefined) return { questions, next: toNext(found), stops: [] };
   tell(
     'info',
     'flow.explored-other-source',
     'Its questions are asked one at a time: explore it again, or give it a version',
   );
-  return { questions, next: new Map() };
+  return { questions, next: new Map(), stops: [] };
 }
 
 /** The author's part. */

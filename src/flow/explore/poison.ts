@@ -1,9 +1,12 @@
 // Stands for the result of a step that was not run. It can be handed about, but whoever looks into it has come to where nothing
 // can be told without running the step.
+import { authorsLine } from './stop.ts';
+
 export interface Poison {
-  readonly value: unknown;
-  /** Somebody has looked into it. */
-  readonly used: boolean;
+  /** Of this step. */
+  valueOf(step: string): unknown;
+  /** Somebody has looked into it: into which, and where. */
+  readonly used: { step: string; where: string | undefined } | undefined;
 }
 
 export class Poisoned extends Error {
@@ -14,21 +17,23 @@ export class Poisoned extends Error {
 }
 
 export function createPoison(): Poison {
-  const state = { used: false };
-  const use = (): never => {
-    state.used = true;
-    throw new Poisoned();
+  let used: Poison['used'];
+  const valueOf = (step: string): unknown => {
+    const use = (): never => {
+      used ??= { step, where: authorsLine() };
+      throw new Poisoned();
+    };
+    return new Proxy(() => {}, {
+      // Promises look for it in whatever they are resolved with.
+      get: (_, name) => (name === 'then' ? undefined : use()),
+      ...{ apply: use, construct: use, has: use, ownKeys: use, getOwnPropertyDescriptor: use, getPrototypeOf: use },
+      ...{ set: use, deleteProperty: use, defineProperty: use },
+    });
   };
-  const value: unknown = new Proxy(() => {}, {
-    // Promises look for it in whatever they are resolved with.
-    get: (_, name) => (name === 'then' ? undefined : use()),
-    ...{ apply: use, construct: use, has: use, ownKeys: use, getOwnPropertyDescriptor: use, getPrototypeOf: use },
-    ...{ set: use, deleteProperty: use, defineProperty: use },
-  });
   return {
-    value,
+    valueOf,
     get used() {
-      return state.used;
+      return used;
     },
   };
 }

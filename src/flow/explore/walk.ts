@@ -4,7 +4,7 @@ import type { AnyFlow } from '../define.ts';
 import { Run } from '../engine/run.ts';
 import type { Rest } from '../engine/rest.ts';
 import type { Spec } from '../engine/spec.ts';
-import type { StepWant } from '../engine/want.ts';
+import type { AnySpec, StepWant } from '../engine/want.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, Entry } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -12,6 +12,8 @@ import { toPlainSpec } from './plain-spec.ts';
 import { Poisoned, createPoison } from './poison.ts';
 import { forksOf, inputProbe, probeOf } from './probe.ts';
 import type { Variant } from './probe.ts';
+import { authorsLine } from './stop.ts';
+import type { Stop } from './stop.ts';
 
 const MAX_ROUNDS = 200;
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -34,8 +36,8 @@ export interface Walk {
   decisions: unknown[];
   /** Answers that could have been given there instead. */
   others: { at: number; value: unknown }[];
-  /** It went all the way to the end of the body. */
-  whole: boolean;
+  /** Undefined where it went all the way to the end of the body. */
+  stop: Stop | undefined;
 }
 
 /** `isOver`: looked at whenever the body rests. */
@@ -44,33 +46,52 @@ export async function walk(
   decisions: readonly unknown[],
   { variant, isOver }: { variant: Variant; isOver: () => boolean },
 ): Promise<Walk> {
-  const way: Walk = { variant, rounds: [], decisions: [...decisions], others: [], whole: false };
+  const way: Walk = { variant, rounds: [], decisions: [...decisions], others: [], stop: undefined };
   const poison = createPoison();
   const circumstances = { seed: SEEDS[variant], ts: systemClock.now() + LATER[variant] };
   const { ts } = circumstances;
   const body = begin(flow, circumstances);
-  const isDone = () => poison.used || isOver() || way.rounds.length >= MAX_ROUNDS;
+  const isDone = () => poison.used !== undefined || isOver() || way.rounds.length >= MAX_ROUNDS;
+  const stopAt = (why: Stop['why'], key?: string): Walk => ({
+    ...way,
+    stop: { why, key, where: body.run.places.get(key) },
+  });
   let [decided, steps, probes] = [0, 0, 0];
-  for (let rest = await body.next(); rest && !isDone(); rest = await body.next()) {
+  let rest = await body.next();
+  for (; rest && !isDone(); rest = await body.next()) {
     if (rest.kind === 'steps') {
       steps += rest.steps.length;
-      for (const want of rest.steps) pretend(body.run, want, { v: poison.value, ts });
+      for (const want of rest.steps) pretend(body.run, want, { v: poison.valueOf(want.spec.key), ts });
     } else if (rest.kind === 'asks') {
       const asked = rest.asks.map(({ spec }) => spec);
-      if (asked.some(({ person }) => person)) return way; // nobody's word is made up, and no argument is theirs
+      const person = asked.find((spec) => spec.person);
+      if (person) return stopAt('person', person.key); // nobody's word is made up, and no argument is theirs
+      if (asked.length === 0) return stopAt('wait', rest.waits[0]?.spec.key);
       const specs = toPlain(asked);
-      if (!specs) return way;
+      if (!specs) break;
       way.rounds.push({ specs, afterStep: steps > 0, isAfterProbes: probes > 0 });
-      if (specs.some(isConsent)) return way;
+      const consent = specs.find(isConsent);
+      if (consent) return stopAt('consent', consent.key);
       for (const spec of asked) {
         const forks = forksOf(spec);
         if (!forks) probes++;
         const value = forks ? decide(way, decided++, { forks, variant }) : probeOf(spec, variant);
         body.run.telling.add(toEntry(spec, { value, ts }));
       }
-    } else return { ...way, whole: rest.kind === 'ended' };
+    } else break;
   }
-  return way;
+  if (poison.used) {
+    const { step, where = body.run.last } = poison.used;
+    return { ...way, stop: { why: 'result', key: step, where } };
+  }
+  if (rest?.kind === 'failed') return { ...way, stop: toFailed(rest.error) };
+  if (rest?.kind === 'ended') return way;
+  return rest ? stopAt('rounds', way.rounds.at(-1)?.specs[0]?.key) : stopAt('stalled');
+}
+
+function toFailed(error: unknown): Stop {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  return { why: 'failed', error: message, where: authorsLine(stack.split('\n')) };
 }
 
 /** Undefined where a step has a part in their words. */
@@ -94,10 +115,10 @@ function isConsent({ kind, options, fields = {} }: Spec): boolean {
 function begin(
   flow: AnyFlow,
   { seed, ts }: { seed: string; ts: number },
-): { run: Run; next(): Promise<Rest | undefined> } {
+): { run: PlacedRun; next(): Promise<Rest | undefined> } {
   const start: Entry = { t: 'start', input: inputProbe(flow.input?.json), seed, ts };
   let onStall = (): void => {};
-  const run = new Run({
+  const run = new PlacedRun({
     ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: ts, isTrusting: true },
     checks: 'off', // the process has no way out, and tells what was tried
     onStall: () => onStall(),
@@ -108,6 +129,20 @@ function begin(
       void run.next().then(resolve);
     });
   return { run, next };
+}
+
+/** Knows where in the body each question and step was asked for. */
+class PlacedRun extends Run {
+  readonly places = new Map<string | undefined, string | undefined>();
+  last: string | undefined;
+
+  override ask(spec: AnySpec): Promise<unknown> {
+    this.last = authorsLine();
+    const promise = super.ask(spec);
+    // Not before: it is numbered in a loop.
+    this.places.set(spec.key, this.last);
+    return promise;
+  }
 }
 
 function pretend(run: Run, want: StepWant, { v, ts }: { v: unknown; ts: number }): void {

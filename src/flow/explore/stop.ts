@@ -1,0 +1,64 @@
+// Where one way through a body ended before its end, and why: what comes after it is not known to clients, so its author should be.
+import { createRequire } from 'node:module';
+import { dirname, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stack } from '../engine/tracer.ts';
+
+export interface Stop {
+  why: 'consent' | 'person' | 'result' | 'wait' | 'rounds' | 'failed' | 'stalled';
+  /** Of the question, the step, the sleep or the event. */
+  key?: string | undefined;
+  /** The author's line: path, line and column. */
+  where?: string | undefined;
+  /** What the body has thrown. */
+  error?: string | undefined;
+}
+
+const REASONS: Record<Stop['why'], (key: string) => string> = {
+  consent: (key) => `at the question ${key}: nobody's consent is made up`,
+  person: (key) => `at the question ${key}: it is for another person`,
+  result: (key) => `after the step ${key}: its result is looked at, and no step is run`,
+  wait: (key) => `at ${key}: it is waited for, and no time passes`,
+  rounds: (key) => `at the question ${key}: it was asked too often`,
+  failed: () => 'since the body threw',
+  stalled: () => 'since the body waits for something else than a question or a step',
+};
+
+export function toWords({ why, key = '', where, error }: Stop): string {
+  const place = where === undefined ? '' : ` (${toShortPlace(where)})`;
+  return `${REASONS[why](key)}${error === undefined ? '' : `: ${error}`}${place}`;
+}
+
+/** Each once. */
+export function unlike(stops: readonly Stop[]): Stop[] {
+  return [...new Map(stops.map((stop) => [JSON.stringify(stop), stop])).values()];
+}
+
+// Asked for before the ways out are closed.
+const ROOT = dirname(createRequire(import.meta.url).resolve('mcp-parley/package.json'));
+const OWN = ['src', 'dist'].map((folder) => `${ROOT}${sep}${folder}${sep}`);
+/** `at name (place)`, or `at place`. */
+const PLACE = /^\s*at (?:.* \((?<called>.*)\)|(?:async )?(?<bare>\S*))$/;
+const LINE = /:\d+:\d+$/;
+
+/** The line of the body that is run at this moment, or that threw the error. */
+export function authorsLine(frames: readonly string[] = stack()): string | undefined {
+  return frames.map(toPlace).find((place) => place !== undefined && !OWN.some((folder) => place.startsWith(folder)));
+}
+
+function toPlace(frame: string): string | undefined {
+  const { called, bare } = PLACE.exec(frame)?.groups ?? {};
+  const place = called ?? bare ?? '';
+  if (!LINE.test(place) || place.startsWith('node:')) return undefined;
+  return place.startsWith('file://') ? toPath(place) : place;
+}
+
+function toPath(place: string): string {
+  const [line = ''] = LINE.exec(place) ?? [];
+  return fileURLToPath(place.slice(0, -line.length)) + line;
+}
+
+function toShortPlace(where: string): string {
+  const short = relative(process.cwd(), where);
+  return short.startsWith('..') ? where : short;
+}

@@ -2,7 +2,7 @@
 export { testGateway } from '../testing/test-gateway.ts';
 export type { TestedGateway } from '../testing/test-gateway.ts';
 export { testFlow } from '../testing/test-flow.ts';
-export type { FlowClientTest, FlowTest, Replayed } from '../testing/test-flow.ts';
+export type { FlowClientTest, FlowTest, FlowTestOptions, Replayed } from '../testing/test-flow.ts';
 export type { AsClientOptions, PlayedAsClient } from '../testing/as-client/as-client.ts';
 export type { ClientKind } from '../testing/as-client/kinds.ts';
 export type { Way } from '../testing/as-client/person.ts';

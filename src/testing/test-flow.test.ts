@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../flow/define.ts';
+import { manualClock } from '../flow/testing/manual-clock.ts';
 import { unanswered } from '../flow/testing/play.ts';
 import { testFlow } from './test-flow.ts';
 
@@ -111,6 +112,30 @@ describe('testFlow', () => {
   });
 });
 
+it('begins at the time of the clock that is given, and leaves it at the end of the last sleep', async () => {
+  const start = Date.UTC(2026, 11, 24, 12);
+  const clock = manualClock(start);
+  const wait = flow({ name: 'wait', limits: { duration: '30d' } }, async (ask) => {
+    const from = ask.today();
+    await ask.sleep('week', '7d');
+    return { from, to: ask.today(), seen: await ask.step('look', () => clock.now() - start, { effect: 'retry' }) };
+  });
+  const week = 7 * 24 * 3_600_000;
+  const result = { from: '2026-12-24', to: '2026-12-31', seen: week };
+  expect((await testFlow(wait, {}, { clock }).answer({})).result).toEqual(result);
+  expect(clock.now() - start).toBe(week);
+});
+
+it('plays every crash from the same time on', async () => {
+  const clock = manualClock(Date.UTC(2026, 11, 24));
+  const wait = flow({ name: 'wait', limits: { duration: '30d' } }, async (ask) => {
+    await ask.sleep('week', '7d');
+    return ask.today();
+  });
+  expect(await testFlow(wait, {}, { clock }).crashEverywhere({})).toMatchObject({ result: '2026-12-31' });
+  expect(clock.now()).toBe(Date.UTC(2026, 11, 24));
+});
+
 it('answers go by the keys of loops and scopes, and three days of sleep pass at once, as docs/testing.md says', async () => {
   const order = flow({ name: 'order', limits: { duration: '7d' } }, async (ask) => {
     let sum = 0;
@@ -123,4 +148,7 @@ it('answers go by the keys of loops and scopes, and three days of sleep pass at 
   const given = { 'pears.count': 1, 'plums.count': 2, extra: 3, 'extra#2': 4 };
   expect((await testFlow(order).answer(given)).result).toBe(10);
   await testFlow(order).crashEverywhere(given);
+  const clock = manualClock(Date.UTC(2026, 11, 24));
+  expect((await testFlow(order, {}, { clock }).answer(() => 1)).result).toBe(4);
+  expect(new Date(clock.now()).toISOString().slice(0, 10)).toBe('2026-12-27');
 });

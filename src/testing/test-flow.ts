@@ -5,8 +5,10 @@ import { Run } from '../flow/engine/run.ts';
 import { fold } from '../flow/fold.ts';
 import type { Entry } from '../flow/journal.ts';
 import { Boundaries } from '../flow/testing/crash-store.ts';
+import { manualClock } from '../flow/testing/manual-clock.ts';
+import type { ManualClock } from '../flow/testing/manual-clock.ts';
 import { play } from '../flow/testing/play.ts';
-import type { Answers, Played } from '../flow/testing/play.ts';
+import type { Answers, Played, Playing } from '../flow/testing/play.ts';
 import { playAsClient } from './as-client/as-client.ts';
 import type { AsClientOptions, PlayedAsClient } from './as-client/as-client.ts';
 import type { ClientKind } from './as-client/kinds.ts';
@@ -43,23 +45,31 @@ export interface Replayed {
   refused: Record<string, string>;
 }
 
-export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}): FlowTest {
+export interface FlowTestOptions {
+  /**
+   * The time of `answer`, which moves it to the end of each sleep: steps can look at it, too. `crashEverywhere` begins every play at what
+   * it shows, and leaves it there. Default: a clock of its own.
+   */
+  clock?: ManualClock | undefined;
+}
+
+export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}, { clock }: FlowTestOptions = {}): FlowTest {
   return {
-    answer: (answers) => play({ flow, args, answers }),
-    crashEverywhere: (answers) => crashEverywhere(flow, args, answers),
+    answer: (answers) => play({ flow, args, answers, clock }),
+    crashEverywhere: (answers) => crashEverywhere({ flow, args, answers }, clock?.now()),
     asClient: (kind, options) => ({ answer: (answers) => playAsClient({ flow, args, answers }, kind, options) }),
     replay: (journal) => replay(flow, journal),
   };
 }
 
-async function crashEverywhere(flow: AnyFlow, args: Record<string, unknown>, answers: Answers) {
+async function crashEverywhere(playing: Playing, now: number | undefined) {
   const all = new Boundaries();
-  const whole = await play({ flow, args, answers, boundaries: all });
+  const whole = await play({ ...playing, boundaries: all, clock: manualClock(now) });
   const { result, failure } = whole;
   const crashes: string[] = [];
   for (let at = 0; at < all.passed; at++) {
     const boundaries = new Boundaries(at);
-    const played = await play({ flow, args, answers, boundaries });
+    const played = await play({ ...playing, boundaries, clock: manualClock(now) });
     const where = boundaries.died ?? 'nowhere';
     crashes.push(where);
     if (!isDeepStrictEqual(played.result, result) || played.failure?.message !== failure?.message) {

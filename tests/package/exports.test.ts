@@ -336,6 +336,7 @@ describe('the public surface', () => {
         "Connectable",
         "FlowClientTest",
         "FlowTest",
+        "FlowTestOptions",
         "LogLine",
         "ManualClock",
         "Played",

@@ -6,6 +6,8 @@ import type { Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/requests.ts';
 import type { Failure, Turn } from '../session/turn.ts';
 import { Boundaries } from './crash-store.ts';
+import { manualClock } from './manual-clock.ts';
+import type { ManualClock } from './manual-clock.ts';
 import { nextMoment } from '../session/others/waits.ts';
 import { isEnded } from '../store/store.ts';
 import { ME, createStage } from './stage.ts';
@@ -47,12 +49,15 @@ export interface Playing {
   args: Record<string, unknown>;
   answers: Answers;
   boundaries?: Boundaries;
+  /** Is moved where only time can bring it further. Default: one of its own. */
+  clock?: ManualClock | undefined;
 }
 
 const MAX_ROUNDS = 1000;
 
-export async function play({ flow, args, answers, boundaries = new Boundaries() }: Playing): Promise<Played> {
-  const stage = createStage(flow, boundaries);
+export async function play({ flow, args, answers, ...around }: Playing): Promise<Played> {
+  const { boundaries: fatal = new Boundaries(), clock = manualClock() } = around;
+  const stage = createStage(flow, { fatal, clock });
   const { act, journal, seen } = stage;
   let turn = await act((sessions) => sessions.start({ ...ME, tool: flow.name, args }));
   const asked = new Map<string, Question>();

@@ -12,7 +12,7 @@ import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { createLog } from '../../shared/log.ts';
 import { Boundaries, mortalStore } from './crash-store.ts';
-import { manualClock } from './manual-clock.ts';
+import type { ManualClock } from './manual-clock.ts';
 import { observed } from './observed.ts';
 import type { Observation } from './observed.ts';
 
@@ -33,8 +33,7 @@ export interface Stage {
   readonly seen: Observation;
 }
 
-export function createStage(flow: AnyFlow, fatal: Boundaries): Stage {
-  const clock = manualClock();
+export function createStage(flow: AnyFlow, { fatal, clock }: { fatal: Boundaries; clock: ManualClock }): Stage {
   const memory = memoryStore({ clock });
   const journal: Entry[] = [];
   let boundaries = fatal;

@@ -80,7 +80,8 @@ describe('a server that is a command', () => {
   });
 
   it('is not started for a client that says nothing', async () => {
-    expect(await home.run(['wrap', '--', 'no-such-command-here'])).toEqual({ status: 0, stdout: '', stderr: '' });
+    const run = await home.run(['wrap', '--', process.execPath, '-e', 'console.error("started")']);
+    expect(run).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
   it('has the environment of the client, what --env gives, and its own stderr', async () => {
@@ -187,6 +188,12 @@ describe('a server that does not start', () => {
     await parley.says('parley: The server could not be started: command not found: no-such-command-here');
     parley.child.stdin!.end();
     expect(await parley.ended()).toBe(1);
+  });
+
+  it('because there is no such command, is told also where no client says anything', async () => {
+    const { status, stdout, stderr } = await home.run(['wrap', '--', 'no-such-command-here']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^parley: The server could not be started: command not found: no-such-command-here/);
   });
 
   it('is told to a stateless client, too', async () => {

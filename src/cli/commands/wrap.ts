@@ -71,7 +71,9 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
     },
     // On stdio it belongs to the client that started it.
     announce: (url) => atPort?.announce(url) ?? (() => {}),
-    close() {
+    async close() {
+      // A mistyped command has to be told even where no client has asked for the server.
+      if (!wrapped.hasFailed && !isThere(server)) await wrapped.ready();
       wrapped.leave();
       return Promise.all([asking.close(), target.close(), leaveUntaken()]);
     },

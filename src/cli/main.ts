@@ -5,6 +5,7 @@
 import { dispatch } from './dispatch.ts';
 import { createPrinter } from './print.ts';
 import { secondSignal } from './signals.ts';
+import { assumeSize } from './terminal-size.ts';
 
 /** By then the first answer is given: loading `node:v8` would delay it. */
 const SETTLED_MS = 200;
@@ -15,6 +16,7 @@ setTimeout(() => {
   process.getBuiltinModule('node:v8').setFlagsFromString('--no-allocation-site-pretenuring');
 }, SETTLED_MS).unref();
 
+for (const stream of [process.stdout, process.stderr]) assumeSize(stream);
 const print = createPrinter();
 const status = await Promise.race([dispatch(process.argv.slice(2), print), secondSignal]);
 await print.flush();

@@ -11,8 +11,8 @@ export class Terminal implements AsyncDisposable {
   #all = '';
   #from = 0;
 
-  constructor(line: string, env: Record<string, string | undefined>) {
-    this.#child = spawn('script', ['-qec', `stty cols 100 rows 40; ${line}`, '/dev/null'], {
+  constructor(line: string, env: Record<string, string | undefined>, { columns = 100, rows = 40 } = {}) {
+    this.#child = spawn('script', ['-qec', `stty cols ${columns} rows ${rows}; ${line}`, '/dev/null'], {
       env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' },
       cwd: ROOT,
     });

@@ -210,6 +210,13 @@ test('by hand: cancelled', async () => {
   expect(await terminal.status()).toBe(1);
 });
 
+test('by hand, on a terminal that does not know its size: 80 columns', async () => {
+  await using terminal = terminalOf(['run', trip], { columns: 0, rows: 0 });
+  await terminal.sees('Where to?');
+  await terminal.types(`Oslo${ENTER}`, 'Which seat?');
+  expect(terminal.shown).toContain('window');
+});
+
 test('by hand: Esc at a question of yes or no shows that it was not answered', async () => {
   const sure = home.write(
     'sure.mjs',
@@ -230,7 +237,7 @@ export const sure = flow({ name: 'sure' }, async (ask) => {
 });
 
 /** The command on a terminal of its own. */
-function terminalOf(words: string[]): Terminal {
+function terminalOf(words: string[], size = {}): Terminal {
   const { command, args = [], env = {} } = home.address(words);
-  return new Terminal([command, ...args].map((word) => `'${word}'`).join(' '), env);
+  return new Terminal([command, ...args].map((word) => `'${word}'`).join(' '), env, size);
 }

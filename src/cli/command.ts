@@ -134,8 +134,8 @@ export interface FlowsCommand {
   newerMs: number | undefined;
   limit: number;
   reason: string | undefined;
-  /** How long to wait for a server that takes over what was asked for. */
-  waitMs: number;
+  /** How long to wait for a server that takes over what was asked for, and for the steps that follow. */
+  waitMs: number | undefined;
   /** Files with the new code. */
   against: string[];
   json: boolean;

@@ -222,12 +222,11 @@ function toFlows({ values, words }: Given): Runnable {
     newerMs: toSpanMs(values['newer'], '--newer'),
     limit: toCount(values['limit']),
     reason: values['reason'] as string | undefined,
-    waitMs: values['wait'] === undefined ? DEFAULT_WAIT_MS : toSeconds(values['wait'], '--wait') * 1000,
+    waitMs: values['wait'] === undefined ? undefined : toSeconds(values['wait'], '--wait') * 1000,
     json: values['json'] === true,
   };
 }
 
-const DEFAULT_WAIT_MS = 15_000;
 const MAX_LIST = 10_000;
 
 function unknownAction(word: string): string {

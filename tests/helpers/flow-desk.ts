@@ -2,15 +2,30 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { ROOT } from './files.ts';
 import { fixture, startHttp } from './fixture-server.ts';
 import type { HttpFixture } from './fixture-server.ts';
 import { Home } from './parley.ts';
 import type { Ended } from './parley.ts';
+import { startRedis } from './redis-server.ts';
+import type { RedisServer } from './redis-server.ts';
+import { hasTool } from './tools.ts';
 import { until } from './until.ts';
 
 export const DESK_FLOWS: string = join(ROOT, 'tests', 'fixtures', 'servers', 'desk-flows.mjs');
+
+/** Stores of each kind that there is here, by its name. Undefined: a file in the folder of the desk. */
+export function deskPlaces(): Record<string, () => string | undefined> {
+  if (!hasTool('redis-server')) return { SQLite: () => undefined };
+  let redis: RedisServer | undefined;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(async () => redis?.[Symbol.asyncDispose]());
+  return { SQLite: () => undefined, Redis: () => redis!.url };
+}
 
 /** A folder with a store, what steps did to the world, and a home for commands. */
 export class Desk implements AsyncDisposable {
@@ -49,6 +64,11 @@ export class Desk implements AsyncDisposable {
 
   flows(args: string[], env: Record<string, string> = {}): Promise<Ended> {
     return this.home.run(['flows', ...args, '--store', this.store], '', { ...this.#env, ...env });
+  }
+
+  /** Something that the server does: it is waited for, however long that takes here. */
+  asks(args: string[]): Promise<Ended> {
+    return this.flows([...args, '--wait', '60']);
   }
 
   /** Of the sessions that `flows ls` lists with these options. */

@@ -1,24 +1,12 @@
 // `parley flows` beside a running server, whose users play with the official client: in a SQLite file and in Redis.
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DESK_FLOWS, Desk } from '../helpers/flow-desk.ts';
-import { startRedis } from '../helpers/redis-server.ts';
-import type { RedisServer } from '../helpers/redis-server.ts';
+import { describe, expect, test } from 'vitest';
+import { DESK_FLOWS, Desk, deskPlaces } from '../helpers/flow-desk.ts';
 import { Terminal } from '../helpers/terminal.ts';
 import { MAIN } from '../helpers/built.ts';
-import { hasTool } from '../helpers/tools.ts';
 import { until } from '../helpers/until.ts';
 
-let redis: RedisServer | undefined;
-beforeAll(async () => {
-  if (hasTool('redis-server')) redis = await startRedis();
-});
-afterAll(async () => redis?.[Symbol.asyncDispose]());
-
-const PLACES: Record<string, () => string | undefined> = {
-  SQLite: () => undefined,
-  ...(hasTool('redis-server') && { Redis: () => redis!.url }),
-};
+const PLACES = deskPlaces();
 
 describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its sessions in %s', (place) => {
   test('sessions are listed, filtered, shown, answered and cancelled', async () => {
@@ -31,7 +19,7 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
     const listed = await desk.flows(['ls']);
     expect(listed).toMatchObject({ status: 0, stderr: '' });
     expect(listed.stdout).toMatch(/^ID +FLOW +STATE +AGE +IDLE +ABOUT\n/);
-    expect(listed.stdout).toMatch(/order {3}waiting +\d+s +\d+s +ok: Pay for Bread-1\?\n/);
+    expect(listed.stdout).toMatch(/order {3}waiting +\d+[sm] +\d+[sm] +ok: Pay for Bread-1\?\n/);
     expect(listed.stdout).not.toContain('\u001B');
     const [pay] = await desk.ids('--flow', 'order', '--principal', 'ada', '--newer', '1d', '--state', 'waiting');
     const [choose, ...rest] = await desk.ids('--flow', 'order', '--principal', 'grace');
@@ -50,25 +38,25 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
     expect(shown.stdout).toContain('→ {"room":"Bread-1","token":"(not shown)"}');
     expect(shown.stdout).toContain('asks    ok       Pay for Bread-1? (confirm)');
 
-    expect(await desk.flows(['answer', pay!, 'maybe'])).toMatchObject({
+    expect(await desk.asks(['answer', pay!, 'maybe'])).toMatchObject({
       status: 1,
       stderr: 'parley: Not accepted: ok: Must be true or false.\n',
     });
-    expect(await desk.flows(['answer', pay!, 'yes'])).toMatchObject({
+    expect(await desk.asks(['answer', pay!, 'yes'])).toMatchObject({
       status: 0,
       stdout: 'Done. It asks note now: A note?\n',
     });
     await until('the form to be withdrawn', () => paying.asked.length === 3);
     expect(paying.asked[2]).toBe('The question before is not asked any more.\nA note?');
-    expect(await desk.flows(['answer', pay!, 'none'])).toMatchObject({
+    expect(await desk.asks(['answer', pay!, 'none'])).toMatchObject({
       status: 1,
       stderr: 'parley: Not accepted: note: Say something.\n',
     });
-    expect(await desk.flows(['answer', pay!, 'quickly'])).toMatchObject({ status: 0, stdout: 'It is completed.\n' });
+    expect(await desk.asks(['answer', pay!, 'quickly'])).toMatchObject({ status: 0, stdout: 'It is completed.\n' });
     expect(JSON.parse(await paying.text())).toEqual({ item: 'Bread', note: 'quickly' });
 
-    await desk.flows(['answer', choose!, 'Milk']);
-    const cancelled = await desk.flows(['cancel', choose!, '--reason', 'Wrong shop']);
+    await desk.asks(['answer', choose!, 'Milk']);
+    const cancelled = await desk.asks(['cancel', choose!, '--reason', 'Wrong shop']);
     expect(cancelled).toMatchObject({ status: 0, stdout: 'It is cancelled (Wrong shop).\n' });
     expect(await choosing.text()).toBe('order was cancelled');
     expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread', 'reserve Milk', 'release Milk']);
@@ -83,7 +71,7 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
     const [id] = await desk.ids();
     await first.stop();
     const second = await desk.serve('2');
-    const refused = await desk.flows(['answer', id!, 'quickly']);
+    const refused = await desk.asks(['answer', id!, 'quickly']);
     const reason =
       'the effect charge has begun before and is not asked for any more, and charge-card would be done instead';
     expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(reason) });
@@ -96,13 +84,13 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
     expect((await desk.flows(['show', id!])).stdout).toMatch(
       /handed +over by \S+; kept until `retry`, as it is parked/,
     );
-    expect(await desk.flows(['retry', id!])).toMatchObject({
+    expect(await desk.asks(['retry', id!])).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('It is parked'),
     });
     await second.stop();
     await desk.serve('1');
-    expect(await desk.flows(['retry', id!])).toMatchObject({ status: 0, stdout: 'It is completed.\n' });
+    expect(await desk.asks(['retry', id!])).toMatchObject({ status: 0, stdout: 'It is completed.\n' });
     expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread']);
   });
 });

@@ -1,21 +1,9 @@
 // `parley flows replay`: open sessions of a running server against new code, of which nothing is done and nothing is written.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DESK_FLOWS, Desk } from '../helpers/flow-desk.ts';
-import { startRedis } from '../helpers/redis-server.ts';
-import type { RedisServer } from '../helpers/redis-server.ts';
-import { hasTool } from '../helpers/tools.ts';
+import { describe, expect, test } from 'vitest';
+import { DESK_FLOWS, Desk, deskPlaces } from '../helpers/flow-desk.ts';
 
-let redis: RedisServer | undefined;
-beforeAll(async () => {
-  if (hasTool('redis-server')) redis = await startRedis();
-});
-afterAll(async () => redis?.[Symbol.asyncDispose]());
-
-const PLACES: Record<string, () => string | undefined> = {
-  SQLite: () => undefined,
-  ...(hasTool('redis-server') && { Redis: () => redis!.url }),
-};
+const PLACES = deskPlaces();
 
 describe.each(Object.keys(PLACES))('sessions in %s', (place) => {
   test('are said to go on, to be asked something else, or to be parked', async () => {

@@ -14,7 +14,7 @@ function reasonFor(...words: string[]): string {
 describe('parley flows', () => {
   it('lists open sessions unless it is told otherwise', () => {
     const open = ['waiting', 'working', 'parked', 'ending'];
-    expect(readArgs(['flows', 'ls'])).toMatchObject({ action: 'ls', states: open, limit: 50, waitMs: 15_000 });
+    expect(readArgs(['flows', 'ls'])).toMatchObject({ action: 'ls', states: open, limit: 50, waitMs: undefined });
     const some = ['--state', 'parked', '--state', 'failed', '--older', '2h', '--newer', '3d', '--limit', '5'];
     expect(readArgs(['flows', 'ls', ...some])).toMatchObject({
       ...{ states: ['parked', 'failed'], olderMs: 7_200_000, newerMs: 259_200_000, limit: 5 },

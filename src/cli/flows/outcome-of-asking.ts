@@ -14,7 +14,8 @@ import type { Telling } from './list-sessions.ts';
 import { shownText } from './words.ts';
 
 const LOOK_MS = 200;
-/** How long a step is waited for. */
+/** How long a server is waited for, and then the steps that it runs, unless somebody says how long. */
+const TAKE_MS = 15_000;
 const AT_WORK_MS = 3000;
 
 type Outcome = { status: number; words: string };
@@ -24,7 +25,7 @@ export async function outcomeOfAsking(
   asked: Asked & { id: string },
   { command, print, clock, isDone }: Telling & { isDone: boolean },
 ): Promise<number> {
-  let until = clock.now() + (isDone ? 0 : command.waitMs);
+  let until = clock.now() + (isDone ? 0 : (command.waitMs ?? TAKE_MS));
   for (let isTaken = false; ;) {
     const stored = await outside.store.load(asked.id);
     const outcome = stored && toOutcome(stored, asked, command.action);
@@ -32,7 +33,7 @@ export async function outcomeOfAsking(
     if (outcome && (isOver || !isAtWork(stored.header))) return told(outcome, stored.header, { command, print });
     if (isOver) break;
     // It has been taken: what it asks next may follow at once.
-    if (outcome && !isTaken) until = Math.min(until, clock.now() + AT_WORK_MS);
+    if (outcome && !isTaken) until = Math.min(until, clock.now() + (command.waitMs ?? AT_WORK_MS));
     isTaken ||= outcome !== undefined;
     await new Promise<void>((resolve) => void setTimeout(resolve, LOOK_MS));
   }

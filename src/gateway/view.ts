@@ -40,13 +40,17 @@ export class View implements Target {
   #router!: Router;
   #chain!: Last;
   #scope = '';
+  readonly #lineage = createScope();
 
   constructor(members: readonly Member[], steps: readonly Step[], options: RouterOptions) {
     this.#options = options;
     this.#set(members, steps);
   }
 
-  /** Other servers or steps from now on; what is under way goes on with the old ones. Clients are told to look again. */
+  /**
+   * Other servers or steps from now on. What is under way goes on with the old ones, but for a call that waits for an answer of its user
+   * before it is handed to a server: it passes the new steps when that comes. Clients are told to look again.
+   */
   replace(members: readonly Member[], steps: readonly Step[]): void {
     this.#set(members, steps);
     for (const [listener, { watcher, unwatch }] of this.#watchers) {
@@ -123,7 +127,7 @@ export class View implements Target {
     this.#router = router;
     this.#steps = steps;
     this.#greetings = steps.flatMap(({ greeting }) => greeting ?? []).toReversed();
-    this.#scope = createScope();
+    const scope = (this.#scope = createScope());
     const route = (exchange: Exchange) => router.handle(exchange);
     const last: Last = (exchange) =>
       exchange.isNotification ? tell(router, exchange) : handleWithOwn(exchange, route);
@@ -131,7 +135,9 @@ export class View implements Target {
       ownerOf: (exchange) => router.ownerOf(exchange),
       originOf: (area, name) => router.originOf(area, name),
       log: this.#options.log,
-      scope: this.#scope,
+      scope,
+      lineage: this.#lineage,
+      again: (exchange) => (this.#scope === scope ? undefined : Promise.resolve(this.handle(exchange))),
     };
     this.#chain = createChain(steps, last, around);
     const hasRules = this.#options.isWhole === true && steps.some(({ toolRules }) => toolRules?.length);

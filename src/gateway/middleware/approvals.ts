@@ -8,6 +8,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { lateCrypto } from '../../shared/late-crypto.ts';
+import { ChainExchange } from './chain-exchange.ts';
 import type { JudgedTool } from './approval-rule.ts';
 import { refusalIn, toQuestion } from './approval-question.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
@@ -64,7 +65,12 @@ export class Approvals {
       logDecision(tool, exchange, { way: 'remembered' });
       return Promise.resolve(undefined);
     }
-    const key = JSON.stringify([exchange.scope, exchange.id, origin ? [origin.server, origin.name] : tool, digest]);
+    const key = JSON.stringify([
+      lineageOf(exchange),
+      exchange.id,
+      origin ? [origin.server, origin.name] : tool,
+      digest,
+    ]);
     const known = calls.get(key);
     if (known) return known;
     let way: AnswerWay = 'client';
@@ -127,6 +133,11 @@ function readRemember(remember: Remember): Required<Remember> {
   checkChoice('approve.remember.per', per, ['arguments', 'tool']);
   if (ms === 0) throw badOption('approve.remember.ms', 'must be more than 0');
   return { ms, per };
+}
+
+/** A call that starts again with other steps has been asked about. */
+function lineageOf(exchange: StepExchange): string {
+  return exchange instanceof ChainExchange ? exchange.chain.lineage : exchange.scope;
 }
 
 /** Of the arguments as they are sent: two ids that JavaScript reads as the same number are not the same arguments. */

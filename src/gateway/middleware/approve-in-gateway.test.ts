@@ -5,7 +5,9 @@ import { connect } from '../../client/connect.ts';
 import { createServer } from '../../server/create-server.ts';
 import { createLog } from '../../shared/log.ts';
 import { createGateway } from '../gateway.ts';
+import type { Gateway } from '../gateway.ts';
 import { approve } from './approve.ts';
+import { filter } from './filter.ts';
 import { prefix } from './prefix.ts';
 import { rename } from './rename.ts';
 import { retry } from './retry.ts';
@@ -71,4 +73,56 @@ it('judges the tool behind a changed name, also before any list was asked for', 
   expect(done).toEqual([]);
   await client.close();
   await gateway.close();
+});
+
+describe.each(['2025-11-25', '2026-07-28'])('approve, while the rules change, for a client of %s', (revision) => {
+  /** Changes the gateway while the user is asked, and then says yes. */
+  async function approved(change: (gateway: Gateway, server: ReturnType<typeof createServer>) => void) {
+    const done: unknown[] = [];
+    const server = createServer({ name: 'one', version: '1', log });
+    server.tool('remove', { input }, ({ path }) => (done.push(path), 'removed'));
+    const gateway = createGateway({ servers: { one: server }, steps: [prefix('x_'), retry(), approve()], log });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await gateway.connect(theirs);
+    const asked: string[] = [];
+    const onElicit = ({ message }: { message: string }) => {
+      asked.push(message);
+      if (asked.length === 1) change(gateway, server);
+      return { action: 'accept' as const, content: { approve: true } };
+    };
+    const client = await connect(ours, { revision, log, onElicit });
+    const result = await client.callTool('x_remove', { path: '/a' }).catch((error: unknown) => error);
+    await client.close();
+    await gateway.close();
+    return { result, done, asked: asked.length };
+  }
+
+  it('a call that is denied by then is not made', async () => {
+    const deny = filter({ tools: { deny: ['remove'] } });
+    for (const steps of [
+      [prefix('x_'), deny],
+      [prefix('x_'), approve({ when: { deny: ['remove'] } })],
+    ]) {
+      const { result, done, asked } = await approved((gateway) => gateway.update({ steps }));
+      expect({ done, asked }).toEqual({ done: [], asked: 1 });
+      expect(result instanceof Error ? result.message : JSON.stringify(result)).toMatch(
+        /Unknown tool: x_remove|forbids it/,
+      );
+    }
+    const ruled = await approved((gateway, server) =>
+      gateway.update({ servers: { one: { server, tools: { deny: ['remove'] } } } }),
+    );
+    expect(ruled.done).toEqual([]);
+  });
+
+  it('a call that is still allowed is made once, and asked about once', async () => {
+    for (const steps of [
+      [prefix('x_'), approve()],
+      [prefix('x_'), retry()],
+    ]) {
+      const { result, done, asked } = await approved((gateway) => gateway.update({ steps }));
+      expect(result).toMatchObject({ content: [{ text: 'removed' }] });
+      expect({ done, asked }).toEqual({ done: ['/a'], asked: 1 });
+    }
+  });
 });

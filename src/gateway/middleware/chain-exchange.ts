@@ -6,11 +6,13 @@ import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { FormAnswer, FormAsk } from '../../protocol/form-answer.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Hooks, Notification, StepExchange } from '../../protocol/step.ts';
+import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { Hooks, Notification, Outcome, StepExchange } from '../../protocol/step.ts';
 import { toSignal } from '../../shared/cancellation.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
+import { passOn } from './outcome.ts';
 import { toStepError } from './step-error.ts';
 
 /** Whom a request would be handed to, so far as that is known. */
@@ -21,6 +23,10 @@ export interface ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
   readonly log: Log;
+  /** The same for chains that take each other's place. */
+  readonly lineage: string;
+  /** Lets the chain answer that has taken the place of this one; undefined where none has. */
+  again(exchange: Exchange): Promise<ResultObject> | undefined;
   /** Somebody has to correct a step. */
   onMisuse(error: GatewayError): void;
 }
@@ -36,6 +42,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   #intercepting: Intercepting[] | undefined;
   #own: Abortable | undefined;
   #silent = false;
+  #hasAsked = false;
   #params: JsonObject;
   /** The step that has it now. */
   step = '';
@@ -93,6 +100,23 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     this.#own = own;
   }
 
+  /**
+   * A person may take days to answer, and rules can change meanwhile: then it starts again, as it came, with the steps of now. Undefined
+   * where it goes on as it is.
+   */
+  again(): Promise<Outcome> | undefined {
+    return this.#mayBeOutdated ? this.chain.again(new RenewedExchange(this, this.#first))?.then(passOn) : undefined;
+  }
+
+  get #mayBeOutdated(): boolean {
+    return this.#hasAsked || (this.inner instanceof ChainExchange && this.inner.#mayBeOutdated);
+  }
+
+  /** Its params before any step had it. */
+  get #first(): JsonObject {
+    return this.inner instanceof ChainExchange ? this.inner.#first : this.inner.params;
+  }
+
   intercept(hooks: Hooks): void {
     const one = { step: this.step, hooks };
     if (this.#intercepting) this.#intercepting.push(one);
@@ -126,6 +150,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.#silent) throw new GatewayError('CANCELLED');
+    this.#hasAsked = true;
     if (!this.#intercepting) return this.inner.ask(ask, signal);
     let isPut = false;
     let put = (value: Ask): Promise<JsonObject> => {
@@ -172,6 +197,24 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
       };
     }
     send(value);
+  }
+}
+
+/** Heard as the other one is, by the steps that have that one. */
+class RenewedExchange extends DelegatedExchange {
+  #params: JsonObject;
+
+  constructor(inner: Exchange, params: JsonObject) {
+    super(inner);
+    this.#params = params;
+  }
+
+  override get params(): JsonObject {
+    return this.#params;
+  }
+
+  override set params(params: JsonObject) {
+    this.#params = params;
   }
 }
 

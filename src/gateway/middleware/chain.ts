@@ -31,6 +31,10 @@ export interface ChainOptions {
   log?: Log | undefined;
   /** By what steps keep apart what they remember; default: one of its own. */
   scope?: string | undefined;
+  /** The same for chains that take each other's place; default: the scope. */
+  lineage?: string | undefined;
+  /** Lets the chain answer that has taken the place of this one; undefined where none has. */
+  again?: ChainContext['again'] | undefined;
 }
 
 export function createScope(): string {
@@ -47,6 +51,8 @@ class Chain implements ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
   readonly log: Log;
+  readonly lineage: string;
+  readonly again: ChainContext['again'];
   readonly #steps: readonly Step[];
   readonly #last: Last;
   readonly #originOf: OriginOf;
@@ -55,12 +61,11 @@ class Chain implements ChainContext {
   readonly #runs: Map<string, Run>[];
   readonly #named: Set<string>;
 
-  constructor(
-    steps: readonly Step[],
-    last: Last,
-    { ownerOf = () => undefined, originOf = () => undefined, log = SILENT, scope = createScope() }: ChainOptions,
-  ) {
+  constructor(steps: readonly Step[], last: Last, options: ChainOptions) {
+    const { ownerOf = () => undefined, originOf = () => undefined, log = SILENT, scope = createScope() } = options;
     this.scope = scope;
+    this.lineage = options.lineage ?? scope;
+    this.again = options.again ?? (() => undefined);
     this.ownerOf = ownerOf;
     this.#steps = steps;
     this.#last = last;

@@ -67,7 +67,7 @@ class Turn {
     const { params, ownCancellation } = this.#exchange;
     this.#hasChanged = params !== this.#params || ownCancellation !== this.#ownCancellation;
     this.#running = true;
-    const rest = this.#step.repeats ? this.#attempt() : this.#place.rest(this.#exchange);
+    const rest = this.#step.repeats ? this.#attempt() : this.#rest(this.#exchange);
     const isTimed = ownCancellation !== this.#ownCancellation && ownCancellation instanceof StepDeadline;
     const pending = isTimed ? this.#inTime(rest, ownCancellation) : rest;
     this.#pending = pending;
@@ -183,10 +183,14 @@ class Turn {
   }
 
   /** It has ended before who waits for it goes on, and may try again. */
+  #rest(exchange: ChainExchange): Promise<Outcome> {
+    return exchange.again() ?? this.#place.rest(exchange);
+  }
+
   async #attempt(): Promise<Outcome> {
     const attempt = new ChainExchange(this.#exchange, this.#exchange.chain);
     try {
-      const outcome = await this.#place.rest(attempt);
+      const outcome = await this.#rest(attempt);
       if (attempt.failure) throw attempt.failure;
       return outcome;
     } catch (thrown) {

@@ -1,6 +1,7 @@
 // The result of a session is kept until its client has acknowledged it, wherever its process dies.
 import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
+import { until } from '../../../tests/helpers/until.ts';
 import { createLog } from '../../shared/log.ts';
 import { memoryStore } from '../store/memory.ts';
 import { Boundaries, mortalStore } from '../testing/crash-store.ts';
@@ -80,6 +81,27 @@ describe('the result of a session', () => {
     const session = { ...me, sessionId: header.id };
     await sessions.answer({ ...session, answers: [{ value: 'x' }] });
     expect((await sessions.getState(session)).outcome).toMatchObject({ failure: { message: 'Out of order' } });
+  });
+
+  it('says why it failed while what was done is still being taken back', async () => {
+    const clock = manualClock();
+    const store = memoryStore({ clock });
+    const refused = flow({ name: 'refused' }, async (ask) => {
+      await ask.step('work', () => 'worked', { effect: 'retry', undo: () => new Promise<never>(() => {}) });
+      await ask.text('sure');
+      throw new Error('nobody wants it');
+    });
+    const make = () => new Sessions([refused], { clock, store, keys: KEYS, log: QUIET });
+    const first = make();
+    const { header } = await settled(await first.start({ ...me, tool: 'refused' }));
+    const session = { ...me, sessionId: header.id };
+    const answer = { ...session, answers: [{ promptId: 'sure~1', value: 'no' }] };
+    void first.answer(answer); // it waits for the undo
+    await until('it to be ending', async () => (await store.load(header.id))?.header.pending !== undefined);
+    const other = make();
+    const told = { failure: { message: 'nobody wants it' } };
+    expect(await other.getState(session)).toMatchObject({ header: { state: 'error' }, outcome: told });
+    expect(await other.answer(answer)).toMatchObject({ accepted: true, ...told });
   });
 });
 

@@ -7,6 +7,7 @@ import { canonicalJson } from '../../shared/canonical.ts';
 import { isFileRef } from '../question/check-file.ts';
 import { toPromptId } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
+import { endingOf } from '../journal.ts';
 import type { AnswerEntry, Entry, Header } from '../journal.ts';
 import { isEnded } from '../store/store.ts';
 import type { Drive } from './drive.ts';
@@ -75,11 +76,17 @@ function toKeptOutcome(setup: Setup, { id }: Header, turn: Outcome, answers: Ans
   return undefined;
 }
 
+/** Of a session that is being ended, why it failed: its client need not wait until all is taken back. */
 export function outcomeOf(setup: Setup, header: Header): Outcome | undefined {
   const sealed = open(setup, header);
-  if (!sealed) return undefined;
-  const { isCompleted, result, summary, failure } = sealed;
-  return { ...(isCompleted && { result }), ...(summary !== undefined && { summary }), ...(failure && { failure }) };
+  const failure = endingOf(header)?.failure;
+  if (!sealed) return failure && { failure };
+  const { isCompleted, result, summary } = sealed;
+  return {
+    ...(isCompleted && { result }),
+    ...(summary !== undefined && { summary }),
+    ...(sealed.failure && { failure: sealed.failure }),
+  };
 }
 
 /** The ids of the prompts, if all of them were answered so in the last round of a session that has ended. */

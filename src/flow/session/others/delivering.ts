@@ -14,6 +14,7 @@ import { refuseMalice } from '../malice.ts';
 import type { DeliverRequest } from '../requests.ts';
 import type { Sessions } from '../sessions.ts';
 import type { EventAddress } from './event-url.ts';
+import { isAtRest } from './waits.ts';
 
 export interface Delivered {
   /** With its number, in a loop. */
@@ -23,6 +24,8 @@ export interface Delivered {
 }
 
 const MAX_TRIES = 20;
+/** So often a session at rest is tried whose lease nobody has let go of yet. */
+const TRIES_AT_REST = 10;
 const MAX_COUNTED = 10_000;
 
 /** Whoever may call this is the program's business. */
@@ -62,15 +65,22 @@ async function attempt(
     const event = keyIn(stored);
     const before = deliveredAs(stored.entries, event);
     if (before) return toAgain(stored.header, before, value);
-    if (await drive(sessions, stored, { t: 'arr', k: event, v: value })) return { event };
+    const mayBeHeld = !isAtRest(stored.header) || tries >= TRIES_AT_REST;
+    if (await drive(sessions, { stored, mayBeHeld }, { t: 'arr', k: event, v: value })) return { event };
   }
   throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
 }
 
-async function drive(sessions: Sessions, stored: StoredSession, arriving: Arriving): Promise<boolean> {
+interface Receiver {
+  stored: StoredSession;
+  /** Another process may be at work in it, which takes the event up. */
+  mayBeHeld: boolean;
+}
+
+async function drive(sessions: Sessions, { stored, mayBeHeld }: Receiver, arriving: Arriving): Promise<boolean> {
   sessions.setup.frames.drop(stored.header.id);
   const flow = sessions.flowOf(stored.header);
-  const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld: true };
+  const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };
   const turn = await sessions.drive({ flow, ...stored, ...outside });
   // What was left to another process is told by that one.
   if (turn && turn.header.left === stored.header.left) sessions.emit({ kind: 'turn', turn });

@@ -8,7 +8,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Drive } from '../drive.ts';
 import { isRefused, toVerdicts } from '../patches.ts';
 import { toQuestions } from '../to-questions.ts';
-import { laterOf, ownOf } from './waits.ts';
+import { isAtRest, laterOf, ownOf } from './waits.ts';
 import type { Turn } from '../turn.ts';
 
 /** Undefined if somebody else was faster. */
@@ -28,9 +28,12 @@ export async function leave(drive: Drive, rest: Rest): Promise<Turn | undefined>
   const current = (header.current as Question[]).flatMap((one) =>
     over.has(one.key) ? [] : [again.get(one.key) ?? one],
   );
-  const waits = header.waits?.filter(({ key }) => !over.has(key));
+  const open = (header.waits ?? []).filter(({ key }) => !over.has(key));
+  const waits = open.length > 0 ? open : undefined;
+  // Whoever holds the lease of a session at rest goes on no more: this has to be taken up by the next process, as if that one had died.
+  const busy = isAtRest(header) ? (true as const) : header.busy;
   const patch: Partial<Header> = {
-    ...{ current, waits, state: toState(header, current), lastActivityAt: now, left: (header.left ?? 0) + 1 },
+    ...{ current, waits, busy, state: toState(header, current), lastActivityAt: now, left: (header.left ?? 0) + 1 },
     ...{ burst: input.header.burst, attempts: header.attempts + refused.length },
   };
   // If that process has died, the one after it finds this.

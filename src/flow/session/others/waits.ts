@@ -54,9 +54,15 @@ export function toPassed({ key: k, kind }: Wait, ts: number): Entry {
   return kind === 'sleep' ? { t: 'step', k, att: 1, ts } : { t: 'evt', k, no: 'timeout', ts };
 }
 
+/** Nobody is at work in it: it asks something, or waits. The process that brought it there may not have let go of its lease yet. */
+export function isAtRest(header: Header): boolean {
+  const { current, waits, busy } = header;
+  return !isEnded(header) && busy === undefined && (current.length > 0 || waits !== undefined);
+}
+
 /** Nobody is at work in it, and it asks nothing: it goes on when a sleep is over, or something happens. */
 export function isIdle(header: Header): boolean {
-  return !isEnded(header) && header.current.length === 0 && header.waits !== undefined && header.busy === undefined;
+  return isAtRest(header) && header.current.length === 0;
 }
 
 /** It goes on by what others do, perhaps in another process. */

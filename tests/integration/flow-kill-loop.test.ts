@@ -27,6 +27,8 @@ interface Report {
   failed: number;
   undone: number;
   cleaned: number;
+  /** When they were delivered. */
+  events: { early: number; atWork: number; atRest: number };
   breaches: string[];
 }
 
@@ -45,6 +47,7 @@ describe('a kill -9 at any moment', { timeout: DEADLINE_MS }, () => {
     ['vary', [/in \d+ different ways/]],
     ['forget', [/has not undone/, /has not cleaned up/]],
     ['hurry', [/slept only/]],
+    ['repeat', [/fired \d times/]],
   ])('is found out where it does harm: %s', async (sabotage, wanted) => {
     const breaches: string[] = [];
     const isFound = () => wanted.every((breach) => breaches.some((one) => breach.test(one)));
@@ -68,6 +71,7 @@ function expectGood(report: Report): void {
   for (const figure of ['slept', 'retried', 'cancelled', 'failed', 'undone', 'cleaned'] as const) {
     expect(report[figure], figure).toBeGreaterThan(0);
   }
+  for (const [when, count] of Object.entries(report.events)) expect(count, `events: ${when}`).toBeGreaterThan(0);
 }
 
 async function killLoop(args: string[]): Promise<Report> {

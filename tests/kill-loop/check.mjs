@@ -1,28 +1,38 @@
 // What must hold after a kill loop, as a list of breaches; and figures that show that the loop did what it is for.
 import { readFileSync } from 'node:fs';
-import { SLEEP_MS } from './flows.mjs';
+import { EVENTS, SLEEP_MS } from './flows.mjs';
 
 /** Before the last process: what was acknowledged is in the journals of the sessions that are open. */
 export async function checkJournals(store, said) {
   const breaches = [];
   const acks = said.filter(({ kind }) => kind === 'ack');
+  const events = said.filter(({ kind }) => kind === 'event');
   const accepted = new Map();
-  for (const { session, key, value } of acks) {
+  for (const { kind, session, key, value } of [...acks, ...events]) {
     const place = `${session} ${key}`;
-    if ((accepted.get(place) ?? value) !== value) breaches.push(`two answers were accepted to ${place}`);
+    const what = kind === 'ack' ? 'answers' : 'events';
+    if ((accepted.get(place) ?? value) !== value) breaches.push(`two ${what} were accepted to ${place}`);
     accepted.set(place, value);
   }
   let open = 0;
-  for (const [session, mine] of grouped(acks, ({ session }) => session)) {
+  for (const [session, mine] of grouped([...acks, ...events], ({ session }) => session)) {
     const stored = await store.load(session);
     if (!stored) breaches.push(`${session} is gone`);
     else if (stored.entries.length > 0) {
       open++;
-      const kept = new Map(stored.entries.filter(({ t }) => t === 'ans').map(({ k, v }) => [k, v]));
+      const taken = stored.entries.filter(({ t }) => t === 'ans' || t === 'evt');
+      const kept = new Map(taken.map(({ k, v }) => [k, v]));
       for (const { key, value } of mine) if (kept.get(key) !== value) breaches.push(`${session} has lost ${key}`);
     }
   }
-  return { breaches, open, acknowledged: acks.length };
+  return { breaches, open, acknowledged: acks.length, events: counted(events) };
+}
+
+/** When they came. */
+function counted(events) {
+  const counts = { early: 0, atWork: 0, atRest: 0 };
+  for (const { when } of events) counts[when]++;
+  return counts;
 }
 
 /** After it: every session has ended, and its effects have happened as they should, with the answers that were acknowledged. */
@@ -37,17 +47,16 @@ export async function checkEffects(store, said, effects) {
     .filter(Boolean)
     .map((line) => JSON.parse(line));
   const bySession = grouped(lines, ({ session }) => session);
-  const acks = grouped(
-    said.filter(({ kind }) => kind === 'ack'),
-    ({ session }) => session,
-  );
+  // An event that came when it had come already is kept under another key, and nobody waits for it.
+  const isMeant = ({ kind, key }) => kind === 'ack' || (kind === 'event' && EVENTS.includes(key));
+  const acks = grouped(said.filter(isMeant), ({ session }) => session);
   const ids = new Set([...acks.keys(), ...bySession.keys()]);
   for (const id of ids) {
     figures.sessions++;
     const stored = await store.load(id);
     const steps = grouped(bySession.get(id) ?? [], ({ step }) => step);
     const mine = acks.get(id) ?? [];
-    if (new Set(mine.map(({ pid }) => pid)).size > 1) figures.moved++;
+    if (new Set(mine.flatMap(({ pid }) => pid ?? [])).size > 1) figures.moved++;
     if (!stored) breaches.push(`${id} is gone`);
     else if (stored.header.tool === 'saga') {
       figures[endOf(stored.header)]++;
@@ -96,15 +105,21 @@ function checkSaga(id, { state, notUndone }, steps) {
   return breaches;
 }
 
-const EFFECTS = { once: ['fire'], order: ['pay', 'ship'], errand: ['leave', 'arrive'] };
+const EFFECTS = {
+  once: ['fire'],
+  order: ['pay', 'ship'],
+  errand: ['leave', 'arrive'],
+  parcel: ['send', 'take', 'file'],
+};
 
 function checkCompleted(id, tool, steps, acks) {
   const wanted = EFFECTS[tool];
   const missing = wanted.filter((step) => !steps.has(step)).map((step) => `${id} completed without ${step}`);
   const last = steps.get(wanted.at(-1))?.[0]?.answers ?? {};
   const lost = acks.filter(({ key, value }) => last[key] !== value).map(({ key }) => `${id} acted without ${key}`);
-  const [left, arrived] = [steps.get('leave')?.[0].at, steps.get('arrive')?.[0].at];
-  const early = arrived - left < SLEEP_MS ? [`${id} slept only ${arrived - left} ms`] : [];
+  const arrived = steps.get('arrive')?.[0].at;
+  const slept = arrived - last.left;
+  const early = slept < SLEEP_MS ? [`${id} slept only ${slept} ms`] : [];
   return [...missing, ...lost, ...early];
 }
 

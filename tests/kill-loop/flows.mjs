@@ -1,25 +1,30 @@
 // Flows whose effects are lines in a file. One line is one write, which a kill cannot cut in two.
 import { appendFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { flow } from '../../dist/flow/define.js';
 
 /** One in so many tries to take something back. */
 const UNDO_FAILS = 0.1;
 /** Half of all tries fail before they do anything; after so many a step has failed, which must not happen. */
 const RETRY = { attempts: 40, pause: 2, maxPause: 8 };
-export const SLEEP_MS = 150;
+/** Of the step beside which an event may come. */
+const LONGEST_STEP_MS = 80;
+/** Far longer than a session that sleeps is late on a busy machine: otherwise one that wakes too early would not be noticed. */
+export const SLEEP_MS = 2000;
+export const EVENTS = ['sent', 'signed'];
 
-/** `fault(name)` is called where a process may be made to die. */
-export function createFlows({ effects, fault, sabotage = '' }) {
+/** `fault(name)` is called where a process may be made to die, `onSent(session)` when something is under way that an event will tell of. */
+export function createFlows({ effects, fault, onSent, sabotage = '' }) {
   const act = (step, session, { idempotencyKey, attempt }, answers) => {
     const key = sabotage === 'vary' ? `${idempotencyKey}.${process.pid}` : idempotencyKey;
     const isForgotten = sabotage === 'forget' && /^(?:undo-|clean)/.test(step) && Math.random() < 0.3;
     if (isForgotten) return undefined;
     fault('before-effect');
-    const line = { step, session, key, answers, attempt, at: Date.now() };
-    appendFileSync(effects, `${JSON.stringify(line)}\n`);
+    const at = Date.now();
+    appendFileSync(effects, `${JSON.stringify({ step, session, key, answers, attempt, at })}\n`);
     // The effect has happened, and nobody has written that down.
     fault('after-effect');
-    return { by: step };
+    return { by: step, at };
   };
   const text = (ask, key) => ask.text(key, { message: `${key}?` });
 
@@ -50,19 +55,38 @@ export function createFlows({ effects, fault, sabotage = '' }) {
     async (ask) => {
       const { id } = ask.session;
       const a = await text(ask, 'a');
-      const flaky = (key) => [
+      const flaky = (key, answers) => [
         (step) => {
           if (Math.random() < 0.5) throw new Error('not now');
-          return act(key, id, step, { a });
+          return act(key, id, step, answers);
         },
         { effect: 'retry', retry: RETRY },
       ];
-      await ask.step('leave', ...flaky('leave'));
-      await ask.sleep('way', sabotage === 'hurry' ? SLEEP_MS / 3 : SLEEP_MS);
-      await ask.step('arrive', ...flaky('arrive'));
+      // When it left, as the journal has it: a process that has lost its lease may have left once more, and nobody asks that one.
+      const { at: left } = await ask.step('leave', ...flaky('leave', { a }));
+      await ask.sleep('way', SLEEP_MS);
+      await ask.step('arrive', ...flaky('arrive', { a, left }));
       return { a };
     },
   );
+
+  /** Waits for two events. Each may come before anybody waits for it, while a step runs, and while nobody is at work. */
+  const parcel = flow({ name: 'parcel', description: 'Steps and the events that they wait for' }, async (ask) => {
+    const { id } = ask.session;
+    const a = await text(ask, 'a');
+    const coming = ask.event('sent');
+    const send = async (step) => {
+      await setTimeout(Math.random() * LONGEST_STEP_MS);
+      onSent(id);
+      return act('send', id, step, { a });
+    };
+    await ask.step('send', send, { effect: 'retry' });
+    const sent = await coming;
+    await ask.step('take', (step) => act('take', id, step, { a, sent }), { effect: 'retry' });
+    const signed = await ask.event('signed');
+    await ask.step('file', (step) => act('file', id, step, { a, sent, signed }), { effect: 'retry' });
+    return { a, sent, signed };
+  });
 
   /** Never completes: it fails, is declined, is cancelled or expires, takes back what it has done, and cleans up. */
   const saga = flow({ name: 'saga', description: 'Two effects that are taken back' }, async (ask) => {
@@ -92,5 +116,5 @@ export function createFlows({ effects, fault, sabotage = '' }) {
     }
   });
 
-  return [order, once, errand, saga];
+  return [order, once, errand, parcel, saga];
 }

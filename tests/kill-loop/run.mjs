@@ -1,7 +1,7 @@
 // kill -9, over and over, at any moment and at the worst ones, and a look at what is left:
 //   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379] [--key secret] [--write]
 // `--sabotage lose` makes the store forget some commits, `vary` gives effects another key on each try, `forget` leaves out some undos
-// and some cleaning up, `hurry` cuts sleeps short: the check has to notice all of them.
+// and some cleaning up, `hurry` ends sleeps too early, `repeat` loses what tells that an effect has begun: the check has to notice all of them.
 // `--write` puts the figures into docs/borders.md.
 // Prints a report in JSON; exits with 1 if anything that was acknowledged is lost, or an effect happened twice.
 // Needs the build (node scripts/ready.mjs), and for Redis a server of its own: its keys stay there.
@@ -49,7 +49,13 @@ rmSync(folder, { recursive: true });
 const breaches = [...journals.breaches, ...outcome.breaches];
 const report = {
   ...{ store: place.store, kills, byFault, faults: counted(said.filter(({ kind }) => kind === 'fault')) },
-  ...{ acknowledged: journals.acknowledged, openAtTheEnd: journals.open, ...outcome, breaches },
+  ...{
+    acknowledged: journals.acknowledged,
+    openAtTheEnd: journals.open,
+    events: journals.events,
+    ...outcome,
+    breaches,
+  },
   seconds: Math.round((Date.now() - began) / 1000),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
@@ -61,6 +67,7 @@ function toWords(all) {
   return [
     `${name}: ${all.kills} kills, ${all.byFault} of them between an effect and its record or around a commit.`,
     `${all.acknowledged} answers were acknowledged in ${all.sessions} sessions, ${all.moved} of which were answered in more than one process.`,
+    `${all.events.early + all.events.atWork + all.events.atRest} events were delivered: ${all.events.early} before anybody waited for them, ${all.events.atWork} while a step ran, ${all.events.atRest} to sessions at rest.`,
     `${all.completed} sessions completed, ${all.slept} of them after a sleep; ${all.cancelled} were cancelled, ${all.failed} failed, ${all.expired} expired.`,
     `${all.effects} effects, ${all.retried} of them not at the first try; ${all.undone} were taken back, ${all.cleaned} sessions cleaned up.`,
     `Lost, done twice, not taken back, not cleaned up, or woken too early: ${all.breaches.length}.`,

@@ -1,6 +1,6 @@
 // A process that starts and answers sessions at random until it is killed, or with `finish` until none is open. Every answer that was
 // accepted is told in a line, after it was: what stands there was acknowledged.
-import { createFlows } from './flows.mjs';
+import { EVENTS, SLEEP_MS, createFlows } from './flows.mjs';
 import { openStore } from './open-store.mjs';
 import { Sessions } from '../../dist/flow/session/sessions.js';
 import { isEnded } from '../../dist/flow/store/store.js';
@@ -10,16 +10,20 @@ const PRINCIPAL = 'the user';
 const LOOPS = 6;
 const MOST_OPEN = 40;
 const DAY = 86_400_000;
+/** Much longer than anything takes here, however slow the machine. */
+const STUCK_MS = 60_000;
 /** Somebody else was faster, or has ended it. */
 const OVERTAKEN = [
   ...['FLOW_INVALID_TRANSITION', 'FLOW_SESSION_NOT_FOUND', 'FLOW_LIMIT', 'FLOW_ALREADY_CANCELLED'],
   'FLOW_SESSION_EXPIRED',
 ];
+const AWAITED = { kind: 'event', key: 'sent' };
+const SOON_MS = 10;
 /** Of sagas that nobody cancels in time. */
 const SHORT_MS = 600;
 
 const store = faulty(await openStore(place));
-const flows = createFlows({ effects, fault, sabotage });
+const flows = createFlows({ effects, fault, sabotage, onSent });
 const sessions = new Sessions(flows, {
   store,
   leaseMs: finish ? 30_000 : 250,
@@ -29,6 +33,7 @@ const sessions = new Sessions(flows, {
   limits: { sessionsPerPrincipal: 1000, respondsPerSecond: 1000, timeoutMs: DAY, durationMs: DAY, tombstoneMs: DAY },
 });
 let number = 0;
+let [lastState, lastChange] = ['', Date.now()];
 say('ready');
 await Promise.all([...Array.from({ length: finish ? 2 : LOOPS }, loop), sweep()]);
 await sessions.close();
@@ -37,7 +42,7 @@ await store.close();
 async function loop() {
   for (;;) {
     const open = await sessions.list(PRINCIPAL);
-    if (finish && open.length === 0) return;
+    if (finish && (open.length === 0 || isStuck(open))) return;
     if (!finish && open.length < MOST_OPEN && pick(3) === 0) await start();
     const waiting = open.filter(({ state }) => state === 'waiting_user');
     // Whoever waits asks something, and nobody else does: a session that is read in two halves shows here.
@@ -45,6 +50,8 @@ async function loop() {
     if (mute) throw new Error(`${mute.id} is ${mute.state} and asks ${mute.current.length} questions`);
     const sagas = open.filter(({ tool }) => tool === 'saga');
     if (sagas.length > 0 && pick(12) === 0) await cancel(sagas[pick(sagas.length)]);
+    const parcels = open.filter(({ tool }) => tool === 'parcel');
+    if (parcels.length > 0 && pick(4) === 0) await bring(parcels[pick(parcels.length)]);
     const one = waiting[pick(waiting.length || 1)];
     if (one?.tool === 'saga' && pick(10) === 0) await decline(one);
     else if (one) await answer(one);
@@ -52,8 +59,15 @@ async function loop() {
   }
 }
 
+/** Nothing has happened for a long time: the check says what has not come to its end. */
+function isStuck(open) {
+  const state = open.map(({ id, rev }) => `${id} ${rev}`).join();
+  if (state !== lastState) [lastState, lastChange] = [state, Date.now()];
+  return Date.now() - lastChange > STUCK_MS;
+}
+
 async function start() {
-  const tool = ['once', 'saga', 'saga', 'order', 'order', 'errand'][pick(6)];
+  const tool = ['once', 'saga', 'saga', 'order', 'order', 'errand', 'parcel', 'parcel'][pick(8)];
   const isShort = tool === 'saga' && pick(5) === 0;
   const { header } = await sessions.start({ principal: PRINCIPAL, tool, ...(isShort && { timeoutMs: SHORT_MS }) });
   say('started', { session: header.id });
@@ -90,11 +104,39 @@ async function answer({ id: session, current }) {
   }
 }
 
+/** The event that a step has brought about comes while it runs, or in the moment in which it ends. */
+function onSent(id) {
+  if (pick(3) > 0) setTimeout(() => void bring({ id, waits: [AWAITED], busy: true }).catch(fail), pick(SOON_MS));
+}
+
+function fail(error) {
+  process.nextTick(() => {
+    throw error;
+  });
+}
+
+/** Something has happened: perhaps before anybody waits for it, or while a step runs. */
+async function bring({ id: session, waits = [], busy }) {
+  const awaited = waits.find(({ kind }) => kind === 'event')?.key;
+  // At the end only what is waited for: another event would help a session on that has forgotten what it had.
+  if (finish && !awaited) return;
+  const event = (finish || busy ? awaited : undefined) ?? EVENTS[pick(EVENTS.length)];
+  const value = `${event}-${process.pid}-${number++}`;
+  const when = event !== awaited ? 'early' : busy ? 'atWork' : 'atRest';
+  try {
+    const delivered = await sessions.deliver({ sessionId: session, event, value });
+    say('event', { session, key: delivered.event, value, when });
+  } catch (error) {
+    if (!OVERTAKEN.includes(error.code)) throw error;
+  }
+}
+
 /** Goes on with what other processes have left. */
 async function sweep() {
   for (;;) {
     await sessions.sweep();
-    if (finish && (await sessions.list(PRINCIPAL)).every(isEnded)) return;
+    const open = finish ? await sessions.list(PRINCIPAL) : [];
+    if (finish && (open.every(isEnded) || isStuck(open))) return;
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
 }
@@ -105,13 +147,24 @@ function faulty(inner) {
     ...inner,
     async commit(...args) {
       fault('before-commit');
-      if (sabotage === 'lose' && !finish && args[2].add?.length && pick(10) === 0)
-        return { ok: true, rev: args[1] + 1 };
-      const answered = await inner.commit(...args);
+      const [id, rev, change] = args;
+      if (sabotage === 'lose' && !finish && change.add?.length && pick(10) === 0) return { ok: true, rev: rev + 1 };
+      const answered = await inner.commit(id, rev, spoiled(change));
       fault('after-commit');
       return answered;
     },
   };
+}
+
+/** Sleeps are over too early; or nothing tells that an effect has begun. */
+function spoiled(change) {
+  const { patch, add } = change;
+  if (sabotage === 'hurry' && patch.waits) {
+    const waits = patch.waits.map((wait) => ({ ...wait, ...(wait.until && { until: wait.until - SLEEP_MS / 2 }) }));
+    return { ...change, patch: { ...patch, waits } };
+  }
+  if (sabotage === 'repeat' && add) return { ...change, add: add.filter(({ t }) => t !== 'int') };
+  return change;
 }
 
 function fault(name) {

@@ -12,10 +12,10 @@ export async function until<T>(what: string, look: () => T | Promise<T>): Promis
 }
 
 /** The promise, or an error that says what did not happen. */
-export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
+export async function within<T>(what: string, promise: Promise<T>, ms = DEADLINE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`waited ${DEADLINE_MS} ms for ${what}`)), DEADLINE_MS);
+    timer = setTimeout(() => reject(new Error(`waited ${ms} ms for ${what}`)), ms);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

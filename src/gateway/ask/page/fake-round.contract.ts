@@ -44,6 +44,9 @@ export interface Got {
   headers: Headers;
 }
 
+/** What is sent, by the names of the inputs. */
+export type Values = Record<string, string | File | string[]>;
+
 export class FakeBrowser {
   readonly cookies = new Map<string, string>();
   /** Of the request, beside what a browser always sends. */
@@ -61,7 +64,7 @@ export class FakeBrowser {
     return response.status === 303 && init.redirect === undefined ? this.get(new URL(location!, url).href) : got;
   }
 
-  post(url: string, body: Record<string, string | string[]> | FormData, init: RequestInit = {}): Promise<Got> {
+  post(url: string, body: Values | FormData, init: RequestInit = {}): Promise<Got> {
     const headers = { origin: new URL(url).origin, ...(init.headers as Record<string, string>) };
     return this.get(url, { method: 'POST', body: body instanceof FormData ? body : toBody(body), ...init, headers });
   }
@@ -71,8 +74,8 @@ export class FakeBrowser {
     return this.post(url, { do: 'open' });
   }
 
-  /** Opens the link, and sends the form with these values. */
-  async fill(url: string, values: Record<string, string | string[]>, action = 'accept'): Promise<Got> {
+  /** Opens the link, and sends the form with these values. Files are uploaded. */
+  async fill(url: string, values: Values, action = 'accept'): Promise<Got> {
     const { text } = await this.open(url);
     return this.post(url, { csrf: csrfOf(text), do: action, ...values });
   }
@@ -86,8 +89,11 @@ export function csrfOf(page: string): string {
   return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
 }
 
-function toBody(values: Record<string, string | string[]>): URLSearchParams {
-  const body = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) for (const one of [value].flat()) body.append(name, one);
-  return body;
+/** As a browser encodes a form: in parts where it has files. */
+function toBody(values: Values): URLSearchParams | FormData {
+  const all = Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const));
+  const form = new FormData();
+  for (const [name, one] of all) form.append(name, one);
+  if (all.some(([, one]) => typeof one !== 'string')) return form;
+  return new URLSearchParams(all as [string, string][]);
 }

@@ -20,6 +20,16 @@ export function readStartId({ _meta: meta }: JsonObject): string | undefined {
   );
 }
 
+/**
+ * In `_meta` of `interaction.respond`, put there by a gateway: the client did not name the prompt that it answers, nor has it acknowledged
+ * the one that it was sent last and that is named here for it.
+ */
+export const UNACKNOWLEDGED = 'mcp-parley/unacknowledged';
+
+export function isUnacknowledged({ _meta: meta }: JsonObject): boolean {
+  return isObject(meta) && meta[UNACKNOWLEDGED] === true;
+}
+
 /** Whether a request or notification is about an interactive session, whoever sends it. */
 export function isInteraction(method: string): boolean {
   return method.startsWith('interaction.');

@@ -79,7 +79,7 @@ describe('a server that', () => {
     expect(times('capabilities')).toHaveLength(3);
   });
 
-  test('has let the session expire is begun with anew, and the user is told', async () => {
+  test('has let the session expire is started again, and the user is told', async () => {
     const { outcome, times, feedback } = await play({ expires: 2 }, () => 'Ada');
     expect(outcome).toMatchObject({ success: true, result: { hello: 'Ada' } });
     expect(times('interaction.start')).toHaveLength(3);

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { ParleyServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
+import { send } from '../helpers/http-wire.ts';
 import type { Json } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import type { Wire } from '../helpers/line-wire.ts';
-import { modern, rpc } from '../helpers/mcp-http.ts';
+import { modern, openSession, rpc } from '../helpers/mcp-http.ts';
 
 const QUIET = createLog({ level: 'silent' });
 const sends: string[] = [];
@@ -180,4 +181,57 @@ test('on 2026-07-28 two answers in a row answer one question', async () => {
   expect(result).toMatchObject({ state: 'waiting_user', currentPrompt: { message: 'Send it to all 40,000?' } });
   expect(sends).toEqual([]);
   socket.close();
+});
+
+/** Requests over HTTP may overtake each other, and what a server says. */
+describe.each(['a server', 'a gateway'])('over HTTP at %s', (where) => {
+  const at = () => `http://127.0.0.1:${ports[where]}/mcp`;
+  const CLICKS = Array.from({ length: 50 }, (_, index) => index);
+
+  test('a second click never consents to the next question, in 50 of 50 sessions', async () => {
+    const session = await openSession(at(), { headers: { 'x-user': 'eve' } });
+    const stream = await session.stream();
+    for (const click of CLICKS) {
+      const { result } = (await session.request('interaction.start', { toolName: 'mail' })).json;
+      const { sessionId } = result as { sessionId: string };
+      const respond = () => session.request('interaction.respond', { sessionId, response: { value: true } });
+      const first = respond();
+      // The second one starts when the first is on its way, answered, or already followed by the next question, which is not acknowledged.
+      const isNext = ({ method, params }: Json) =>
+        method === 'interaction.prompt' && (params as Json).sessionId === sessionId;
+      if (click % 3 === 1) await first;
+      if (click % 3 === 2)
+        await stream.until('the prompt', ({ messages }) => messages.some((one) => isNext(one as Json)));
+      const { json } = await respond();
+      await first;
+      expect(json.error?.code ?? json.result?.accepted).toSatisfy((said) => said === -32003 || said === true);
+      const state = (await session.request('interaction.getState', { sessionId })).json.result;
+      expect(state, `click ${click}`).toMatchObject({
+        state: 'waiting_user',
+        currentPrompt: { message: 'Send it to all 40,000?' },
+      });
+      await session.request('interaction.cancel', { sessionId });
+    }
+    expect(sends).toEqual([]);
+    stream.close();
+  });
+
+  test('a second click of a client of 2026-07-28 never consents, in 50 of 50 sessions', async () => {
+    const ask = async (method: string, params: Json) => {
+      const { body, headers } = modern(method, params);
+      return (await send(at(), { body, headers: { ...headers, 'x-user': 'eve' } })).json;
+    };
+    for (const click of CLICKS) {
+      const { sessionId } = (await ask('interaction.start', { toolName: 'mail' })).result as { sessionId: string };
+      const respond = () => ask('interaction.respond', { sessionId, response: { value: true } });
+      await Promise.all([respond(), respond()]);
+      const { result } = await ask('interaction.getState', { sessionId });
+      expect(result, `click ${click}`).toMatchObject({
+        state: 'waiting_user',
+        currentPrompt: { message: 'Send it to all 40,000?' },
+      });
+      await ask('interaction.cancel', { sessionId });
+    }
+    expect(sends).toEqual([]);
+  });
 });

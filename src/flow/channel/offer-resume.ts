@@ -14,7 +14,7 @@ import { contentOf } from './to-form.ts';
 
 const FIELD = 'resume';
 
-/** The session as it was left; undefined where there is none, or it is to begin anew. */
+/** The session as it was left; undefined where there is none, or it is to start again. */
 export async function offerResume(
   exchange: Exchange,
   start: StartRequest,

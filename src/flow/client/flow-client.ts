@@ -1,5 +1,5 @@
 // Plays interactive tools of a server for a person. It follows the advice of the Flow document: it asks first whether the server is
-// interactive, asks again after a refused answer, begins anew when a session has expired or is gone, tries again with growing pauses when
+// interactive, asks again after a refused answer, starts again when a session has expired or is gone, tries again with growing pauses when
 // the server is busy or away, and tells what went wrong. Where the server or the tool is not interactive, all that the tool needs is asked
 // first, and it is called with that.
 import { randomUUID } from 'node:crypto';
@@ -8,7 +8,7 @@ import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
 import { Playing } from '../../gateway/flow/playing.ts';
 import type { FlowOutcome } from '../../gateway/flow/playing.ts';
-import { Prompts } from '../../gateway/flow/prompts.ts';
+import { NOTICES, Prompts } from '../../gateway/flow/prompts.ts';
 import type { Address } from '../../gateway/upstream/address.ts';
 import { START_ID, takesStartIds } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -28,8 +28,6 @@ export interface FlowClientOptions extends ConnectOptions {
 
 /** What a server says of a session. */
 const TOLD = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
-/** Nobody has asked for it: the session has expired, or a question was not answered in time. */
-const ENDED = 'interaction.ended';
 const GONE = new Set([-32001, -32002]);
 const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
@@ -48,7 +46,7 @@ export async function connectFlows(address: Address, options: FlowClientOptions 
   const open = async () => {
     const client = await connect(address, { ...options, requests: { ...options.requests, ...requests } });
     client.on('notification', ({ method, params = {} }) => {
-      if (method === ENDED) sessions.get(String(params.sessionId))?.hear(method, params);
+      if (NOTICES.has(method)) sessions.get(String(params.sessionId))?.hear(method, params);
     });
     return client;
   };
@@ -87,7 +85,7 @@ export class FlowClient {
       ({ interactive }) => interactive === true,
       (thrown: unknown) => {
         if (thrown instanceof ProtocolError) return false;
-        this.#isInteractive = undefined; // whoever wants to know next asks anew
+        this.#isInteractive = undefined; // it is asked again next time
         throw thrown;
       },
     );
@@ -130,7 +128,8 @@ export class FlowClient {
     const sessionId = String(started.sessionId);
     const prompts = this.#told.promptsOf({ sessionId });
     try {
-      return await new Playing({ started, prompts, request }, checking(options)).play();
+      const lost = () => this.#client.closed;
+      return await new Playing({ started, prompts, request, lost }, checking(options)).play();
     } finally {
       this.#told.forget(sessionId);
     }

@@ -99,7 +99,7 @@ function find(header: Header, answer: GivenAnswer, { isForAll, principal }: Answ
   const isNamed = answer.promptId !== undefined || answer.sent !== undefined || isForAll;
   const own = header.principal === toOwner(principal) ? ownOf(header) : theirsOf(header, principal);
   const question = (isNamed ? current : own).find(isFor(answer));
-  if (question) return question;
+  if (question && !(answer.isUnacknowledged && question.by === 'human')) return question;
   throw new GatewayError('FLOW_INVALID_TRANSITION', {
     ...{ sessionId: header.id, state: header.state },
     ...{ reason: toWhyNot(answer), currentPrompt: own[0]?.prompt },
@@ -117,9 +117,11 @@ function isSameAs({ key, pin }: Question, sent: GivenAnswer['sent']): boolean {
   return key === sent?.key && pin !== undefined && pin === sent.pin;
 }
 
-function toWhyNot({ promptId, sent }: GivenAnswer): string {
+function toWhyNot({ promptId, sent, isUnacknowledged }: GivenAnswer): string {
+  if (isUnacknowledged) return `the client has not acknowledged the question ${promptId}; it has to name its promptId`;
   if (promptId !== undefined) return `the question ${promptId} does not wait`;
-  if (sent) return `the question that this client was sent last (${sent.promptId}) does not wait any more`;
+  if (sent)
+    return `the question that this client was sent last (${sent.promptId}) does not wait any more; name a promptId`;
   return 'this client was sent no question of it; name a promptId, or look with interaction.getState first';
 }
 

@@ -36,6 +36,8 @@ export interface GivenAnswer {
   promptId?: string | undefined;
   /** Where it is not named: the question that was sent last to the client that answers; null where there was none. */
   sent?: SentPrompt | null | undefined;
+  /** A gateway has named it, because it was sent last to a client that has not acknowledged it. */
+  isUnacknowledged?: boolean | undefined;
   value?: unknown;
   /** When the user answered, by the client's clock, and what the client says of it. */
   at?: number | undefined;

@@ -4,7 +4,7 @@
 // 1. Each question is delivered once: with the answer to `start`, by a request, or in `next`.
 // 2. A session is told of to the client that last did something with it.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { readStartId } from '../../protocol/interaction.ts';
+import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
@@ -18,6 +18,7 @@ import type { Turn } from '../session/turn.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Travelled } from '../token/travelling.ts';
 import type { Desk, Reference } from './desk.ts';
+import { lookAgain } from './look-again.ts';
 import type { Pushes } from './pushes.ts';
 import { toPrompt, toPush, toState, toValidation } from './spelling.ts';
 
@@ -81,9 +82,9 @@ class Native {
     const result = {
       sessionId: served.turn.header.id,
       state: 'idle',
-      ...(isAttached && { initialPrompt: toPrompt(question) }),
+      ...(isAttached && { initialPrompt: toPrompt(question), ...this.#lookAgain(exchange.client, served.turn) }),
     };
-    return this.#told(exchange, served, result, isAttached);
+    return this.#told(exchange, served, result, { isAttached, isFirst: true });
   }
 
   async respond(exchange: Exchange): Promise<JsonObject> {
@@ -126,7 +127,10 @@ class Native {
 
   async cancel(exchange: Exchange): Promise<JsonObject> {
     const reason = readOptionalString(exchange.params, 'reason');
-    await this.#go(exchange, (session, sessions) => sessions.cancel({ ...session, reason }));
+    const { sessionId } = referenceOf(exchange);
+    await this.#pushes.cancelling(sessionId, exchange.client, () =>
+      this.#go(exchange, (session, sessions) => sessions.cancel({ ...session, reason })),
+    );
     return { cancelled: true };
   }
 
@@ -134,8 +138,8 @@ class Native {
     const reference = referenceOf(exchange);
     const view = await this.#desk.getState(reference);
     if (isCaller(view, exchange)) this.#pushes.claim(view.header.id, exchange.client);
-    this.#pushes.sending(exchange.client, view);
-    return withToken(toState(view), reference.token);
+    this.#pushes.offering(exchange.client, view);
+    return withToken({ ...toState(view), ...this.#lookAgain(exchange.client, view) }, reference.token);
   }
 
   async back(exchange: Exchange): Promise<JsonObject> {
@@ -149,7 +153,7 @@ class Native {
     const { value } = exchange.params;
     const served = await this.#go(exchange, (session, sessions) => sessions.edit({ ...session, key, value }));
     // Refused, it has changed nothing: the question that waits was put before.
-    return this.#told(exchange, served, toValidation(served.turn), served.turn.accepted === false);
+    return this.#told(exchange, served, toValidation(served.turn), { isAttached: served.turn.accepted === false });
   }
 
   async extend(exchange: Exchange): Promise<JsonObject> {
@@ -158,8 +162,8 @@ class Native {
   }
 
   /** Which question an answer is for. In a token it is the one that the token was given out with. */
-  async #meant(exchange: Exchange, promptId: string | undefined): Promise<Pick<GivenAnswer, 'promptId' | 'sent'>> {
-    if (promptId !== undefined) return { promptId };
+  async #meant(exchange: Exchange, promptId: string | undefined): Promise<Partial<GivenAnswer>> {
+    if (promptId !== undefined) return { promptId, isUnacknowledged: isUnacknowledged(exchange.params) };
     if (!this.#desk.keeps) return {};
     const sent = await this.#pushes.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
     return { sent: sent ?? null };
@@ -182,7 +186,9 @@ class Native {
     const reference = referenceOf(exchange);
     const { principal } = reference;
     const travelled = await this.#desk.go(reference, (sessionId, sessions) => act({ principal, sessionId }, sessions));
-    if (isCaller(travelled.turn, exchange)) this.#pushes.claim(travelled.turn.header.id, exchange.client);
+    const { header } = travelled.turn;
+    if (isCaller(travelled.turn, exchange)) this.#pushes.claim(header.id, exchange.client);
+    this.#pushes.withdraw(header, exchange.client);
     return travelled;
   }
 
@@ -191,7 +197,7 @@ class Native {
     { client }: Exchange,
     { turn, token }: Travelled,
     result: JsonObject,
-    isAttached = false,
+    { isAttached = false, isFirst = false } = {},
   ): Promise<JsonObject> {
     const told = withToken(result, token);
     // What is asked again after a refused answer is the question that the client has.
@@ -204,8 +210,17 @@ class Native {
     // Nobody could tell this client later what its steps have led to.
     const last = await workedOff(turn);
     const next = toPush(last);
-    this.#pushes.sending(client, last);
-    return { ...told, next: { state: last.header.state, ...(next && { method: next.method, ...next.params }) } };
+    if (isFirst) this.#pushes.sending(client, last);
+    else this.#pushes.offering(client, last);
+    const said = next && { method: next.method, ...next.params, ...this.#lookAgain(client, last) };
+    return { ...told, next: { state: last.header.state, ...said } };
+  }
+
+  /** Nothing happens by itself in a session that is kept nowhere. */
+  #lookAgain(client: ClientView, { header }: Pick<Turn, 'header'>): JsonObject {
+    if (!this.#desk.keeps) return {};
+    const now = this.#desk.sessions.setup.clock.now();
+    return lookAgain(header, { now, isTold: this.#pushes.canReach(client) });
   }
 
   #checkTool(tool: string, client: ClientView): void {

@@ -4,13 +4,16 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
 import { toExpired } from '../session/own-moves.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Turn } from '../session/turn.ts';
 import { isEnded } from '../store/store.ts';
 import type { SentPrompt } from '../session/requests.ts';
+import { lookAgain } from './look-again.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
 import { theirsOf } from '../session/others/people.ts';
@@ -19,8 +22,16 @@ import { toEnded, toPrompt, toPush, toWaitingFor } from './spelling.ts';
 /** Sessions of clients that never come back are forgotten, oldest first. */
 const MAX_CLAIMS = 20_000;
 
+export interface PushesOptions {
+  log: Log;
+  clock: Clock;
+  /** Is told when a client has acknowledged how its session ended. */
+  onHeard: (sessionId: string) => void;
+}
+
 export class Pushes {
   readonly #log: Log;
+  readonly #clock: Clock;
   readonly #onHeard: (sessionId: string) => void;
   readonly #watchers = new Map<ClientView, Watcher>();
   readonly #claims = new Map<string, ClientView>();
@@ -29,10 +40,12 @@ export class Pushes {
   readonly #sent = new SentPrompts();
   /** Sessions with a question for a person's own word that the client has not acknowledged. */
   readonly #unsure = new Set<string>();
+  /** Who is about to cancel which session, and learns by the answer that it has. */
+  readonly #cancelling = new Map<string, ClientView>();
 
-  /** `onHeard` is told when a client has acknowledged how its session ended. */
-  constructor(log: Log, onHeard: (sessionId: string) => void) {
+  constructor({ log, clock, onHeard }: PushesOptions) {
     this.#log = log;
+    this.#clock = clock;
     this.#onHeard = onHeard;
   }
 
@@ -60,6 +73,11 @@ export class Pushes {
     if (current > (this.#furthest.get(header.id) ?? -Infinity)) this.#furthest.set(header.id, current);
   }
 
+  /** As above. One who cannot acknowledge a question for a person's own word has to name it: a second click may be on its way. */
+  offering(client: ClientView, turn: Pick<Turn, 'header' | 'questions'>): void {
+    if (this.canReach(client) || turn.questions[0]?.by !== 'human') this.sending(client, turn);
+  }
+
   claim(sessionId: string, client: ClientView): void {
     this.#claims.delete(sessionId);
     this.#claims.set(sessionId, client);
@@ -75,15 +93,44 @@ export class Pushes {
     });
   }
 
+  /** The clients that show a question which is not open any more are told so. `except` learns it in another way. */
+  withdraw(header: Header, except: ClientView | undefined): void {
+    const { id: sessionId, state, current } = header;
+    const open = new Set((current as Question[]).map(({ promptId }) => promptId));
+    for (const [client, { promptId, until = Infinity }] of this.#sent.withdrawn(sessionId, open, except)) {
+      if (typeof client === 'string') continue; // it cannot be told things
+      const isLate = until <= this.#clock.now() || header.reason === 'expired';
+      const reason = state === 'cancelled' ? 'cancelled' : isLate ? 'timeout' : 'moved';
+      this.#watchers.get(client)?.notify?.('interaction.withdrawn', { sessionId, promptId, reason });
+    }
+  }
+
+  /** While the client cancels: it is not told what it does itself. */
+  async cancelling<T>(sessionId: string, client: ClientView, cancel: () => Promise<T>): Promise<T> {
+    this.#cancelling.set(sessionId, client);
+    try {
+      return await cancel();
+    } finally {
+      this.#cancelling.delete(sessionId);
+    }
+  }
+
+  /** Somebody has cancelled it: another client, or the program that serves it. */
+  cancelled(header: Header): void {
+    const by = this.#cancelling.get(header.id);
+    const client = this.#claims.get(header.id);
+    if (client !== by) this.#notify(header.id, 'interaction.ended', toEnded({ header, questions: [] }));
+    this.withdraw(header, by ?? client);
+    this.#forget(header.id);
+  }
+
   /** What has happened in a session by itself, and what follows from it. */
   happened(turn: Turn): void {
     const next = toPush(turn);
+    // Its end says that it asks nothing any more.
+    this.withdraw(turn.header, isEnded(turn.header) ? this.#claims.get(turn.header.id) : undefined);
     if (next) this.#tell(turn, next);
-    if (isEnded(turn.header)) {
-      this.#claims.delete(turn.header.id);
-      this.#sent.forget(turn.header.id);
-      this.#furthest.delete(turn.header.id);
-    }
+    if (isEnded(turn.header)) this.#forget(turn.header.id);
     void this.#follow(turn);
   }
 
@@ -129,6 +176,12 @@ export class Pushes {
     this.#notify(sessionId, 'interaction.timeoutWarning', { sessionId, expiresAt, remainingMs });
   }
 
+  #forget(sessionId: string): void {
+    this.#claims.delete(sessionId);
+    this.#sent.forget(sessionId);
+    this.#furthest.delete(sessionId);
+  }
+
   #notify(sessionId: string, method: string, params: JsonObject): void {
     const client = this.#claims.get(sessionId);
     if (client) this.#watchers.get(client)?.notify?.(method, params);
@@ -154,8 +207,9 @@ export class Pushes {
     const isSure = turn.questions[0]?.by !== 'human';
     if (isSure) this.sending(client, turn);
     else this.#unsure.add(sessionId);
+    const again = lookAgain(turn.header, { now: this.#clock.now(), isTold: true });
     watcher
-      .ask({ method, params })
+      .ask({ method, params: { ...params, ...again } })
       .then(
         () => {
           if (!isSure) this.sending(client, turn);

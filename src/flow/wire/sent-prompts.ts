@@ -12,15 +12,30 @@ const MAX_CLIENTS = 8;
 /** A connection; where there is none, its user. */
 export type Recipient = ClientView | string;
 
+interface Sent extends SentPrompt {
+  /** When its time is over. */
+  until?: number | undefined;
+  /** The client knows that it is not open any more. */
+  isWithdrawn?: true | undefined;
+}
+
 export class SentPrompts {
-  readonly #sessions = new BoundedMap<string, BoundedMap<Recipient, SentPrompt>>(MAX_SESSIONS);
+  readonly #sessions = new BoundedMap<string, BoundedMap<Recipient, Sent>>(MAX_SESSIONS);
 
   add(sessionId: string, to: Recipient, question: Question | undefined): void {
     if (!question) return;
     let clients = this.#sessions.get(sessionId);
     if (!clients) this.#sessions.set(sessionId, (clients = new BoundedMap(MAX_CLIENTS)));
-    const { promptId, key, pin } = question;
-    clients.set(to, { promptId, key, pin });
+    const { promptId, key, pin, until } = question;
+    clients.set(to, { promptId, key, pin, until });
+  }
+
+  /** Those who show a question that is none of these, each once for each question. `except` knows it anyway. */
+  withdrawn(sessionId: string, open: ReadonlySet<string>, except: Recipient | undefined): [Recipient, Sent][] {
+    const all = this.#sessions.get(sessionId)?.entries() ?? [];
+    const theirs = all.filter(([, sent]) => !sent.isWithdrawn && !open.has(sent.promptId));
+    for (const [, sent] of theirs) sent.isWithdrawn = true;
+    return theirs.filter(([to]) => to !== except);
   }
 
   get(sessionId: string, to: Recipient): SentPrompt | undefined {

@@ -117,13 +117,15 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
 /** Clients are told what happens by itself in their sessions. */
 function telling(desk: Desk): { pushes: Pushes; stop: () => void } {
   const { sessions } = desk;
-  const { log } = sessions.setup;
-  const pushes = new Pushes(log, (sessionId) => {
+  const { log, clock } = sessions.setup;
+  const onHeard = (sessionId: string): void => {
     desk.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
-  });
+  };
+  const pushes = new Pushes({ log, clock, onHeard });
   const stop = sessions.on((event) => {
     if (event.kind === 'turn') pushes.moved(event.turn);
     else if (event.kind === 'expired') pushes.expired(event.header);
+    else if (event.kind === 'cancelled') pushes.cancelled(event.header);
     else if (event.kind === 'warning') pushes.warn(event);
     else if (event.kind === 'person') pushes.person(event.header);
     else if (event.kind === 'progress') pushes.progress(event);

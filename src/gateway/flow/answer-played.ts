@@ -1,4 +1,5 @@
 // Answers what a client asks of the session of a call that is played for it. What only the owner of a tool may do, nobody may here.
+import { isUnacknowledged } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, toInvalid } from '../../protocol/params.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -8,7 +9,10 @@ import type { PlayedCall } from './played-call.ts';
 export function answerPlayed(method: string, params: JsonObject, call: PlayedCall): JsonObject {
   switch (method) {
     case 'interaction.respond':
-      return call.respond(readGiven(params), readOptionalString(params, 'promptId'));
+      return call.respond(readGiven(params), {
+        promptId: readOptionalString(params, 'promptId'),
+        isUnacknowledged: isUnacknowledged(params),
+      });
     case 'interaction.cancel':
       call.cancel();
       return { cancelled: true };

@@ -10,11 +10,20 @@ import type { FieldPrompt } from './form-prompts.ts';
 interface Open {
   promptId: string;
   field: FieldPrompt;
+  /** Only a person's own word counts. */
+  isForHuman: boolean;
   prompt: JsonObject;
   answered: (given: Given) => void;
 }
 
 export type Given = { value: unknown } | { action: 'decline' | 'cancel' };
+
+/** Which prompt an answer is for. */
+export interface Meant {
+  promptId?: string | undefined;
+  /** The client has neither named nor acknowledged it. */
+  isUnacknowledged?: boolean | undefined;
+}
 
 export interface Turn {
   turnId: number;
@@ -25,6 +34,7 @@ export interface Turn {
 
 /** How often a client may answer wrongly before the question is taken for declined. */
 const MAX_WRONG = 100;
+const UNSURE = "the client has not acknowledged this question, which wants a person's own word; name its promptId";
 
 export class AskedSession {
   readonly history: Turn[] = [];
@@ -51,16 +61,19 @@ export class AskedSession {
 
   /** As `elicitation/create` is answered. */
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
-    const asked = this.#last.then(() => this.#put(toFormPrompts(ask), signal));
+    const asked = this.#last.then(() => this.#put(ask, signal));
     this.#last = asked.catch(() => {}); // told to whoever asked
     return asked;
   }
 
   /** Undefined where the answer was taken; else what is wrong with it, and the prompt is put again. */
-  respond(given: Given, promptId: string | undefined, now: number): { error: string } | undefined {
+  respond(given: Given, { promptId, isUnacknowledged }: Meant, now: number): { error: string } | undefined {
     const open = this.#open!;
     if (promptId !== undefined && promptId !== open.promptId) {
       throw new GatewayError('FLOW_INVALID_TRANSITION', { state: 'waiting_user', reason: 'another prompt is open' });
+    }
+    if (isUnacknowledged && open.isForHuman) {
+      throw new GatewayError('FLOW_INVALID_TRANSITION', { state: 'waiting_user', reason: UNSURE });
     }
     if ('action' in given) {
       open.answered(given);
@@ -75,11 +88,13 @@ export class AskedSession {
     return undefined;
   }
 
-  async #put(fields: FieldPrompt[], signal: AbortSignal): Promise<JsonObject> {
+  async #put(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    const fields = toFormPrompts(ask);
+    const isForHuman = ask.human === true;
     const content: [string, unknown][] = [];
     for (const [index, field] of fields.entries()) {
       const step = fields.length > 1 ? { current: index + 1, total: fields.length } : undefined;
-      const given = await this.#putField(field, step, signal);
+      const given = await this.#putField({ field, isForHuman }, step, signal);
       if ('action' in given) return given;
       if (field.name === undefined && given.value === false) return { action: 'decline' };
       if (field.name !== undefined && given.value !== undefined) content.push([field.name, given.value]);
@@ -88,7 +103,11 @@ export class AskedSession {
     return { action: 'accept', ...(isForm && { content: Object.fromEntries(content) }) };
   }
 
-  #putField(field: FieldPrompt, step: JsonObject | undefined, signal: AbortSignal): Promise<Given> {
+  #putField(
+    asked: Pick<Open, 'field' | 'isForHuman'>,
+    step: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<Given> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         this.#open = undefined;
@@ -101,20 +120,21 @@ export class AskedSession {
         this.#open = undefined;
         resolve(given);
       };
-      this.#show(field, step, answered);
+      this.#show({ ...asked, answered }, step);
     });
   }
 
-  #show(field: FieldPrompt, step: JsonObject | undefined, answered: Open['answered'], error?: string): void {
+  #show(asked: Pick<Open, 'field' | 'isForHuman' | 'answered'>, step: JsonObject | undefined, error?: string): void {
+    const { field } = asked;
     const promptId = `${field.name ?? 'answer'}~${++this.#count}`;
     const prompt = { ...field.prompt, promptId, ...(error !== undefined && { error }) };
-    this.#open = { promptId, field, prompt, answered };
+    this.#open = { ...asked, promptId, prompt };
     this.#tell(prompt, step);
   }
 
-  #again({ field, answered }: Open, error: string): { error: string } {
-    if (++this.#wrong > MAX_WRONG) answered({ action: 'decline' });
-    else this.#show(field, undefined, answered, error);
+  #again(open: Open, error: string): { error: string } {
+    if (++this.#wrong > MAX_WRONG) open.answered({ action: 'decline' });
+    else this.#show(open, undefined, error);
     return { error };
   }
 }

@@ -2,10 +2,13 @@
 // 1. It is told to whoever last did something with the session, and to nobody else; what names no known session, to nobody.
 // 2. What a server says after the answer to a request is told after that answer.
 // 3. For a client that cannot be told things, the latest is kept and comes along with an answer, as `next`.
-// 4. An answer that names no prompt is for the one that its client was sent last: a second click must not answer the next question.
+// 4. An answer that names no prompt is for the one that its client was sent last: a second click must not answer the next question. The server
+//    is told where the client has not acknowledged that prompt: requests overtake each other, and some consents count only after that.
 import type { ClientView } from '../../protocol/exchange.ts';
+import { UNACKNOWLEDGED } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toAcknowledged } from './prompts.ts';
@@ -29,15 +32,26 @@ interface Session {
   player: Player;
   kept: Told | undefined;
   onKept: (() => void) | undefined;
-  /** The prompt that went out last, where it has an id, and to whom. */
-  sent: { to: unknown; promptId: string } | undefined;
+  /** The prompt that went out last to each of its clients, where it has an id. */
+  sent: BoundedMap<unknown, Sent>;
+}
+
+interface Sent {
+  promptId: string;
+  player: Player;
+  /** The client has it, for all that is known. */
+  isSure: boolean;
 }
 
 /** Sessions that are never told to have ended are forgotten, oldest first. */
 const MAX_SESSIONS = 20_000;
+/** Clients of one user that play one session in turns. */
+const MAX_CLIENTS = 8;
 /** How long an answer is held back for what comes next. */
 const NEXT_MS = 20_000;
 const RETRY_PROMPT_MS = 500;
+/** Requests after which the question that was open is not. */
+const ENDING = new Set(['interaction.respond', 'interaction.cancel', 'interaction.back']);
 /** Requests that lead to something. */
 const LEADING = new Set(['interaction.start', 'interaction.respond', 'interaction.back', 'interaction.edit']);
 
@@ -64,7 +78,7 @@ export class FlowSessions {
     try {
       const result = await started;
       const session = this.#sessions.get(String(result.sessionId));
-      if (session) sending(session, result.initialPrompt);
+      if (session) sending(session, result.initialPrompt, true);
       return session ? await this.#withNext('interaction.start', session, result) : result;
     } finally {
       this.#starting.delete(started);
@@ -81,14 +95,16 @@ export class FlowSessions {
     const session = this.#claim(sessionId, player);
     let result: JsonObject;
     try {
-      result = await call(method === 'interaction.respond' ? withPromptId(params, session) : params);
+      result = await call(method === 'interaction.respond' ? await withPromptId(params, session) : params);
     } catch (thrown) {
       if (isNew) this.forget(sessionId); // the server may not know it
       throw thrown;
     }
     if (method === 'interaction.cancel') this.forget(sessionId);
-    if (result.accepted === false) session.sent = undefined; // it is asked again, under an id that the client may not know yet
-    sending(session, result.currentPrompt);
+    // It is asked again, under an id that the client may not know yet.
+    if (result.accepted === false) session.sent.delete(recipientOf(player));
+    else if (ENDING.has(method)) withdraw(session, { method, by: player });
+    sending(session, result.currentPrompt, player.tell !== undefined);
     return this.#withNext(method, session, result);
   }
 
@@ -119,7 +135,13 @@ export class FlowSessions {
       known.player = player;
       return known;
     }
-    const session: Session = { id: sessionId, player, kept: undefined, onKept: undefined, sent: undefined };
+    const session: Session = {
+      id: sessionId,
+      player,
+      kept: undefined,
+      onKept: undefined,
+      sent: new BoundedMap(MAX_CLIENTS),
+    };
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > MAX_SESSIONS) this.forget(this.#sessions.keys().next().value!);
     return session;
@@ -144,13 +166,16 @@ export class FlowSessions {
 
   async #tell(session: Session, told: Told, signal?: AbortSignal): Promise<JsonObject> {
     if (isEnd(told)) this.forget(session.id);
-    sending(session, promptOf(told.params));
-    return session.player.tell!(told, signal);
+    const sent = sending(session, promptOf(told.params), false);
+    const answer = await session.player.tell!(told, signal);
+    if (sent) sent.isSure = true;
+    return answer;
   }
 
   async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
+    const isFirst = method === 'interaction.start'; // there is no question before it that the answer may be for
     if (isObject(next)) {
-      sending(session, promptOf(next));
+      sending(session, promptOf(next), isFirst);
       return { next };
     }
     const isLeading = LEADING.has(method) && result.initialPrompt === undefined;
@@ -159,7 +184,7 @@ export class FlowSessions {
     const { kept } = session;
     session.kept = undefined;
     if (kept && isEnd(kept)) this.forget(session.id);
-    if (kept) sending(session, promptOf(kept.params));
+    if (kept) sending(session, promptOf(kept.params), isFirst);
     if (kept) return { next: { state: stateAfter(kept), method: kept.method, ...kept.params } };
     return isLeading ? { next: { state: result.accepted === false ? 'waiting_user' : 'processing' } } : {};
   }
@@ -180,23 +205,47 @@ function recipientOf({ client, tell }: Player): unknown {
   return tell ? client : client.principal;
 }
 
+/** Other clients of the same user still show the question. */
+function withdraw({ id: sessionId, sent }: Session, { method, by }: { method: string; by: Player }): void {
+  const reason = method === 'interaction.cancel' ? 'cancelled' : 'moved';
+  for (const [to, { player, promptId }] of sent.entries()) {
+    if (to === recipientOf(by)) continue;
+    player.notify?.('interaction.withdrawn', { sessionId, promptId, reason });
+    sent.delete(to);
+  }
+}
+
 function promptOf({ prompt, nextPrompt }: JsonObject): unknown {
   return prompt ?? nextPrompt;
 }
 
-function sending(session: Session, prompt: unknown): void {
-  if (!isObject(prompt)) return;
+function sending({ sent, player }: Session, prompt: unknown, isSure: boolean): Sent | undefined {
+  if (!isObject(prompt)) return undefined;
   const { promptId } = prompt;
-  session.sent = typeof promptId === 'string' ? { to: recipientOf(session.player), promptId } : undefined;
+  if (typeof promptId !== 'string') {
+    sent.delete(recipientOf(player));
+    return undefined;
+  }
+  const one = { promptId, player, isSure };
+  sent.set(recipientOf(player), one);
+  return one;
 }
 
-function withPromptId(params: JsonObject, { sent, player }: Session): JsonObject {
-  if (params.promptId !== undefined || !sent) return params;
-  if (sent.to === recipientOf(player)) return { ...params, promptId: sent.promptId };
-  throw new GatewayError('FLOW_INVALID_TRANSITION', {
-    ...{ sessionId: params.sessionId, state: 'waiting_user' },
-    reason: 'this client was sent no question of it; name a promptId, or look with interaction.getState first',
-  });
+async function withPromptId(params: JsonObject, { sent, player }: Session): Promise<JsonObject> {
+  if (params.promptId !== undefined || sent.size === 0) return params;
+  const own = sent.get(recipientOf(player));
+  if (!own) {
+    throw new GatewayError('FLOW_INVALID_TRANSITION', {
+      ...{ sessionId: params.sessionId, state: 'waiting_user' },
+      reason: 'this client was sent no question of it; name a promptId, or look with interaction.getState first',
+    });
+  }
+  // What the client acknowledged before it answered is on its way through promises.
+  if (!own.isSure) await new Promise((resolve) => setImmediate(resolve));
+  const { promptId, isSure } = own;
+  if (isSure) return { ...params, promptId };
+  const meta = isObject(params._meta) ? params._meta : {};
+  return { ...params, promptId, _meta: { ...meta, [UNACKNOWLEDGED]: true } };
 }
 
 function isEnd({ method }: Told): boolean {

@@ -48,7 +48,7 @@ describe('a question that the server takes back', () => {
     controller.abort();
     await asked;
     expect(call.view()).toMatchObject({ state: 'processing' });
-    const respond = () => call.respond({ value: true }, undefined);
+    const respond = () => call.respond({ value: true }, {});
     expect(respond).toThrow(expect.objectContaining({ code: 'FLOW_INVALID_TRANSITION' }));
     await clock.advance(timeoutMs);
     expect(call.hasEnded).toBe(false);

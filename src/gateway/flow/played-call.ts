@@ -11,7 +11,7 @@ import { canonicalJson } from '../../shared/canonical.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { lateCrypto } from '../../shared/late-crypto.ts';
 import { AskedSession } from './asked-session.ts';
-import type { Given } from './asked-session.ts';
+import type { Given, Meant } from './asked-session.ts';
 import type { Told } from './flow-sessions.ts';
 import type { KeptOutcomes } from './kept-outcomes.ts';
 
@@ -88,13 +88,14 @@ export class PlayedCall {
     this.#step = present({ current: progress, total, message });
   }
 
-  respond(given: Given, promptId: string | undefined): JsonObject {
+  respond(given: Given, meant: Meant): JsonObject {
+    const { promptId } = meant;
     this.check();
     if (this.#isAgain(given, promptId)) return { accepted: true, validation: { valid: true } };
     if (this.#state !== 'waiting_user') throw this.#wrongState('no prompt is open');
     this.touch();
     const answered = toFingerprint(given, promptId ?? this.#asked.current?.promptId);
-    const refused = this.#asked.respond(given, promptId, this.options.clock.now());
+    const refused = this.#asked.respond(given, meant, this.options.clock.now());
     if (refused) return { accepted: false, validation: { valid: false, ...refused } };
     this.#answered = answered;
     if (!this.#asked.current) this.#state = 'processing';
@@ -146,7 +147,7 @@ export class PlayedCall {
     };
   }
 
-  /** Something was done with it: its time begins anew. */
+  /** Something was done with it: its time starts again. */
   touch(): void {
     const { clock, timeoutMs, warn } = this.options;
     this.#lastActivityAt = clock.now();

@@ -333,11 +333,7 @@ export const SPECS: readonly CommandSpec[] = [
         multiple: true,
       },
       reason: { type: 'string', value: 'TEXT', text: 'the reason that the client is given for a cancel' },
-      wait: {
-        type: 'string',
-        value: 'S',
-        text: 'seconds to wait for a server to do it (default 15), and for steps that follow (3)',
-      },
+      wait: { type: 'string', value: 'S', text: 'seconds to wait for a server (default 15) and its steps (3)' },
       against: { type: 'string', value: 'FILE', text: 'the new code, for "replay"; may be repeated', multiple: true },
       json: { ...json },
       help,

@@ -48,6 +48,8 @@ export interface Header {
   reason?: string | undefined;
   /** How it ended, as session/outcome.ts writes it, until its client has acknowledged that. */
   outcome?: string | undefined;
+  /** What is kept of its journal after it has ended, as session/ends/trail.ts writes it. */
+  trail?: string | undefined;
   /** Fingerprint of tool and arguments, where its client may come back for it: with an id of its own, or by calling the tool again. */
   started?: string | undefined;
   /** Warnings before expiry that were sent for this span of waiting. */

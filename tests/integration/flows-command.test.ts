@@ -61,7 +61,11 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
     expect(await choosing.text()).toBe('order was cancelled');
     expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread', 'reserve Milk', 'release Milk']);
     expect(await desk.ids('--state', 'ended')).toHaveLength(2);
-    expect((await desk.flows(['show', choose!])).stdout).toMatch(/is cancelled\n(.*\n)*.*reason +Wrong shop/);
+    const over = (await desk.flows(['show', choose!])).stdout;
+    expect(over).toMatch(/is cancelled\n(.*\n)*.*reason +Wrong shop/);
+    expect(over).toMatch(/journal +\d+ entries without answers/);
+    expect(over).toMatch(/answer {2}item +answered \(the user, by a terminal\)\n(.*\n)*.*undone {2}reserve\n/);
+    expect(over).not.toContain('Milk');
   });
 
   test('a parked session is shown with its reason, and goes on after a fix', async () => {
@@ -142,6 +146,10 @@ export const options = { store, keys: [process.env.SEAL_KEY] };
       SEAL_KEY: 'the key of the server',
     });
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'It is completed.\n' });
+    expect((await desk.flows(['show', id])).stdout).toMatch(/journal +sealed; --seal-key NAME opens it/);
+    const opened = await desk.flows(['show', id, '--seal-key', 'SEAL_KEY']);
+    expect(opened.stdout).toContain('Name? → "Ada"');
+    expect(opened.stdout).toContain('Password? → "(secret)"');
   });
 });
 

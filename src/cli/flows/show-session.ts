@@ -1,10 +1,11 @@
 // `parley flows show`: one session with its journal.
 import { fold } from '../../flow/fold.ts';
 import { endingOf } from '../../flow/journal.ts';
-import type { Header } from '../../flow/journal.ts';
+import type { Entry, Header } from '../../flow/journal.ts';
 import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
 import { heldUntil } from '../../flow/outside/hand-over.ts';
 import type { Question } from '../../flow/question/question.ts';
+import { readTrail } from '../../flow/session/ends/trail.ts';
 import { outcomeOf } from '../../flow/session/outcome.ts';
 import { toSetup } from '../../flow/session/setup.ts';
 import type { FlowStore, Listed, StoredSession } from '../../flow/store/store.ts';
@@ -38,7 +39,7 @@ function toPlain(listed: Listed, { stored, store, keys }: Reading & { stored: St
     ...toPlainSession(listed),
     ...(undo && { undo }),
     ...(isEnded(listed.header) && { outcome: hidden(toOutcome(listed.header, { store, keys }).outcome) }),
-    journal: stored.entries.map(toPlainEntry),
+    journal: toEntries(stored, { store, keys }).entries.map(toPlainEntry),
   };
 }
 
@@ -49,7 +50,9 @@ function toLines(listed: Listed, stored: StoredSession, telling: Telling & Readi
   const facts = toFacts(listed, stored, telling).map(
     ([name, text]) => `  ${print.style('dim', name.padEnd(9))}  ${text}`,
   );
-  const timeline = laidOut([...toTimeline(stored.entries), ...toOpen(header, clock.now())], process.stdout.columns);
+  const { entries, isBare } = toEntries(stored, telling);
+  const lines = [...toTimeline(entries, isBare), ...toOpen(header, clock.now())];
+  const timeline = laidOut(lines, process.stdout.columns);
   return [
     `${print.style('bold', shownText(header.tool))} ${header.id} is ${print.style(COLOURS[condition], condition)}`,
     ...facts,
@@ -73,7 +76,7 @@ function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: T
     ],
     ['owner', header.principal],
     ['version', header.version],
-    ['journal', isEnded(header) ? 'gone, as it has ended' : journalWords(stored)],
+    ['journal', isEnded(header) ? trailWords(header, reading) : journalWords(stored)],
     ['parked', whyParked(header) && shownText(whyParked(header)!)],
     ['reason', header.reason && shownText(header.reason)],
     ['undo', undoWords(stored)],
@@ -89,11 +92,31 @@ function handedWords({ header: { handed, parked }, dueAt = 0 }: Listed, now: num
   return `over by ${shownText(handed.by)}; ${isKept ? 'kept until `retry`, as it is parked' : 'no server has taken it yet'}`;
 }
 
+const SEALED = 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
 /** Also where something was handed over. */
 const OVERDUE = 'as soon as a server that serves it looks';
 
 function journalWords({ header, entries }: StoredSession): string {
   return `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}, ${header.size ?? 0} bytes`;
+}
+
+/** Of one that has ended, as much as was kept. */
+function toEntries(
+  { header, entries }: StoredSession,
+  { store, keys }: Reading,
+): { entries: Entry[]; isBare: boolean } {
+  if (!isEnded(header)) return { entries, isBare: false };
+  const trail = readTrail(toSetup({ store, keys }), header);
+  return typeof trail === 'object' ? trail : { entries: [], isBare: true };
+}
+
+function trailWords(header: Header, { store, keys }: Reading): string {
+  const trail = readTrail(toSetup({ store, keys }), header);
+  if (trail === undefined) return 'gone, as it has ended';
+  if (trail === 'sealed') return SEALED;
+  const { cut, isBare, entries } = trail;
+  const what = isBare ? 'without answers, as it has ended and its server has no keys' : 'of a session that has ended';
+  return `${entries.length} entries ${what}${cut > 0 ? `; ${cut} before them had no room` : ''}`;
 }
 
 const TIME = 8;
@@ -166,7 +189,7 @@ function toOutcome(header: Header, { store, keys }: Reading): { outcome?: object
 
 function resultWords(header: Header, reading: Reading): string | undefined {
   const { outcome, isSealed } = toOutcome(header, reading);
-  if (isSealed) return 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
+  if (isSealed) return SEALED;
   if (!outcome) return undefined;
   const { result, failure } = outcome as { result?: unknown; failure?: { message: string } };
   return failure ? shownText(failure.message) : shownValue(result);

@@ -34,16 +34,30 @@ const UNANSWERED: Record<NonNullable<AnswerEntry['no']>, string> = {
 };
 
 /** With the date where it is another one than on the line before. */
-export function toTimeline(entries: readonly Entry[]): Line[] {
+export function toTimeline(entries: readonly Entry[], isBare = false): Line[] {
   const lines: Line[] = [];
   let day = '';
   for (const entry of entries) {
     const [date, time] = toMoment(entry.ts).split(' ') as [string, string];
     if (date !== day) lines.push([date]);
     day = date;
-    lines.push([time, ...toWords(entry)]);
+    const [what, key, text] = toWords(entry);
+    lines.push([time, what, key, isBare ? toBareText(entry) : text]);
   }
   return lines;
+}
+
+/** Where neither answers nor results were kept. */
+function toBareText(entry: Entry): string {
+  if (entry.t === 'ans') {
+    const given = entry.no === undefined ? 'answered' : UNANSWERED[entry.no];
+    return entry.a === 0 ? 'an argument' : `${given} (${WHOSE[entry.src]}, by ${BY[entry.via]})`;
+  }
+  if (entry.t === 'step')
+    return [entry.e?.name ?? '', entry.att > 1 ? `${entry.att} tries` : ''].filter(Boolean).join(', ');
+  if (entry.t === 'evt') return entry.no ? 'has not come in time' : 'has come';
+  if (entry.t === 'edit') return `changed (${WHOSE[entry.src]})`;
+  return entry.t === 'start' || entry.t === 'rej' ? '' : toWords(entry)[2];
 }
 
 function toWords(entry: Entry): [what: string, key: string, text: string] {
@@ -72,6 +86,8 @@ function toWords(entry: Entry): [what: string, key: string, text: string] {
       return ['version', entry.id, entry.on ? 'the new way' : 'the old way'];
     case 'rej':
       return ['refused', entry.k, shownText(entry.why)];
+    case 'hand':
+      return ['handed', entry.k, `over to ${shownText(entry.to)} by ${shownText(entry.by)}`];
     case 'end':
       return ['end', '', shownText(entry.why)];
     default: {

@@ -155,7 +155,9 @@ export class Commits {
     const { store, limits } = this.#setup;
     const whole = { ...this.#header, ...patch };
     // What ends at once was there all the same: it is made first, so that its end is kept like every other.
-    const first: Header = isEnded(whole) ? { ...whole, state: 'active', current: [], outcome: undefined } : whole;
+    const first: Header = isEnded(whole)
+      ? { ...whole, state: 'active', current: [], outcome: undefined, trail: undefined }
+      : whole;
     const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
     const made = await store.create(first, heldBack(this.#setup, first.id, add), most);
     if (made === 'limit') throw await this.#toLimit();
@@ -164,8 +166,8 @@ export class Commits {
     this.#setup.counts.started(first);
     const written = this.#written(first, add);
     if (!isEnded(whole)) return written;
-    const { state, reason, outcome } = whole;
-    return this.write({ state, reason, outcome }, [], terms);
+    const { state, reason, outcome, trail } = whole;
+    return this.write({ state, reason, outcome, trail }, [], terms);
   }
 
   #written(header: Header, add: Entry[]): Written {

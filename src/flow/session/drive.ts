@@ -31,7 +31,7 @@ import { inGrace } from './others/in-grace.ts';
 import { Lookout } from './others/lookout.ts';
 import { laterOf } from './others/waits.ts';
 import { WorkingSteps } from './others/working.ts';
-import { keepOutcome } from './outcome.ts';
+import { keepEnd } from './ends/trail.ts';
 import { toParked, unparked } from './parking.ts';
 import { newProgressOf, toAtWork, toDraft, toFailed, toVerdicts } from './patches.ts';
 import type { Draft } from './patches.ts';
@@ -153,7 +153,8 @@ export class Drive {
   async #commit(draft: Draft): Promise<Turn | undefined> {
     const { tombstoneMs } = this.input.setup.limits;
     this.#unwritten.push(...this.#prefix(), ...this.run.take());
-    keepOutcome(this, draft, this.#unwritten);
+    const keeping = keepEnd(this, draft, this.#unwritten);
+    if (keeping) await keeping;
     const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
     if (header?.state === 'waiting_user') park(this, header, this.#known);
     return header && { header, ...draft.turn, ...laterOf(this.input, header) };

@@ -8,6 +8,7 @@ import type { StoredSession } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
 import { ENDING_GRACE_MS } from './drive.ts';
 import type { Live } from './drive-input.ts';
+import { trailOf } from './ends/trail.ts';
 import type { Sessions } from './sessions.ts';
 import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
@@ -44,10 +45,8 @@ async function endedLive({ clock }: Setup, { stored, ending }: SessionEnd, live:
 }
 
 /** It has done nothing that could be taken back, or nobody knows how. */
-async function endedAtOnce(
-  { store, clock, limits, log, counts }: Setup,
-  { stored, ending }: SessionEnd,
-): Promise<Turn | undefined> {
+async function endedAtOnce(setup: Setup, { stored, ending }: SessionEnd): Promise<Turn | undefined> {
+  const { store, clock, limits, log, counts } = setup;
   const { header } = stored;
   const now = clock.now();
   const seen = {
@@ -58,7 +57,8 @@ async function endedAtOnce(
   const left = [...fold(stored.entries).intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
   const notUndone = left.length > 0 ? left : undefined;
   if (notUndone) log.error({ tool: header.tool, session: toShortId(header.id), steps: left }, 'flow.not-undone');
-  const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone };
+  const trail = await trailOf(setup, header.id, [{ t: 'end', why: toWhy(ending), ts: now }]);
+  const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone, trail };
   const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: limits.tombstoneMs });
   if (!done.ok) return undefined;
   counts.wrote(header, { ...header, ...patch }, []);

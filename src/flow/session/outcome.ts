@@ -41,9 +41,8 @@ function toLastAnswers(entries: Entry[]): AnswerEntry[] | undefined {
   return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
 }
 
-/** Whoever does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
+/** Of a session that ends: whoever does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
 export function keepOutcome({ input, commits }: Drive, { patch, turn, add }: Draft, unwritten: Entry[]): void {
-  if (patch.state === undefined || !isEnded({ state: patch.state })) return;
   const { via, started } = input.header;
   // A call is answered with its result. Only a caller that may come back, or waits in another process, has a way to ask for it later.
   const isOwn = !input.byItself && !input.fromOutside && commits.header.left === undefined;

@@ -1,8 +1,8 @@
 // The sessions of a set of flows: all that can be done with one, each answered with the turn it leads to. Every channel and wire
 // stands on this and knows nothing below it.
 import type { AnyFlow } from '../define.ts';
-import type { Ending, Entry, Header } from '../journal.ts';
-import type { FlowStore, StoredSession } from '../store/store.ts';
+import type { Ending, Header } from '../journal.ts';
+import type { Change, FlowStore, StoredSession } from '../store/store.ts';
 import { START_ID } from '../../protocol/interaction.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toExplored } from '../explore/explored-file.ts';
@@ -14,6 +14,7 @@ import { isEnd, toIncoming, toWhyEnded } from './answering.ts';
 import { Drive } from './drive.ts';
 import type { DriveInput, Live, WholeDriveInput } from './drive-input.ts';
 import { ended } from './ending.ts';
+import { withTrail } from './ends/trail.ts';
 import { loadFor } from './loading.ts';
 import type { LoadRequest } from './loading.ts';
 import { deliver } from './others/delivering.ts';
@@ -384,13 +385,9 @@ export class Sessions {
     throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error: 'Has started something else' } });
   }
 
-  async #patched(
-    header: Header,
-    next: Header,
-    options: { dueAt?: number; add?: Entry[] } = {},
-  ): Promise<Turn | undefined> {
+  async #patched(header: Header, next: Header, options: Pick<Change, 'dueAt' | 'add'> = {}): Promise<Turn | undefined> {
     const { store, limits } = this.setup;
-    const change = { patch: next, ...options, tombstoneMs: limits.tombstoneMs };
+    const change = { patch: await withTrail(this.setup, next), ...options, tombstoneMs: limits.tombstoneMs };
     const done = await store.commit(header.id, header.rev, change);
     if (!done.ok) return undefined;
     this.setup.counts.wrote(header, next, []);

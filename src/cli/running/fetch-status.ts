@@ -11,7 +11,9 @@ export async function fetchStatus(
 ): Promise<GatewayStatus> {
   const { origin } = new URL(url.replace(/^ws/i, 'http'));
   const signal = AbortSignal.timeout(ms);
-  const get = (path: string) => fetch(new URL(path, origin), { signal, headers, redirect: 'manual' });
+  // Each on a connection of its own: a gateway that was busy for seconds may close one that it takes for idle just when it is used again.
+  const once = { ...headers, connection: 'close' };
+  const get = (path: string) => fetch(new URL(path, origin), { signal, headers: once, redirect: 'manual' });
   const response = await get('/status').catch((cause: Error) => {
     throw new Error(`Nothing answers at ${origin}: ${reasonOf(cause)}. Is the gateway running?`, { cause });
   });
@@ -19,9 +21,7 @@ export async function fetchStatus(
   if (response.status === 403) throw new Error(`${origin} tells its status on its own machine only.`);
   const status = response.status === 200 ? (parse(text) as GatewayStatus | undefined) : undefined;
   if (Array.isArray(status?.servers)) return { ...status, groups: status.groups ?? {} };
-  // The connection may be closed after a page that is not there, while it is taken for the next one: then another is used.
-  const ready = () => get('/readyz').then(readReady);
-  const embedded = await ready().catch(() => ready().catch(() => undefined));
+  const embedded = await get('/readyz').then(readReady, () => undefined);
   if (embedded) return embedded;
   throw new Error(
     `What answers at ${origin} is not a gateway of Parley: it has no status page. To see what it offers: ${program()} ls ${url}`,

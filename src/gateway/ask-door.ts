@@ -60,6 +60,12 @@ export class AskDoor {
     return this.isReachable ? (this.#options.publicUrl ?? this.#origin ?? this.#portUrl()) : undefined;
   }
 
+  /** Who sends a request, for other pages than this one; undefined where nobody can tell. */
+  get identify(): ((request: HttpRequest) => Promise<string | undefined>) | undefined {
+    const { identify } = this.#options;
+    return identify && ((request) => principalOf(identify, request));
+  }
+
   async link(round: Round): Promise<string> {
     const page = await this.#load();
     return page.link(round);
@@ -92,11 +98,11 @@ export class AskDoor {
   }
 
   #load(): Promise<AskPage> {
-    const { publicUrl, identify, maxRequestBytes, besides: _, ...rest } = this.#options;
+    const { publicUrl, identify: _identify, maxRequestBytes, besides: _, ...rest } = this.#options;
     this.#page ??= import('./ask/page/ask-page.ts').then(({ createAskPage }) =>
       createAskPage({
         ...rest,
-        identify: identify && ((request) => principalOf(identify, request)),
+        identify: this.identify,
         maxRequestBytes,
         baseUrl: () => publicUrl ?? this.#origin ?? this.#portUrl(),
       }),

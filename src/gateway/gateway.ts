@@ -232,7 +232,8 @@ export class Gateway {
   /** Of servers in this process; they are told where this gateway is. */
   #openPages(): OpenPages['pages'] {
     const open = this.#members.flatMap(({ target }) => target.open ?? []);
-    for (const one of open) one.servedAt(() => this.#asking.door.address());
+    const { door } = this.#asking;
+    for (const one of open) one.servedAt({ base: () => door.address(), identify: door.identify });
     return Object.assign({}, ...open.map(({ pages }) => pages)) as OpenPages['pages'];
   }
 

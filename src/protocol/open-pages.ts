@@ -1,8 +1,15 @@
 // Paths that are served to whoever knows the URL, beside MCP: what they carry is proof enough, so nobody is asked who he is.
-import type { HttpHandler } from '../shared/http.ts';
+import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 
 export interface OpenPages {
   readonly pages: Readonly<Record<string, HttpHandler>>;
-  /** Told how others reach the port they are served on; undefined where nobody can. */
-  servedAt(base: () => Promise<string | undefined>): void;
+  servedAt(place: Place): void;
+}
+
+/** Where they are served. */
+export interface Place {
+  /** How others reach it; undefined where nobody can. */
+  base(): Promise<string | undefined>;
+  /** Who sends this request, as whoever serves them knows its callers; absent where nobody can tell. */
+  identify?: ((request: HttpRequest) => Promise<string | undefined>) | undefined;
 }

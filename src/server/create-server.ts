@@ -85,7 +85,7 @@ export class ParleyServer extends Server {
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
     const asking = new Asking({ ...options, besides: () => this.open?.pages ?? {} }, around);
     this.#asking = asking;
-    this.open?.servedAt(() => asking.door.address());
+    this.open?.servedAt({ base: () => asking.door.address(), identify: asking.door.identify });
     return createFront(asking.before(this), { ...options, ...around });
   }
 }

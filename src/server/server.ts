@@ -3,7 +3,7 @@
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import type { OpenPages } from '../protocol/open-pages.ts';
+import type { OpenPages, Place } from '../protocol/open-pages.ts';
 import type { ResultObject } from '../protocol/raw-object.ts';
 import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
@@ -41,7 +41,7 @@ export class Server implements Target {
   readonly #completable = new ScopeSet();
   readonly #methods: Map<string, Method>;
   readonly #extensions: Extension[] = [];
-  #base: (() => Promise<string | undefined>) | undefined;
+  #place: Place | undefined;
 
   constructor(options: Types.ServerOptions) {
     this.options = options;
@@ -113,12 +113,17 @@ export class Server implements Target {
   get open(): OpenPages | undefined {
     const pages = Object.assign({}, ...this.#extensions.map((extension) => extension.pages)) as OpenPages['pages'];
     if (Object.keys(pages).length === 0) return undefined;
-    return { pages, servedAt: (base) => void (this.#base = base) };
+    return { pages, servedAt: (place) => void (this.#place = place) };
   }
 
   /** How others reach it by HTTP; undefined where they cannot. */
   async baseUrl(): Promise<string | undefined> {
-    return this.options.publicUrl ?? this.#base?.();
+    return this.options.publicUrl ?? this.#place?.base();
+  }
+
+  /** Who sends a request for one of its pages; absent where nobody can tell. */
+  get identifyVisitor(): Place['identify'] {
+    return this.#place?.identify;
   }
 
   protected get asks(): boolean {

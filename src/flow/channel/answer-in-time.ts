@@ -7,9 +7,14 @@ import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 
 export async function answerInTime(sessions: Sessions, request: AnswerRequest): Promise<Turn> {
+  return settled(await answerOnce(sessions, request));
+}
+
+/** With what was made of the answer itself: what follows is not waited for. */
+export async function answerOnce(sessions: Sessions, request: AnswerRequest): Promise<Turn> {
   for (;;) {
     try {
-      return await settled(await sessions.answer(request));
+      return await sessions.answer(request);
     } catch (thrown) {
       const wait = waitOf(thrown);
       if (wait === undefined) throw thrown;

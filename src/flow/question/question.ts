@@ -18,8 +18,11 @@ export interface Addressee {
   remindMs?: number | undefined;
   /** When the person is told of it next; absent where that is over. */
   tellAt?: number | undefined;
-  /** How often the person was told. */
+  /** How often the person was told, and how often in a row that has failed. */
   told?: number | undefined;
+  failed?: number | undefined;
+  /** Notices of this question to anybody: each has a link of its own. */
+  notices?: number | undefined;
 }
 
 export interface Question {

@@ -134,9 +134,11 @@ interface Taking {
 
 function toTaken({ header, question, answer, request }: Taking): Incoming {
   const { key: k, attempt: a } = question;
-  const { no, value: v, at, meta } = answer;
+  const { value: v, at, meta } = answer;
   const via = request.via ?? header.via;
   const who = request.isForAll ? question.person?.principal : whoAnswers(header, question, request.principal);
+  // The session is not theirs to call off.
+  const no = who !== undefined && !request.isForAll && answer.no === 'cancelled' ? 'declined' : answer.no;
   return { t: 'in', k, a, who, v, no, src: request.src ?? 'human', via, at, meta, question };
 }
 

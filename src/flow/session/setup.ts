@@ -62,7 +62,7 @@ export interface SessionOptions {
   claimOnce?: ((idempotencyKey: string) => Promise<boolean>) | undefined;
   /**
    * Brings a question to the person who is asked (`ask.person`), and reminds them: by mail, in a chat. May be called again for the same
-   * question after a crash; one that rejects is called again in a minute.
+   * question after a crash; one that rejects is called again in a second, then in two, up to a minute.
    */
   notify?: ((notice: PersonNotice) => unknown) | undefined;
   /** How others reach this server by HTTP; undefined where they cannot. */

@@ -52,6 +52,13 @@ export class Sweeper {
 
   /** Does what is due for one session. */
   async attend(id: string): Promise<void> {
+    const telling: Promise<void>[] = [];
+    await this.#attend(id, (told) => telling.push(told));
+    await Promise.all(telling);
+  }
+
+  /** Telling people takes as long as their mail: nobody else waits for it. */
+  async #attend(id: string, onTelling: (told: Promise<void>) => void): Promise<void> {
     const { store, clock, frames } = this.#sessions.setup;
     frames.drop(id);
     const found = await store.load(id);
@@ -64,7 +71,7 @@ export class Sweeper {
     if (header.expiresAt <= now) return this.#expire(stored);
     const late = header.parked && header.state === 'waiting_user' ? undefined : lateOf(header, now);
     if (late) return this.#passTime(stored, late);
-    if (tellingAt(header) <= now && !header.parked) return this.#tellPeople(stored, now);
+    if (tellingAt(header) <= now && !header.parked) return onTelling(this.#toldPeople(stored, now));
     if (header.handed) return this.#takeHanded(stored, header.handed);
     if (header.busy) return this.#takeOver(stored);
     if (header.state === 'waiting_user') return header.parked ? undefined : this.#remind(stored, now);
@@ -80,14 +87,13 @@ export class Sweeper {
       log.error({ error }, 'flow.sweep-failed');
       return [];
     });
+    const telling: Promise<void>[] = [];
     for (const id of due) {
-      try {
-        await this.attend(id);
-      } catch (error) {
-        if (isMismatch(error)) continue; // it is parked, which was logged
-        log.error({ error }, 'flow.sweep-failed');
-      }
+      await this.#attend(id, (told) => telling.push(told)).catch((error: unknown) => {
+        if (!isMismatch(error)) log.error({ error }, 'flow.sweep-failed'); // or it is parked, which was logged
+      });
     }
+    await Promise.all(telling);
   }
 
   async #expire(stored: StoredSession): Promise<void> {
@@ -105,6 +111,11 @@ export class Sweeper {
     if (!done.ok) return;
     this.expect(warned);
     this.#sessions.emit({ kind: 'warning', header: warned, remainingMs: header.expiresAt - now });
+  }
+
+  async #toldPeople(stored: StoredSession, now: number): Promise<void> {
+    const { log } = this.#sessions.setup;
+    await this.#tellPeople(stored, now).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
   }
 
   /** Written after they were told: told twice is better than never. */

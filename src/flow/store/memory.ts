@@ -23,6 +23,8 @@ interface Ending {
 
 const MAX_TOMBSTONES = 10_000;
 const PAGE = 200;
+/** From so many spent turns on all of them are looked at now and then. */
+const SPENT = 1000;
 /** Characters of outcomes in all. */
 const MAX_OUTCOMES = 64 * 1024 * 1024;
 
@@ -42,6 +44,7 @@ class MemoryStore implements FlowStore {
   readonly #blobs = new Map<string, { bytes: Uint8Array; until: number }>();
   readonly #oldBlobs = new DueIndex();
   readonly #spent = new Map<string, number>();
+  #spentMost = SPENT;
   /** Sizes of outcomes that nobody has acknowledged, oldest first. */
   readonly #outcomes = new Map<string, number>();
   #outcomeSize = 0;
@@ -114,10 +117,12 @@ class MemoryStore implements FlowStore {
 
   async spend(id: string, rev: number, ttlMs: number): Promise<boolean> {
     const now = this.#clock.now();
+    const isFull = this.#spent.size >= this.#spentMost; // some are kept for days, and must not keep those behind them
     for (const [key, until] of this.#spent) {
-      if (until > now) break;
-      this.#spent.delete(key);
+      if (until <= now) this.#spent.delete(key);
+      else if (!isFull) break;
     }
+    if (isFull) this.#spentMost = Math.max(SPENT, 2 * this.#spent.size);
     const key = `${rev} ${id}`;
     if ((this.#spent.get(key) ?? 0) > now) return false;
     this.#spent.set(key, now + ttlMs);

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { HttpHandler } from '../../shared/http.ts';
 import { createLog } from '../../shared/log.ts';
 import { checkNames } from '../authoring/known-options.ts';
 import type { NamesOf } from '../authoring/known-options.ts';
@@ -17,6 +18,7 @@ import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
 import { OpenSessions } from '../metrics/open-sessions.ts';
 import { EVENT_PATH } from '../session/others/event-url.ts';
+import { PERSON_PATH } from '../session/others/person-link.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
@@ -35,6 +37,11 @@ export interface ServeFlowsOptions extends SessionOptions {
   tokens?: 'signed' | undefined;
   /** Room for each flow in a list of tools. Questions that do not fit are not listed as arguments. Default 4096. */
   listBytes?: number | undefined;
+  /**
+   * Who may open the link of a person who is asked (`ask.person`). `bearer`: whoever has it, unless `identify` names somebody else.
+   * `identified`: only a browser that `identify` names as that person. Default: `identified` where there is `identify`.
+   */
+  personLinks?: 'identified' | 'bearer' | undefined;
 }
 
 const LIST_BYTES = 4096;
@@ -43,6 +50,7 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
   interactive: true,
   tokens: true,
   listBytes: true,
+  personLinks: true,
   store: true,
   sealResults: true,
   clock: true,
@@ -95,7 +103,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   server.extend({
     asks: true,
     reached: once(() => warnWithoutIdentify(server, desk)),
-    pages: { [EVENT_PATH]: eventPage(sessions) },
+    pages: { [EVENT_PATH]: eventPage(sessions), [PERSON_PATH]: toPersonPage(server, sessions, options) },
     metrics: async () => [...everywhere.flatMap(({ setup: { counts } }) => counts.families()), await open.family()],
     methods: { ...native, capabilities: () => declaration },
     capabilities: () => withCalls(declaration, desk.keeps ? { startIds: true } : {}) as ServerCapabilities,
@@ -112,6 +120,20 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     },
   });
   return sessions;
+}
+
+function toPersonPage(server: Server, sessions: Sessions, { personLinks }: ServeFlowsOptions): HttpHandler {
+  const { title, name } = server.info;
+  const identify = () => server.identifyVisitor;
+  const options = { server: title ?? name, identify, trustsLinks: personLinks === 'bearer' };
+  let page: Promise<HttpHandler> | undefined; // loaded when the first person comes
+  return (request, response) => {
+    page ??= import('./person-page.ts').then(({ personPage }) => personPage(sessions, options));
+    page.then(
+      (handle) => handle(request, response),
+      () => response.writeHead(503).end(),
+    );
+  };
 }
 
 /** Clients are told what happens by itself in their sessions. */

@@ -27,8 +27,19 @@ export interface Round {
   readonly questions: readonly Question[];
   /** For the person: who wants to know. */
   readonly about: { tool: string | undefined; server: string | undefined; client: string };
+  /** The call is somebody else's: whoever is asked can decline, but not call it off. */
+  readonly isOthers?: boolean | undefined;
   readonly expiresAt: number;
   readonly isOpen: boolean;
   /** Answers by key, all of them. False when somebody else was faster, or it is too late: then nothing has changed. */
-  answer(answers: Record<string, Answer>, by: AnsweredBy): boolean;
+  answer(answers: Record<string, Answer>, by: AnsweredBy): Taken | Promise<Taken>;
+}
+
+/** What became of answers: taken or not, refused and asked again, or too late, and why. */
+export type Taken = boolean | { again: Round } | Closed;
+
+/** A round that takes no answer any more, where the holder of its link may know why. */
+export interface Closed {
+  readonly principal: string;
+  readonly closed: 'answered' | 'handed-over' | 'withdrawn' | 'expired' | 'ended';
 }

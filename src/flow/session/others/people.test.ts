@@ -13,13 +13,13 @@ import type { Turn } from '../turn.ts';
 
 const HOUR = 3_600_000;
 
-function office(body: (ask: Ask) => Promise<unknown>) {
+function office(body: (ask: Ask) => Promise<unknown>, told?: (notice: PersonNotice) => unknown) {
   const clock = manualClock();
   const store = memoryStore({ clock });
   const notices: PersonNotice[] = [];
   const tool = flow({ name: 'release', limits: { duration: '2d' } }, body);
   const node = () => {
-    const notify = (notice: PersonNotice) => void notices.push(notice);
+    const notify = told ?? ((notice: PersonNotice) => void notices.push(notice));
     const sessions = new Sessions([tool], { clock, store, notify, log: createLog({ level: 'silent' }) });
     const turns: Turn[] = [];
     sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
@@ -121,6 +121,61 @@ describe('a question to another person', () => {
     clock.move(4 * HOUR);
     await second.sessions.sweep();
     expect(notices.map(({ kind }) => kind)).toEqual(['asked', 'reminder', 'reminder']);
+  });
+
+  it('is brought again soon where that has failed, later each time, and at most a minute later', async () => {
+    let failures = 8;
+    const { sessions, clock, notices } = office(approval, (notice) => {
+      notices.push(notice);
+      if (failures-- > 0) throw new Error('the mail server is away');
+    });
+    await started(sessions);
+    const at: number[] = [];
+    for (const since = clock.now(); at.length < 9; clock.move(1000)) {
+      await sessions.sweep();
+      if (notices.length > at.length) at.push((clock.now() - since) / 1000);
+    }
+    expect(at).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183]);
+    expect(notices.map(({ kind }) => kind)).toEqual(Array(9).fill('asked'));
+    clock.move(4 * HOUR);
+    await until('the reminder', () => sessions.sweep().then(() => notices.at(-1)!.kind === 'reminder'));
+  });
+
+  it('of one session is brought while the notice of another takes its time, and that has failed after ten seconds', async () => {
+    const { sessions, clock, notices } = office(approval, (notice) => {
+      notices.push(notice);
+      return new Promise(() => {});
+    });
+    await started(sessions);
+    await started(sessions);
+    const swept = sessions.sweep();
+    await until('both notices', () => notices.length === 2);
+    clock.move(10_000);
+    await swept;
+    clock.move(1000);
+    await until('both again', () => notices.length === 4);
+  });
+
+  it('is not brought again to whoever has given an answer that was refused', async () => {
+    const { sessions, notices } = office(async (ask) => ask.person('ops-lead').number('count', { min: 2 }));
+    const { answerAs } = await started(sessions);
+    await sessions.sweep();
+    expect(await answerAs('ops-lead', 'count~1', 1)).toMatchObject({
+      accepted: false,
+      questions: [{ promptId: 'count~2' }],
+    });
+    await sessions.sweep();
+    expect(notices).toHaveLength(1);
+    expect(await answerAs('ops-lead', 'count~2', 2)).toMatchObject({ accepted: true });
+  });
+
+  it('can be declined by the person, who cannot end the session of the caller', async () => {
+    const { sessions } = office(async (ask) => ask.try(ask.person('ops-lead').text('why')));
+    const { turn, sessionId } = await started(sessions);
+    const answers = [{ promptId: 'why~1', no: 'cancelled' as const }];
+    const last = settled(turn);
+    await sessions.answer({ principal: 'ops-lead', sessionId, answers });
+    expect(await last).toMatchObject({ header: { state: 'completed' }, result: { ok: false, reason: 'declined' } });
   });
 
   it('can be handed over by the person, and by nobody else', async () => {

@@ -1,10 +1,11 @@
 // Questions to others than the caller: who may answer what, and when people are told of their questions. A person sees nothing of a session but
 // the questions that are theirs.
 import type { Entry, Header } from '../../journal.ts';
-import type { Question } from '../../question/question.ts';
+import type { Addressee, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HandOverRequest } from '../requests.ts';
 import type { Sessions } from '../sessions.ts';
+import { personLink } from './person-link.ts';
 import { toOwner } from '../setup.ts';
 import type { Setup } from '../setup.ts';
 import type { Turn } from '../turn.ts';
@@ -19,9 +20,15 @@ export interface PersonNotice {
   tool: string;
   promptId: string;
   message: string;
+  /** Where the person answers in a browser: for this person and this question. Undefined where no browser can reach this server. */
+  link?: string | undefined;
 }
 
-const AGAIN_MS = 60_000;
+/** After a notice that failed; doubled each time. */
+const AGAIN_MS = 1000;
+const MAX_AGAIN_MS = 60_000;
+/** A notice that takes longer has failed. */
+const NOTICE_MS = 10_000;
 
 export function isAsked({ current }: Header, principal: string): boolean {
   return (current as Question[]).some(({ person }) => person?.principal === principal);
@@ -63,7 +70,7 @@ export function handedOver(
   const refused = (reason: string) => new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
   if (!question?.person) throw refused(`the question ${promptId} does not wait for another person`);
   if (question.person.principal !== principal) throw refused(`the question ${promptId} is not yours to hand over`);
-  const { told: _, ...rest } = question.person;
+  const { told: _, failed: _failed, ...rest } = question.person;
   const person = { ...rest, principal: to, tellAt: ts };
   const next = { ...header, current: current.map((one) => (one === question ? { ...one, person } : one)) };
   // Whoever is at work in it takes that up.
@@ -103,10 +110,12 @@ export function tellingAt({ current }: Pick<Header, 'current'>): number {
   return at;
 }
 
-/** Questions that were put before have been told. */
+/** Questions that were put before have been told, and whoever gave an answer that was refused knows of the question. */
 export function withTold(questions: Question[], before: readonly Question[]): Question[] {
   return questions.map((question) => {
-    const known = before.find(({ promptId }) => promptId === question.promptId)?.person;
+    const isSame = ({ promptId, key }: Question) =>
+      promptId === question.promptId || (question.complaint !== undefined && key === question.key);
+    const known = before.find(isSame)?.person;
     return known && known.principal === question.person?.principal ? { ...question, person: known } : question;
   });
 }
@@ -117,24 +126,43 @@ export async function tellPeople(setup: Setup, header: Header, now: number): Pro
     (header.current as Question[]).map(async (question) => {
       const { person } = question;
       if (person?.tellAt === undefined || person.tellAt > now) return question;
-      const { tellAt: _, told = 0, ...rest } = person;
       const isTold = await tell(setup, header, question);
-      const next = isTold ? (person.remindMs === undefined ? undefined : now + person.remindMs) : now + AGAIN_MS;
-      const again = { ...rest, told: told + (isTold ? 1 : 0), ...(next !== undefined && { tellAt: next }) };
-      return { ...question, person: again };
+      return { ...question, person: isTold ? toldAt(person, now) : notToldAt(person, now) };
     }),
   );
 }
 
-async function tell({ notify, log }: Setup, header: Header, { promptId, prompt, person }: Question): Promise<boolean> {
+function toldAt({ tellAt: _, failed: _failed, told = 0, notices = 0, ...rest }: Addressee, now: number): Addressee {
+  const next = rest.remindMs !== undefined && { tellAt: now + rest.remindMs };
+  return { ...rest, told: told + 1, notices: notices + 1, ...next };
+}
+
+function notToldAt({ failed = 0, ...rest }: Addressee, now: number): Addressee {
+  return { ...rest, failed: failed + 1, tellAt: now + Math.min(AGAIN_MS * 2 ** failed, MAX_AGAIN_MS) };
+}
+
+async function tell(setup: Setup, header: Header, { promptId, prompt, person }: Question): Promise<boolean> {
+  const { notify, log } = setup;
+  if (!notify) return true;
   const { id: sessionId, tool } = header;
-  const kind = person!.told ? ('reminder' as const) : ('asked' as const);
-  const { principal } = person!;
+  const { principal, told = 0, notices = 0 } = person!;
+  const kind = told > 0 ? ('reminder' as const) : ('asked' as const);
   try {
-    await notify?.({ kind, person: principal, sessionId, tool, promptId, message: prompt.message });
+    const link = await personLink(setup, { sessionId, promptId, person: principal, notice: notices });
+    const notice = { kind, person: principal, sessionId, tool, promptId, message: prompt.message };
+    await inTime(setup, notify(link === undefined ? notice : { ...notice, link }));
     return true;
   } catch (error) {
     log.error({ error, tool, sessionId }, 'flow.person-not-told');
     return false;
   }
+}
+
+/** Others wait to be told, too. */
+function inTime({ clock }: Setup, telling: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const tooLong = (): void => reject(new Error(`notify has not settled in ${NOTICE_MS / 1000} seconds`));
+    const stop = clock.after(NOTICE_MS, tooLong);
+    Promise.resolve(telling).then(resolve, reject).finally(stop);
+  });
 }

@@ -7,18 +7,21 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/htt
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Sealer } from '../../../shared/seal.ts';
-import type { Round } from '../round.ts';
-import { ASK_PATH, openLink, toLink, tokenOf } from './link.ts';
-import { Openers } from './openers.ts';
+import type { Closed, Round } from '../round.ts';
+import { ASK_PATH, askLinks, toLink, tokenOf } from './link.ts';
+import { RememberedOpeners } from './openers.ts';
 import { Reply } from './reply.ts';
 import { receiveForm } from './receive-form.ts';
 import { showRound } from './show-round.ts';
 import type { Site, Visit } from './visit.ts';
 import { wordsFor } from './words.ts';
+import type { Words } from './words.ts';
+
+type Found = Round | Closed | undefined;
 
 export interface AskPageOptions {
-  /** The round of a handle, while there is one. */
-  round: (handle: string) => Round | undefined;
+  /** The round of a handle, while there is one; what became of it, where the holder of its link may know. */
+  round: (handle: string) => Found | Promise<Found>;
   sealer: Sealer;
   clock: Clock;
   log: Log;
@@ -30,6 +33,14 @@ export interface AskPageOptions {
   maxRequestBytes?: number | undefined;
 }
 
+/** A page like it, whose links and cookies are somebody else's. */
+export interface PageOptions extends Omit<AskPageOptions, 'identify'>, Pick<Site, 'links' | 'openers'> {
+  /** Whether whoever sends this request may be the one who is asked. */
+  isTheirs(principal: string, request: HttpRequest): boolean | Promise<boolean>;
+  /** Of the page, where not everybody who is asked is in a conversation. */
+  words?: ((words: Words) => Words) | undefined;
+}
+
 export interface AskPage {
   link(round: Round): Promise<string>;
   readonly pages: Record<typeof ASK_PATH, HttpHandler>;
@@ -38,43 +49,42 @@ export interface AskPage {
 const METHODS = ['GET', 'HEAD', 'POST'];
 
 export function createAskPage(options: AskPageOptions): AskPage {
-  const { sealer, clock, log, maxRequestBytes: maxBytes = DEFAULT_LIMITS.maxRequestBytes } = options;
-  const site: Site = { sealer, clock, log, maxBytes, openers: new Openers(clock) };
+  const { sealer, clock, identify } = options;
+  const isTheirs = async (principal: string, request: HttpRequest) =>
+    !identify || (await identify(request)) === principal;
+  const page = { ...options, isTheirs, links: askLinks(sealer), openers: new RememberedOpeners(clock) };
   return {
     link: async (round) => toLink(sealer, round, await options.baseUrl()),
-    pages: {
-      [ASK_PATH]: (request, response) => {
-        receive(options, site, request, response).catch((cause: unknown) => {
-          if (response.destroyed) return; // the browser hung up
-          log.error({ cause }, 'ask.page-failed');
-          if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
-          response.end('Something went wrong here. Please try again.\n');
-        });
-      },
-    },
+    pages: { [ASK_PATH]: servePage(page) },
   };
 }
 
-async function receive(
-  options: AskPageOptions,
-  site: Site,
-  request: HttpRequest,
-  response: HttpResponse,
-): Promise<void> {
-  const words = wordsFor(request.headers['accept-language']);
+export function servePage(options: PageOptions): HttpHandler {
+  const { sealer, clock, log, links, openers, maxRequestBytes: maxBytes = DEFAULT_LIMITS.maxRequestBytes } = options;
+  const site: Site = { sealer, clock, log, maxBytes, links, openers };
+  return (request, response) => {
+    receive(options, site, request, response).catch((cause: unknown) => {
+      if (response.destroyed) return; // the browser hung up
+      log.error({ cause }, 'ask.page-failed');
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+      response.end('Something went wrong here. Please try again.\n');
+    });
+  };
+}
+
+async function receive(options: PageOptions, site: Site, request: HttpRequest, response: HttpResponse): Promise<void> {
+  const { words: toOwn = (all: Words) => all } = options;
+  const words = toOwn(wordsFor(request.headers['accept-language']));
   const reply = new Reply(request, response, words);
   if (!METHODS.includes(request.method!)) return reply.methods(METHODS);
   const token = tokenOf(request.url ?? '');
-  const handle = openLink(site.sealer, token);
+  const handle = site.links.open(token);
   if (handle === undefined) return reply.gone();
-  const round = options.round(handle);
-  if (round && !(await isTheirs(options, round, request))) return reply.notYours();
+  const found = await options.round(handle);
+  if (found && !(await options.isTheirs(found.principal, request))) return reply.notYours();
+  const [round, closed] = found && 'closed' in found ? [undefined, found.closed] : [found, undefined];
   const browser = site.openers.browserOf(handle, request.headers.cookie);
   const base = new URL(await options.baseUrl());
-  const visit: Visit = { ...site, request, reply, words, token, handle, round, browser, base };
+  const visit: Visit = { ...site, request, reply, words, token, handle, round, closed, browser, base };
   return request.method === 'POST' ? receiveForm(visit) : showRound(visit);
-}
-
-async function isTheirs({ identify }: AskPageOptions, { principal }: Round, request: HttpRequest): Promise<boolean> {
-  return !identify || (await identify(request)) === principal;
 }

@@ -8,13 +8,24 @@ const MAX_LENGTH = 1000;
 
 export const ASK_PATH = '/ask';
 
+/** How links to a page are made and read. */
+export interface Links {
+  readonly path: string;
+  /** The handle, or undefined for anything else than a link of ours. */
+  open(token: string): string | undefined;
+}
+
+export function askLinks(sealer: Sealer): Links {
+  return { path: ASK_PATH, open: (token) => openLink(sealer, token) };
+}
+
 /** `base` may have a path of its own, where a proxy puts this gateway below one. */
 export function toLink(sealer: Sealer, { handle }: Round, base: string): string {
   return `${base.replace(/\/+$/, '')}${ASK_PATH}?t=${sealer.seal(PURPOSE, '', handle)}`;
 }
 
-/** The handle, or undefined for anything else than a link of ours. No reason is given. */
-export function openLink(sealer: Sealer, token: string): string | undefined {
+/** No reason is given. */
+function openLink(sealer: Sealer, token: string): string | undefined {
   if (token.length > MAX_LENGTH) return undefined;
   return sealer.open(PURPOSE, '', token) as string | undefined;
 }

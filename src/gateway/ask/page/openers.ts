@@ -1,10 +1,22 @@
-// Which browser opened which round. The first one gets a cookie, and nobody else gets in. Kept until the round would have
-// expired, so that its own browser can still be told what became of it.
+// Which browser opened which round. The first one gets a cookie, and nobody else gets in. Here in memory: kept until the round would
+// have expired, so that its own browser can still be told what became of it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/ids.ts';
 import type { Answer, Round } from '../round.ts';
+
+export interface Openers {
+  /** The content of the browser's cookie; undefined when another one was first. */
+  bind(round: Round): string | undefined | Promise<string | undefined>;
+  /** Whether a browser is known to have opened it. */
+  isBound(handle: string): boolean;
+  /** The secret of the browser that opened this round, if these are its cookies. */
+  browserOf(handle: string, cookies: string | undefined): string | undefined;
+  /** It was answered there; with the new content of its cookie, where that is what remembers. */
+  settle(handle: string, browser: string, outcome: Answer['action']): string | undefined;
+  outcomeOf(handle: string, cookies: string | undefined): Answer['action'] | undefined;
+}
 
 interface Opener {
   readonly browser: string;
@@ -14,7 +26,7 @@ interface Opener {
   outcome?: Answer['action'];
 }
 
-export class Openers {
+export class RememberedOpeners implements Openers {
   readonly #clock: Clock;
   readonly #openers = new Map<string, Opener>();
 
@@ -22,7 +34,6 @@ export class Openers {
     this.#clock = clock;
   }
 
-  /** The secret for the browser's cookie; undefined when another one was first. */
   bind(round: Round): string | undefined {
     const { handle, expiresAt } = round;
     this.#forget();
@@ -37,14 +48,13 @@ export class Openers {
     return this.#openers.has(handle);
   }
 
-  /** The secret of the browser that opened this round, if these are its cookies. */
   browserOf(handle: string, cookies: string | undefined): string | undefined {
     const opener = this.#openers.get(handle);
     const sent = opener && readCookie(cookies, cookieName(handle));
     return opener && sent !== undefined && isSame(sent, opener.browser) ? opener.browser : undefined;
   }
 
-  settle(handle: string, outcome: Answer['action']): void {
+  settle(handle: string, _browser: string, outcome: Answer['action']): undefined {
     const opener = this.#openers.get(handle);
     if (opener) opener.outcome = outcome;
   }
@@ -66,7 +76,7 @@ export function cookieName(handle: string): string {
   return `parley-ask-${createHash('sha256').update(handle).digest('hex').slice(0, 16)}`;
 }
 
-function readCookie(header: string | undefined, name: string): string | undefined {
+export function readCookie(header: string | undefined, name: string): string | undefined {
   const pair = header?.split(';').find((one) => one.trim().startsWith(`${name}=`));
   return pair?.trim().slice(name.length + 1);
 }

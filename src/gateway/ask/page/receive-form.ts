@@ -1,6 +1,5 @@
 // POST: the browser that opens the round, and the answers of the one that did.
 import type { Answer, Round } from '../round.ts';
-import { ASK_PATH } from './link.ts';
 import { cookieName } from './openers.ts';
 import { readForm } from './read-form.ts';
 import { readPost } from './read-post.ts';
@@ -25,28 +24,34 @@ export async function receiveForm(visit: Visit): Promise<void> {
   return form.get('do') === 'open' ? open(visit) : answer(visit, form);
 }
 
-function open({ openers, handle, round, browser, reply, token, base, request, clock, log }: Visit): void {
+async function open(visit: Visit): Promise<void> {
+  const { openers, handle, round, closed, browser, reply, token, log } = visit;
   if (browser !== undefined) return reply.seeAgain(token);
-  const secret = round?.isOpen ? openers.bind(round) : undefined;
-  if (secret === undefined) return reply.gone();
+  if (closed) return reply.closed(closed);
+  const content = round?.isOpen ? await openers.bind(round) : undefined;
+  if (content === undefined) return reply.gone();
   log.info({ handle }, 'ask.page-opened');
+  reply.seeAgain(token, { 'set-cookie': toCookie(visit, content) });
+}
+
+function toCookie({ handle, round, links, base, request, clock }: Visit, content: string): string {
   // At least ten minutes: a time of day that was set forward must not take the cookie away.
   const seconds = Math.max(600, Math.ceil((round!.expiresAt - clock.now()) / 1000));
   const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
-  const path = `${base.pathname.replace(/\/+$/, '')}${ASK_PATH}`;
-  const cookie = `${cookieName(handle)}=${secret}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
-  reply.seeAgain(token, { 'set-cookie': isSecure ? `${cookie}; Secure` : cookie });
+  const path = `${base.pathname.replace(/\/+$/, '')}${links.path}`;
+  const cookie = `${cookieName(handle)}=${content}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
+  return isSecure ? `${cookie}; Secure` : cookie;
 }
 
 async function answer(visit: Visit, form: FormData): Promise<void> {
   const { reply, browser, round, handle, log } = visit;
-  if (browser === undefined) return reply.gone();
+  if (browser === undefined) return visit.closed ? reply.closed(visit.closed) : reply.gone();
   if (!isOurForm(visit, form.get('csrf'))) {
     log.warn({ handle }, 'ask.page-forged');
     return reply.forged();
   }
-  if (!round?.isOpen) return reply.closed();
-  const action = form.get('do');
+  if (!round?.isOpen) return reply.closed(visit.closed);
+  const action = round.isOthers && form.get('do') === 'cancel' ? 'decline' : form.get('do');
   if (action === 'decline' || action === 'cancel') return settle(visit, toAll(round, action), action);
   const sections = toSections(round);
   const read = await readForm(sections, form);
@@ -55,12 +60,16 @@ async function answer(visit: Visit, form: FormData): Promise<void> {
   return settle(visit, read.answers, isAccepted ? 'accept' : 'decline');
 }
 
-function settle(visit: Visit, answers: Record<string, Answer>, outcome: Answer['action']): void {
-  const { reply, round, handle, openers, token, log } = visit;
-  if (!round!.answer(answers, 'page')) return reply.closed();
-  openers.settle(handle, outcome);
+async function settle(visit: Visit, answers: Record<string, Answer>, outcome: Answer['action']): Promise<void> {
+  const { reply, round, handle, browser, openers, token, log } = visit;
+  const taken = await round!.answer(answers, 'page');
+  if (typeof taken === 'object') {
+    return 'again' in taken ? showForm({ ...visit, round: taken.again }, 422) : reply.closed(taken.closed);
+  }
+  if (!taken) return reply.closed();
+  const content = openers.settle(handle, browser!, outcome);
   log.info({ handle, outcome }, 'ask.page-answered');
-  reply.seeAgain(token);
+  reply.seeAgain(token, content === undefined ? {} : { 'set-cookie': toCookie(visit, content) });
 }
 
 function toAll({ questions }: Round, action: 'decline' | 'cancel'): Record<string, Answer> {

@@ -25,6 +25,8 @@ export interface FormView {
 
 const MAX_MESSAGE = 20_000;
 const MAX_NAME = 80;
+/** Above it, hours are said. */
+const MAX_MINUTES = 180;
 
 export function renderForm(view: FormView): string {
   const { sections, words, token, csrf, round } = view;
@@ -37,7 +39,7 @@ export function renderForm(view: FormView): string {
     ${view.filled && renderErrors(view, view.filled)}
     <form method="post" action="?t=${token}" ${when(hasFile, 'enctype="multipart/form-data"')}>
       <input type="hidden" name="csrf" value="${csrf}" />
-      ${sections.map((section, index) => renderSection(view, section, index))}${renderButtons(sections, words)}
+      ${sections.map((section, index) => renderSection(view, section, index))}${renderButtons(round, sections, words)}
     </form>
     ${renderNext(view)}`;
   return renderPage({ title: view.filled ? `${words.errorPrefix} ${title}` : title, body, words });
@@ -113,12 +115,13 @@ function renderErrors({ sections, words }: FormView, filled: readonly Filled[]):
   </div> `;
 }
 
-function renderButtons(sections: readonly Section[], words: Words): Html {
+function renderButtons({ isOthers }: Round, sections: readonly Section[], words: Words): Html {
   const first = sections[0]!;
   const isUnanswerable = sections.every(({ trouble }) => trouble !== undefined);
   const isPlain = sections.every(({ fields, url }) => fields.length === 0 && !url);
   const accept = first.isAlone ? words.haveDone : isPlain ? words.agree : words.send;
-  const cancel = html`<button name="do" value="cancel" formnovalidate class="quiet">${words.cancel}</button>`;
+  const cancel =
+    isOthers !== true && html`<button name="do" value="cancel" formnovalidate class="quiet">${words.cancel}</button>`;
   if (first.isConfirm) {
     const name = `${first.name}.0`;
     return html`<div class="buttons" role="group" aria-labelledby="${name}-label">
@@ -139,9 +142,13 @@ function renderButtons(sections: readonly Section[], words: Words): Html {
 
 function renderNext({ round, words, minutes }: FormView): Html {
   const who = shown(round.about.server ?? round.about.tool ?? words.theTool, MAX_NAME);
-  const left = minutes === 1 ? words.oneMinute : fill(words.minutes, { minutes });
+  const left = minutes === 1 ? words.oneMinute : fill(...leftOf(minutes, words));
   return html`<footer>
     <p dir="auto">${fill(words.next, { who })}</p>
     <p>${words.trust} ${left}</p>
   </footer>`;
+}
+
+function leftOf(minutes: number, words: Words): [string, Record<string, number>] {
+  return minutes > MAX_MINUTES ? [words.hours, { hours: Math.floor(minutes / 60) }] : [words.minutes, { minutes }];
 }

@@ -1,7 +1,7 @@
 // What is sent to a browser: always with the same strict headers, and to HEAD without its body.
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { toSize } from '../check-file.ts';
-import type { Answer } from '../round.ts';
+import type { Answer, Closed } from '../round.ts';
 import { HEADERS, renderNotice } from './render-page.ts';
 import { fill } from './words.ts';
 import type { Words } from './words.ts';
@@ -50,9 +50,9 @@ export class Reply {
     this.#notice(410, this.#words.gone, this.#words.goneText);
   }
 
-  closed(): void {
-    const { closed, closedText, goBack } = this.#words;
-    this.#notice(409, closed, `${closedText} ${goBack}`);
+  closed(why?: Closed['closed']): void {
+    const { closed, closedText, goBack, reasons } = this.#words;
+    this.#notice(409, closed, `${why ? reasons[why] : closedText} ${goBack}`);
   }
 
   notYours(): void {

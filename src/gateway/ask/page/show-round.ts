@@ -6,17 +6,18 @@ import { toSections } from './sections.ts';
 import type { Visit } from './visit.ts';
 
 export function showRound(visit: Visit): void {
-  const { request, reply, openers, handle, round, browser } = visit;
-  const outcome = openers.outcomeOf(handle);
+  const { request, reply, openers, handle, round, browser, closed } = visit;
+  const outcome = openers.outcomeOf(handle, request.headers.cookie);
   if (browser !== undefined) {
     if (outcome) return reply.done(outcome);
-    return round?.isOpen ? showForm(visit, 200) : reply.closed();
+    return round?.isOpen ? showForm(visit, 200) : reply.closed(closed);
   }
   // Our cookie stays away from a request that another site began, e.g. by a click in a conversation: that this is another
   // browser shows only when it continues from our own page.
   const mayHaveCookie = request.headers['sec-fetch-site'] === 'cross-site';
   const isWaiting = openers.isBound(handle) ? mayHaveCookie : round?.isOpen;
-  return isWaiting ? reply.page(200, renderWaiting(visit.token, visit.words)) : reply.gone();
+  if (isWaiting) return reply.page(200, renderWaiting(visit.token, visit.words));
+  return closed ? reply.closed(closed) : reply.gone();
 }
 
 /** `filled` is shown again with what is wrong with it. */

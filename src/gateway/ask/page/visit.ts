@@ -3,13 +3,15 @@ import type { Clock } from '../../../shared/clock.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Sealer } from '../../../shared/seal.ts';
-import type { Round } from '../round.ts';
+import type { Closed, Round } from '../round.ts';
+import type { Links } from './link.ts';
 import type { Openers } from './openers.ts';
 import type { Reply } from './reply.ts';
 import type { Words } from './words.ts';
 
 /** What all visits share. */
 export interface Site {
+  readonly links: Links;
   readonly openers: Openers;
   readonly sealer: Sealer;
   readonly clock: Clock;
@@ -26,6 +28,8 @@ export interface Visit extends Site {
   readonly handle: string;
   /** While there is one. */
   readonly round: Round | undefined;
+  /** Why there is none, where the holder of the link may know. */
+  readonly closed: Closed['closed'] | undefined;
   /** The secret of the browser, if it is the one that opened the round. */
   readonly browser: string | undefined;
   /** Where browsers reach us. */

@@ -51,6 +51,7 @@ export const de: Words = {
   trust: 'Antworten Sie nur, wenn Sie mit dieser Frage gerechnet haben.',
   minutes: 'Diese Seite ist noch {minutes} Minuten offen.',
   oneMinute: 'Diese Seite ist noch eine Minute offen.',
+  hours: 'Diese Seite ist noch {hours} Stunden offen.',
   errorTitle: 'Mit Ihrer Antwort stimmt etwas nicht',
   errorsTitle: 'Mit Ihren Antworten stimmt an {count} Stellen etwas nicht',
   errorPrefix: 'Fehler:',
@@ -96,5 +97,23 @@ export const de: Words = {
     file: 'Wählen Sie eine Datei.',
     fileTooLarge: 'Wählen Sie eine Datei von höchstens {limit}.',
     fileType: 'Wählen Sie eine Datei einer dieser Arten: {limit}.',
+  },
+  reasons: {
+    answered: 'Sie wurde beantwortet. Jetzt wurde nichts gesendet.',
+    'handed-over': 'Sie wurde an jemand anderen übergeben. Jetzt wurde nichts gesendet.',
+    withdrawn: 'Sie wird nicht mehr gestellt. Jetzt wurde nichts gesendet.',
+    expired: 'Die Zeit für eine Antwort ist vorbei. Jetzt wurde nichts gesendet.',
+    ended: 'Die Arbeit, für die sie gebraucht wurde, ist beendet. Jetzt wurde nichts gesendet.',
+  },
+  forOthers: {
+    waitingText:
+      'Die Arbeit von jemand anderem braucht Ihre Antwort. Sobald Sie fortfahren, funktioniert dieser Link nur noch in diesem Browser.',
+    forClient: 'Sie werden als {client} gefragt.',
+    next: 'Ihre Antwort geht an {who}, und die Arbeit geht dort weiter.',
+    trust: 'Antworten Sie nur, wenn Sie dem Absender dieses Links vertrauen.',
+    goBack: 'Sie können diese Seite schließen.',
+    goneText:
+      'Er wurde in einem anderen Browser geöffnet, ist unvollständig oder zu alt. Wenn Sie ihn in genau diesem Browser geöffnet haben, erlauben Sie Cookies. Einen neuen bringt eine Erinnerung oder wer Ihnen den Link gesendet hat.',
+    notYoursText: 'Melden Sie sich als die Person an, die gefragt ist.',
   },
 };

@@ -52,6 +52,7 @@ export const en: Words = {
   trust: 'Answer only if you expected to be asked.',
   minutes: 'This page is open for another {minutes} minutes.',
   oneMinute: 'This page is open for another minute.',
+  hours: 'This page is open for another {hours} hours.',
   errorTitle: 'There is a problem with your answer',
   errorsTitle: 'There are {count} problems with your answers',
   errorPrefix: 'Error:',
@@ -79,5 +80,22 @@ export const en: Words = {
     dateTime: 'Enter a date, a time and a time zone.',
     pattern: 'This does not have the expected form.',
     choice: 'Choose one of the answers.',
+  },
+  reasons: {
+    answered: 'It has been answered. Nothing has been sent now.',
+    'handed-over': 'It was handed over to somebody else. Nothing has been sent now.',
+    withdrawn: 'It is not asked any more. Nothing has been sent now.',
+    expired: 'The time for an answer is over. Nothing has been sent now.',
+    ended: 'The work that needed it has ended. Nothing has been sent now.',
+  },
+  forOthers: {
+    waitingText: 'Somebody else’s work needs your answer. Once you continue, this link works in this browser only.',
+    forClient: 'You are asked as {client}.',
+    next: 'Your answer goes to {who}, and the work there goes on.',
+    trust: 'Answer only if you trust whoever sent you this link.',
+    goBack: 'You can close this page.',
+    goneText:
+      'It was opened in another browser, or it is incomplete or too old. If you opened it in this very browser, allow cookies. A reminder, or whoever sent you the link, brings a new one.',
+    notYoursText: 'Sign in as the person who is asked.',
   },
 };

@@ -51,6 +51,7 @@ export const es: Words = {
   trust: 'Responda solo si esperaba esta pregunta.',
   minutes: 'Esta página seguirá abierta {minutes} minutos más.',
   oneMinute: 'Esta página seguirá abierta un minuto más.',
+  hours: 'Esta página seguirá abierta {hours} horas más.',
   errorTitle: 'Hay un problema en su respuesta',
   errorsTitle: 'Hay {count} problemas en sus respuestas',
   errorPrefix: 'Error:',
@@ -96,5 +97,23 @@ export const es: Words = {
     file: 'Elija un archivo.',
     fileTooLarge: 'Elija un archivo de {limit} como máximo.',
     fileType: 'Elija un archivo de uno de estos tipos: {limit}.',
+  },
+  reasons: {
+    answered: 'Ya se respondió. Ahora no se ha enviado nada.',
+    'handed-over': 'Se pasó a otra persona. Ahora no se ha enviado nada.',
+    withdrawn: 'Ya no se pregunta. Ahora no se ha enviado nada.',
+    expired: 'Se acabó el plazo para responder. Ahora no se ha enviado nada.',
+    ended: 'El trabajo que la necesitaba ha terminado. Ahora no se ha enviado nada.',
+  },
+  forOthers: {
+    waitingText:
+      'El trabajo de otra persona necesita su respuesta. En cuanto continúe, este enlace solo funcionará en este navegador.',
+    forClient: 'Se le pregunta como {client}.',
+    next: 'Su respuesta se envía a {who} y allí continúa el trabajo.',
+    trust: 'Responda solo si confía en quien le envió este enlace.',
+    goBack: 'Puede cerrar esta página.',
+    goneText:
+      'Se abrió en otro navegador, está incompleto o es demasiado antiguo. Si lo abrió en este mismo navegador, permita las cookies. Un recordatorio, o quien le envió el enlace, trae uno nuevo.',
+    notYoursText: 'Inicie sesión como la persona a la que se pregunta.',
   },
 };

@@ -52,6 +52,7 @@ export const fr: Words = {
   trust: 'Ne répondez que si vous vous attendiez à cette question.',
   minutes: 'Cette page reste ouverte encore {minutes} minutes.',
   oneMinute: 'Cette page reste ouverte encore une minute.',
+  hours: 'Cette page reste ouverte encore {hours} heures.',
   errorTitle: 'Il y a un problème dans votre réponse',
   errorsTitle: 'Il y a {count} problèmes dans vos réponses',
   errorPrefix: 'Erreur :',
@@ -97,5 +98,23 @@ export const fr: Words = {
     file: 'Choisissez un fichier.',
     fileTooLarge: 'Choisissez un fichier de {limit} au plus.',
     fileType: 'Choisissez un fichier de l’un de ces types : {limit}.',
+  },
+  reasons: {
+    answered: 'Elle a reçu une réponse. Rien n’a été envoyé maintenant.',
+    'handed-over': 'Elle a été transmise à quelqu’un d’autre. Rien n’a été envoyé maintenant.',
+    withdrawn: 'Elle n’est plus posée. Rien n’a été envoyé maintenant.',
+    expired: 'Le délai de réponse est écoulé. Rien n’a été envoyé maintenant.',
+    ended: 'Le travail qui en avait besoin est terminé. Rien n’a été envoyé maintenant.',
+  },
+  forOthers: {
+    waitingText:
+      'Le travail de quelqu’un d’autre a besoin de votre réponse. Dès que vous continuez, ce lien ne fonctionne plus que dans ce navigateur.',
+    forClient: 'La question s’adresse à vous en tant que {client}.',
+    next: 'Votre réponse est transmise à {who}, et le travail y reprend.',
+    trust: 'Ne répondez que si vous faites confiance à la personne qui vous a envoyé ce lien.',
+    goBack: 'Vous pouvez fermer cette page.',
+    goneText:
+      'Il a été ouvert dans un autre navigateur, il est incomplet ou trop ancien. Si vous l’aviez ouvert dans ce navigateur même, autorisez les cookies. Un rappel, ou la personne qui vous a envoyé le lien, en apporte un nouveau.',
+    notYoursText: 'Connectez-vous en tant que la personne interrogée.',
   },
 };

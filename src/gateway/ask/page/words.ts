@@ -1,6 +1,7 @@
 // The page's own words, in the languages it speaks, and which of them a browser prefers. What a server asks is shown as it
 // was written.
 import type { ProblemSentences } from '../problem.ts';
+import type { Closed } from '../round.ts';
 import { de } from './words-de.ts';
 import { en } from './words-en.ts';
 import { es } from './words-es.ts';
@@ -63,6 +64,7 @@ export interface Words {
   readonly trust: string;
   readonly minutes: string;
   readonly oneMinute: string;
+  readonly hours: string;
   // Errors.
   readonly errorTitle: string;
   readonly errorsTitle: string;
@@ -86,6 +88,16 @@ export interface Words {
   readonly notAForm: string;
   readonly notAFormText: string;
   readonly problems: ProblemSentences;
+  /** Why a question is no longer open. */
+  readonly reasons: Readonly<Record<Closed['closed'], string>>;
+  /** What is said otherwise to those who are asked in somebody else's work. */
+  readonly forOthers: Readonly<Record<OtherWord, string>>;
+}
+
+type OtherWord = 'waitingText' | 'forClient' | 'next' | 'trust' | 'goBack' | 'goneText' | 'notYoursText';
+
+export function wordsForOthers(words: Words): Words {
+  return { ...words, ...words.forOthers };
 }
 
 const LANGUAGES: Record<string, Words> = { en, de, fr, es };

@@ -1,0 +1,99 @@
+// The question of a person as a round of the page, read from its session with every request. What became of one that no longer waits is
+// said: whoever holds the link was asked.
+import type { Answer, Closed, Round, Taken } from '../../gateway/ask/round.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { answerOnce } from '../channel/answer-in-time.ts';
+import { fromAnswer, toAsk } from '../channel/round.ts';
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import { readPersonHandle } from '../session/others/person-link.ts';
+import type { PersonAddress } from '../session/others/person-link.ts';
+import type { GivenAnswer } from '../session/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { isEnded } from '../store/store.ts';
+import type { StoredSession } from '../store/store.ts';
+
+export interface PersonRoundRequest {
+  sessions: Sessions;
+  /** The name of the server, for the person. */
+  server: string;
+  /** Of a link. */
+  handle: string;
+}
+
+interface Shown {
+  header: Header;
+  question: Question;
+  /** What was refused before, which is shown again. */
+  given?: readonly GivenAnswer[] | undefined;
+}
+
+const KEY = 'q1';
+
+export async function findPersonRound(
+  request: PersonRoundRequest,
+  given?: readonly GivenAnswer[],
+): Promise<Round | Closed> {
+  const { sessions, handle } = request;
+  const { sessionId, ...address } = readPersonHandle(handle);
+  const principal = address.person;
+  try {
+    const stored = await sessions.load({ sessionId, mayHave: () => true });
+    const question = (stored.header.current as Question[]).find((one) => isMeant(one, address));
+    if (!question) return { principal, closed: toWhyNot(stored, address) };
+    return toRound(request, { header: stored.header, question, given });
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
+    return { principal, closed: thrown.code === 'FLOW_SESSION_EXPIRED' ? 'expired' : 'ended' };
+  }
+}
+
+/** The question of the link, or the same asked again because the answer to it was refused. */
+function isMeant({ promptId, key, complaint, person }: Question, address: Omit<PersonAddress, 'sessionId'>): boolean {
+  if (person?.principal !== address.person) return false;
+  return promptId === address.promptId || (complaint !== undefined && key === toKey(address.promptId)[0]);
+}
+
+function toWhyNot(
+  { header, entries }: StoredSession,
+  { promptId, person }: Omit<PersonAddress, 'sessionId'>,
+): Closed['closed'] {
+  if (isEnded(header)) return 'ended';
+  const [key, attempt] = toKey(promptId);
+  if (entries.some((one) => one.t === 'ans' && one.k === key && one.a >= attempt)) return 'answered';
+  return entries.some((one) => one.t === 'hand' && one.k === key && one.by === person) ? 'handed-over' : 'withdrawn';
+}
+
+function toKey(promptId: string): [key: string, attempt: number] {
+  const at = promptId.lastIndexOf('~');
+  return [promptId.slice(0, at), Number(promptId.slice(at + 1))];
+}
+
+function toRound(request: PersonRoundRequest, { header, question, given }: Shown): Round {
+  const { person } = readPersonHandle(request.handle);
+  const { notes: _, ...asked } = question; // those are for the caller
+  return {
+    handle: request.handle,
+    principal: person,
+    questions: [{ key: KEY, ask: toAsk({ turn: { header, questions: [asked] }, given }) }],
+    about: { tool: header.tool, server: request.server, client: person },
+    isOthers: true,
+    expiresAt: Math.min(header.expiresAt, question.until ?? Infinity),
+    isOpen: true,
+    answer: (answers) => take(request, { header, question }, answers[KEY]!),
+  };
+}
+
+async function take(request: PersonRoundRequest, { header, question }: Shown, answer: Answer): Promise<Taken> {
+  const { person } = readPersonHandle(request.handle);
+  const answers = fromAnswer([question], { ...answer });
+  const from = { principal: person, sessionId: header.id };
+  try {
+    const { accepted } = await answerOnce(request.sessions, { ...from, answers, src: 'human', via: 'page' });
+    if (accepted !== false) return true;
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
+  }
+  const now = await findPersonRound(request, answers);
+  return 'closed' in now ? now : { again: now };
+}

@@ -1,0 +1,31 @@
+// Which browser opened the link of a person. A question may wait for days and be shown by any process: so the browser itself carries
+// what is known of it, in a sealed cookie, and the store remembers only that the link was opened.
+import { hash } from 'node:crypto';
+import { cookieName, readCookie } from '../../gateway/ask/page/openers.ts';
+import type { Openers } from '../../gateway/ask/page/openers.ts';
+import type { Answer, Round } from '../../gateway/ask/round.ts';
+import { randomId } from '../../shared/ids.ts';
+import type { Setup } from '../session/setup.ts';
+
+const PURPOSE = 'flow-person-browser';
+
+export function sealedOpeners({ sealer, store, clock }: Pick<Setup, 'sealer' | 'store' | 'clock'>): Openers {
+  const open = (handle: string, cookies: string | undefined): [string, Answer['action']?] | undefined => {
+    const content = readCookie(cookies, cookieName(handle));
+    return content === undefined ? undefined : (sealer.open(PURPOSE, handle, content) as [string]);
+  };
+  return {
+    async bind({ handle, expiresAt }: Round) {
+      const isFirst = await store.spend(toSpent(handle), 0, Math.max(0, expiresAt - clock.now()));
+      return isFirst ? sealer.seal(PURPOSE, handle, [randomId()]) : undefined;
+    },
+    isBound: () => false, // that shows when it is opened
+    browserOf: (handle, cookies) => open(handle, cookies)?.[0],
+    settle: (handle, browser, outcome) => sealer.seal(PURPOSE, handle, [browser, outcome]),
+    outcomeOf: (handle, cookies) => open(handle, cookies)?.[1],
+  };
+}
+
+function toSpent(handle: string): string {
+  return hash('sha256', `mcp-parley/person-link\0${handle}`, 'base64url');
+}

@@ -1,0 +1,94 @@
+// Two people at once: an SDK client calls a flow that asks somebody else, who opens the link in a real Chromium and answers. The call goes on
+// with that answer, and with no other.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createLog, createServer } from 'mcp-parley';
+import { flow, serveFlows } from 'mcp-parley/flow';
+import type { PersonNotice } from 'mcp-parley/flow';
+import { until } from '../helpers/until.ts';
+import { chromiumPath, launch, openTab, violations } from './chromium.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+let browser: Browser;
+
+beforeAll(async () => {
+  if (chromiumPath !== undefined) browser = await launch();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const review = flow({ name: 'review', limits: { duration: '1d' } }, async (ask) => {
+  const about = await ask.text('about');
+  const reviewer = await ask.text('reviewer');
+  const verdict = await ask
+    .person(reviewer)
+    .choice('verdict', ['accepted', 'rejected'], { message: `Your verdict on ${about}?` });
+  return `${about} was ${verdict} by ${reviewer}`;
+});
+
+async function served() {
+  const notices: PersonNotice[] = [];
+  const server = createServer({ name: 'reviews', version: '1', log: createLog({ level: 'silent' }) });
+  serveFlows(server, [review], { notify: (notice) => void notices.push(notice) });
+  const { url } = await server.listen({ port: 0 });
+  closing.push(() => server.close());
+  const call = async (args: Record<string, string>) => {
+    const client = new Client({ name: 'browser-test', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    closing.push(() => client.close());
+    const { content } = await client.callTool({ name: 'review', arguments: args }, { timeout: 300_000 });
+    return (content as { text: string }[])[0]!.text;
+  };
+  const linkTo = async (person: string) =>
+    (await until(`the link of ${person}`, () => notices.find((one) => one.person === person))).link!;
+  return { call, linkTo };
+}
+
+async function openLink(link: string) {
+  const tab = await openTab(browser);
+  closing.push(() => tab.context.close());
+  await tab.page.goto(link);
+  const first = await violations(tab);
+  await tab.page.getByRole('button', { name: 'Continue' }).click();
+  return { ...tab, found: [...first, ...(await violations(tab))] };
+}
+
+describe.skipIf(chromiumPath === undefined)('a question to somebody else', () => {
+  it('is answered in a browser, and the call of an SDK client returns; two at once are not mixed up', async () => {
+    const { call, linkTo } = await served();
+    const [one, other] = [call({ about: 'the plan', reviewer: 'bea' }), call({ about: 'the budget', reviewer: 'cem' })];
+    const [bea, cem] = [await openLink(await linkTo('bea')), await openLink(await linkTo('cem'))];
+    await bea.page.getByText('Your verdict on the plan?').waitFor();
+    await bea.page.getByText('You are asked as bea.').waitFor();
+    await cem.page.getByText('Your verdict on the budget?').waitFor();
+    await cem.page.getByLabel('rejected').check();
+    await cem.page.getByRole('button', { name: 'Send answer' }).click();
+    await cem.page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
+    expect(await other).toBe('the budget was rejected by cem');
+    await bea.page.getByLabel('accepted').check();
+    await bea.page.getByRole('button', { name: 'Send answer' }).click();
+    await bea.page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
+    expect(await one).toBe('the plan was accepted by bea');
+    await bea.page.reload();
+    await bea.page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
+    expect([...bea.found, ...cem.found, ...bea.complaints, ...cem.complaints]).toEqual([]);
+  });
+
+  it('works in one browser: in the next the link says so, and after the answer that it is over', async () => {
+    const { call, linkTo } = await served();
+    const called = call({ about: 'the plan', reviewer: 'bea' });
+    const link = await linkTo('bea');
+    const bea = await openLink(link);
+    const stranger = await openLink(link);
+    await stranger.page.getByText('It was opened in another browser').waitFor();
+    await bea.page.getByLabel('accepted').check();
+    await bea.page.getByRole('button', { name: 'Send answer' }).click();
+    await bea.page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
+    expect(await called).toBe('the plan was accepted by bea');
+    await stranger.page.goto(link);
+    await stranger.page.getByText('The work that needed it has ended').waitFor();
+  });
+});

@@ -169,7 +169,8 @@ function toUndo({ header, entries }: StoredSession): Undo | undefined {
 
 function undoWords(stored: StoredSession): string | undefined {
   const { notUndone } = stored.header;
-  if (notUndone?.length) return `failed for good: ${shownText(notUndone.join(', '))}; undo by hand`;
+  if (notUndone?.length && isEnded(stored.header))
+    return `failed for good: ${shownText(notUndone.join(', '))}; undo by hand`;
   const undo = toUndo(stored);
   if (!undo) return undefined;
   const { undone, left, tries } = undo;

@@ -43,10 +43,10 @@ export class FlowCounts {
       if (entry.t === 'step' && entry.att > 1) this.#of(after.tool).retries += entry.att - 1;
       else if (entry.t === 'ans' && entry.no === 'timeout') this.#of(after.tool).timeouts++;
     }
+    // A session may be kept for a while after it was given up, and then end.
+    if (!before.notUndone) this.#of(after.tool).notUndone += after.notUndone?.length ?? 0;
     if (!isEnded(after) || isEnded(before)) return;
-    const counts = this.#of(after.tool);
-    counts.ended[conditionOf(after) as (typeof ENDED)[number]]++;
-    counts.notUndone += after.notUndone?.length ?? 0;
+    this.#of(after.tool).ended[conditionOf(after) as (typeof ENDED)[number]]++;
   }
 
   families(): Family[] {

@@ -1,5 +1,6 @@
 // Takes back what a session has done that ends before its time: again and again, with growing pauses, until all is taken back or it has been
 // tried often enough. Then what is left is reported, and the session ends all the same.
+import { asEnded } from '../journal.ts';
 import type { Ending, Header } from '../journal.ts';
 import { toShortId } from '../short-id.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -46,10 +47,31 @@ export async function unwind(drive: Drive, ending: Ending, unwinding: Unwinding)
     if (!(await orAborted(pause(setup, tries), signal))) return commits.current();
   }
   const steps = left.map(({ key }) => key);
-  setup.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
+  // Its time is over: it was reported when it was given up.
+  const isNew = ending.parked === undefined || commits.header.notUndone === undefined;
+  if (isNew) setup.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
+  if (await givenUp(drive, { ...ending, tries: attempts(setup) }, left)) {
+    onTold(commits.header);
+    if (isNew) onNotUndone?.(asEnded(commits.header), steps);
+    return commits.current();
+  }
   const turn = await end(steps);
-  onNotUndone?.(turn.header, steps);
+  if (isNew) onNotUndone?.(turn.header, steps);
   return turn;
+}
+
+/** Where somebody can look after the store, what is left can be tried again for a while (`parley flows retry`). False: it is over. */
+async function givenUp({ input, commits }: Drive, ending: Ending, left: Effect[]): Promise<boolean> {
+  const { setup } = input;
+  if (!setup.lasting || !setup.store.durable || left.every(isHopeless)) return false;
+  const steps = left.map(({ key }) => key);
+  const reason = `effects could not be undone: ${steps.join(', ')}`;
+  const before = commits.header.notUndone ? ending.parked : undefined;
+  const parked = { reason, at: before?.at ?? setup.clock.now() };
+  const dueAt = parked.at + setup.limits.parkedMs;
+  if (dueAt <= setup.clock.now()) return false;
+  const { header } = await commits.write({ pending: { ...ending, parked }, notUndone: steps }, [], { dueAt });
+  return header !== undefined;
 }
 
 /** Only another version can tell how they are taken back: the session waits for it. False once it has waited long enough. */

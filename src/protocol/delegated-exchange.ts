@@ -116,6 +116,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.ask(ask, signal);
   }
 
+  waits(words: string, signal: AbortSignal): void {
+    this.inner.waits?.(words, signal);
+  }
+
   byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
     return this.inner.byPage?.(ask, by, signal);
   }

@@ -145,6 +145,11 @@ export interface Exchange {
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   /** Puts a question by a page of ours, which `by` asks the client to open; undefined where that cannot be. */
   byPage?(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined;
+  /**
+   * It waits for somebody else than the user, who may take days, until `signal`. A client whose calls can be held is answered with these words
+   * and comes back for the result; all others wait.
+   */
+  waits?(words: string, signal: AbortSignal): void;
   /** Lets go of the answer's stream where the client can pick it up again; elsewhere does nothing. */
   releaseStream(retryMs: number): void;
 }

@@ -6,8 +6,12 @@ import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 
-export async function answerInTime(sessions: Sessions, request: AnswerRequest): Promise<Turn> {
-  return settled(await answerOnce(sessions, request));
+export async function answerInTime(
+  sessions: Sessions,
+  request: AnswerRequest,
+  onWaiting?: (turn: Turn) => void,
+): Promise<Turn> {
+  return settled(await answerOnce(sessions, request), onWaiting);
 }
 
 /** With what was made of the answer itself: what follows is not waited for. */

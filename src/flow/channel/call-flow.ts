@@ -102,17 +102,19 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
   const moves = new OwnMoves(sessions, round.turn.header);
   waiting.add(sessionId);
   const telling = tellProgress(exchange, sessions, sessionId);
+  const onWaiting = ({ header }: Turn): void => telling.waits(header);
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
-    round = { ...round, turn: await orGivenUp(settled(round.turn), exchange.signal) };
+    round = { ...round, turn: await orGivenUp(settled(round.turn, onWaiting), exchange.signal) };
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
+      telling.goesOn();
       if (progress) tell(exchange, progress);
       const answer = await putTo(exchange, round, moves, sessions.setup.clock.now());
       round = answer
         ? await orGivenUp(
-            takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit' }).catch((thrown) =>
-              tooLate(thrown, moves),
+            takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit', onWaiting }).catch(
+              (thrown) => tooLate(thrown, moves),
             ),
             exchange.signal,
           )

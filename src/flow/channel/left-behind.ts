@@ -12,6 +12,8 @@ import { toOwner } from '../session/setup.ts';
 import { toStarted } from '../session/start-id.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
+import { peopleOf } from '../session/others/people.ts';
+import { movesOf } from '../session/own-moves.ts';
 import { isEnded } from '../store/store.ts';
 
 /** How often a session is looked at that is at work, perhaps in another process. */
@@ -33,14 +35,19 @@ export async function findLeft(start: StartRequest, offering: Offering): Promise
   const view = await sessions.getState({ principal, sessionId: newest.id }).catch(endedMeanwhile);
   if (!view) return undefined;
   const isSame = Object.entries(args).every(([name, value]) => isDeepStrictEqual(view.data[name], value));
-  return isSame && (isAtWork(view.header) || view.questions.length > 0) ? view : undefined;
+  return isSame && (isAtWork(view.header) || view.questions.length > 0 || isForPeople(view.header)) ? view : undefined;
 }
 
 /** No answer is lost with one that has got none. */
 function isWorthwhile(header: Header): boolean {
   const { state, via, rounds, parked } = header;
   if ((via !== 'elicit' && via !== 'mrtr') || parked) return false;
-  return state === 'waiting_user' ? rounds > 1 : isAtWork(header);
+  return state === 'waiting_user' ? rounds > 1 || isForPeople(header) : isAtWork(header);
+}
+
+/** Somebody else is asked, and would be asked a second time. */
+function isForPeople(header: Header): boolean {
+  return peopleOf(header).length > 0;
 }
 
 /** A step runs, or what was done is being taken back. What cannot be taken back at first is tried again later, and nobody waits for that. */
@@ -60,7 +67,10 @@ export async function atRest(sessions: Sessions, session: SessionRequest, signal
   for (;;) {
     const view = await sessions.getState(session);
     const { header, questions } = view;
-    if (!isAtWork(header) || signal.aborted) return { header, questions, ...howEnded(view) };
+    if (!isAtWork(header) || signal.aborted) {
+      const isWaiting = questions.length === 0 && isForPeople(header);
+      return { header, questions, ...howEnded(view), ...(isWaiting && { later: () => movesOf(sessions, header) }) };
+    }
     await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
   }
 }

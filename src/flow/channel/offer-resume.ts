@@ -4,12 +4,16 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/ids.ts';
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import { peopleOf } from '../session/others/people.ts';
 import type { StartRequest } from '../session/requests.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 import { isEnded } from '../store/store.ts';
 import { atRest, findLeft, isAtWork } from './left-behind.ts';
 import type { Offering } from './left-behind.ts';
+import { toWaiting } from './tell-progress.ts';
 import { contentOf } from './to-form.ts';
 
 const FIELD = 'resume';
@@ -53,10 +57,14 @@ function wordsFor({ header, history, questions }: StateView): { message: string;
     return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
   }
   const count = history.length === 1 ? 'one question' : `${history.length} questions`;
-  const next = isAtWork(header) ? 'It is still at work.' : `Next would be: ${questions[0]!.prompt.message}`;
   return {
-    message: `You began this before and answered ${count}. ${next}`,
+    message: `You began this before and answered ${count}. ${toNext(header, questions)}`,
     title: 'Go on from there',
     otherwise: ', and forget what was answered',
   };
+}
+
+function toNext(header: Header, [question]: Question[]): string {
+  if (isAtWork(header)) return 'It is still at work.';
+  return question ? `Next would be: ${question.prompt.message}` : `${toWaiting(peopleOf(header))}.`;
 }

@@ -20,16 +20,18 @@ export interface Reply {
   questions: readonly Question[];
   answer: JsonObject;
   via: Via;
+  /** Is told of each turn in which it waits for others. */
+  onWaiting?: ((turn: Turn) => void) | undefined;
 }
 
 type Change = { edit: JsonObject } | { back: string | undefined };
 
 export async function takeReply(sessions: Sessions, session: SessionRequest, reply: Reply): Promise<Round> {
-  const { questions, answer, via } = reply;
+  const { questions, answer, via, onWaiting } = reply;
   const change = toChange(questions, answer);
   if (change) return changed(sessions, session, change);
   const given = fromAnswer(questions, answer);
-  return { turn: await answerInTime(sessions, { ...session, answers: given, via }), given };
+  return { turn: await answerInTime(sessions, { ...session, answers: given, via }, onWaiting), given };
 }
 
 /** A question may be called `edit` or `back`; then it is an answer. */

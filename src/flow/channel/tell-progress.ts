@@ -1,41 +1,112 @@
-// What steps say of how far they are, told to the client whose call waits for them.
+// What the client whose call waits is told meanwhile: how far steps are, and whom the flow waits for.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Step } from '../../protocol/prompt.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
+import type { Header } from '../journal.ts';
+import { peopleOf } from '../session/others/people.ts';
+import { ownOf } from '../session/others/waits.ts';
 import type { Sessions } from '../session/sessions.ts';
+import type { Turn } from '../session/turn.ts';
 
 export interface Telling {
   /** The session that is meant, where it was not known at first: steps may begin before it has a name here. */
   of(sessionId: string): void;
+  /** It waits for other people, if for anybody. */
+  waits(header: Header): void;
+  /** It asks something, or has ended. */
+  goesOn(): void;
   stop(): void;
 }
 
 /** Sessions that begin at the same moment. */
 const MAX_EARLY = 1000;
+/** How often it is said again whom a call waits for: some clients give up a call that says nothing. */
+const STILL_MS = 20_000;
 
 export function tellProgress(exchange: Exchange, sessions: Sessions, sessionId?: string): Telling {
   let id = sessionId;
   const early = new BoundedMap<string, Step>(MAX_EARLY);
+  const waiting = new WaitingCall(exchange, sessions);
   const stop = sessions.on((event) => {
+    if (event.kind === 'person' && event.header.id === id) waiting.waits(event.header);
+    if (event.kind === 'turn' && event.turn.header.id === id) waiting.moved(event.turn);
     if (event.kind !== 'progress') return;
     if (id === undefined) early.set(event.header.id, event.progress);
     else if (event.header.id === id) tell(exchange, event.progress);
   });
   return {
-    stop,
+    stop() {
+      waiting.goesOn();
+      stop();
+    },
     of(found) {
       id = found;
       const said = early.get(found);
       if (said) tell(exchange, said);
     },
+    waits: (header) => waiting.waits(header),
+    goesOn: () => waiting.goesOn(),
   };
 }
 
-const furthest = new WeakMap<Exchange, number>();
+/** A call that waits for other people, until it goes on. */
+class WaitingCall {
+  readonly #exchange: Exchange;
+  readonly #sessions: Sessions;
+  #said = '';
+  #over = new AbortController();
+  #offStill = (): void => {};
+
+  constructor(exchange: Exchange, sessions: Sessions) {
+    this.#exchange = exchange;
+    this.#sessions = sessions;
+  }
+
+  waits(header: Header): void {
+    const words = toWaiting(peopleOf(header));
+    if (words === this.#said) return;
+    this.goesOn();
+    if (words === '') return;
+    this.#said = words;
+    this.#say(words);
+    // Where something is asked of the user too, the question is what the client is told.
+    if (ownOf(header).length === 0) this.#exchange.waits?.(words, this.#over.signal);
+  }
+
+  moved(turn: Turn): void {
+    if (turn.later && !turn.next) this.waits(turn.header);
+    else this.goesOn();
+  }
+
+  goesOn(): void {
+    if (this.#said === '') return;
+    this.#said = '';
+    this.#offStill();
+    this.#over.abort();
+    this.#over = new AbortController();
+  }
+
+  #say(words: string): void {
+    const { current = 0, total } = furthest.get(this.#exchange) ?? {};
+    tell(this.#exchange, { current: current + LITTLE, ...(total !== undefined && { total }), message: words });
+    if (this.#exchange.wantsProgress !== true) return;
+    this.#offStill = this.#sessions.setup.clock.after(STILL_MS, () => this.#say(words));
+  }
+}
+
+export function toWaiting(people: readonly string[]): string {
+  if (people.length === 0) return '';
+  const [last, ...others] = people.toReversed();
+  return `Waiting for ${others.length > 0 ? `${others.toReversed().join(', ')} and ${last}` : last}`;
+}
+
+const furthest = new WeakMap<Exchange, { current: number; total?: number | undefined }>();
+/** Waiting is no progress, and yet each notification has to be further than the last. */
+const LITTLE = 1 / 1024;
 
 /** MCP wants progress to grow with each notification. */
-export function tell(exchange: Exchange, { current, ...rest }: Step): void {
-  if (current <= (furthest.get(exchange) ?? -Infinity)) return;
-  furthest.set(exchange, current);
-  exchange.progress({ ...rest, progress: current });
+export function tell(exchange: Exchange, { current, total, ...rest }: Step): void {
+  if (current <= (furthest.get(exchange)?.current ?? -Infinity)) return;
+  furthest.set(exchange, { current, total });
+  exchange.progress({ ...rest, ...(total !== undefined && { total }), progress: current });
 }

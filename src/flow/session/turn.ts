@@ -38,9 +38,13 @@ export async function workedOff(turn: Turn): Promise<Turn> {
   return last;
 }
 
-/** Waits until the session asks something or ends. */
-export async function settled(turn: Turn): Promise<Turn> {
+/** Waits until the session asks something or ends. `onWaiting` is told of each turn in which it waits for others. */
+export async function settled(turn: Turn, onWaiting?: (turn: Turn) => void): Promise<Turn> {
   let last = turn;
-  for (let next = last.next ?? last.later?.(); next; next = last.next ?? last.later?.()) last = await next;
-  return last;
+  for (;;) {
+    if (!last.next && last.later) onWaiting?.(last);
+    const next = last.next ?? last.later?.();
+    if (!next) return last;
+    last = await next;
+  }
 }

@@ -105,6 +105,11 @@ export class AskedExchange extends DelegatedExchange {
     this.#listener?.onHeld(this.inner.client);
   }
 
+  /** Its outcome, or its task, was told. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   #end(): void {
     this.#isOver = true;
     this.#carrier = undefined;
@@ -127,6 +132,13 @@ export class AskedExchange extends DelegatedExchange {
     const put = this.#byWire(ask, signal);
     if (!put) return this.#hold(ask, signal);
     return ask.human ? this.#askPerson(ask, put, signal) : put();
+  }
+
+  override waits(words: string, signal: AbortSignal): void {
+    const { assisted } = this.inner.client;
+    if (this.#isOver || !assisted?.elicitation || this.inner.method !== 'tools/call') return;
+    this.#held ??= new HeldCall(this, this.#means);
+    this.#held.wait(words, signal);
   }
 
   override byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {

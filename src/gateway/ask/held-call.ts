@@ -3,6 +3,7 @@
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
+import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { AskedExchange } from './asked-exchange.ts';
@@ -66,6 +67,13 @@ export class HeldCall implements Asking {
     });
   }
 
+  /** Clients wait for a minute or so; what takes longer is told in words. */
+  wait(words: string, signal: AbortSignal): void {
+    const { clock, limits } = this.#means;
+    const stop = clock.after(limits.pollMs, () => this.#putWait(words, signal));
+    signal.addEventListener('abort', stop, { once: true });
+  }
+
   settle(answers: Record<string, Answer>, by: AnsweredBy): void {
     this.#means.log.info({ exchange: this.exchange.id, by }, 'ask.answered');
     for (const [key, open] of this.#open) {
@@ -81,8 +89,9 @@ export class HeldCall implements Asking {
     return this.exchange.carryBy(exchange);
   }
 
-  expire(): void {
-    this.exchange.callOff();
+  /** One that waits for others may be come back for. */
+  expire({ waitsFor }: HeldRound): void {
+    this.exchange.callOff(waitsFor === undefined ? undefined : CLIENT_GONE);
     this.#refuse(new GatewayError('CANCELLED'));
   }
 
@@ -118,6 +127,17 @@ export class HeldCall implements Asking {
       this.exchange.say(this.#means.words(round));
     } catch (thrown) {
       this.#refuse(toError(thrown));
+    }
+  }
+
+  #putWait(words: string, signal: AbortSignal): void {
+    if (signal.aborted || this.exchange.isOver || this.#open.size > 0) return; // what is asked is said
+    try {
+      const round = this.#means.rounds.open(this, [], words);
+      signal.addEventListener('abort', () => round.withdraw(), { once: true });
+      this.exchange.say(this.#means.words(round));
+    } catch (error) {
+      this.#means.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // then its client waits on
     }
   }
 

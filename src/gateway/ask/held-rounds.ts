@@ -20,7 +20,7 @@ export interface Asking {
   /** All answers of the round. */
   settle(answers: Record<string, Answer>, by: AnsweredBy): void;
   /** Nobody will answer. */
-  expire(): void;
+  expire(round: HeldRound): void;
   /** Tells another request what follows; absent where the request that asked is still open. */
   carryBy?(exchange: Exchange): Promise<ResultObject>;
 }
@@ -49,8 +49,8 @@ export class HeldRounds {
     return this.#open.size;
   }
 
-  /** Throws TOO_MANY when the principal has too many questions open. */
-  open(call: Asking, questions: readonly Question[]): HeldRound {
+  /** Throws TOO_MANY when the principal has too many questions open. `waitsFor`: nothing is asked, and what it waits for in words. */
+  open(call: Asking, questions: readonly Question[], waitsFor?: string): HeldRound {
     const { principal } = call.client;
     const count = this.#perPrincipal.get(principal) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany();
@@ -58,10 +58,17 @@ export class HeldRounds {
     const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
     const expiresAt = this.#clock.now() + waitsMs;
     const round = new HeldRound(call, questions, expiresAt);
-    round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#onTime(round));
+    round.waitsFor = waitsFor;
+    this.renew(round);
     this.#open.set(round.handle, round);
     this.#perPrincipal.set(principal, count + 1);
     return round;
+  }
+
+  /** It stays as long from now on: somebody has looked at it. */
+  renew(round: HeldRound): void {
+    round.forget();
+    round.forget = this.#clock.after(this.#limits.parkedMs, () => this.#onTime(round));
   }
 
   /** For the page, which knows the person by the link. */
@@ -108,7 +115,7 @@ export class HeldRounds {
     this.#remove(round, round.isOpen ? 'expired' : 'answered');
     round.isOpen = false;
     round.wake();
-    round.call.expire();
+    round.call.expire(round);
   }
 
   #remove(round: HeldRound, how: Ended['how']): void {
@@ -128,6 +135,8 @@ export class HeldRound implements Round {
   readonly questions: readonly Question[];
   readonly expiresAt: number;
   readonly call: Asking;
+  /** What it waits for, where that is nothing the user can do. */
+  waitsFor: string | undefined;
   /** Answers of a model that did not fit. */
   attempts = 0;
   isOpen = true;

@@ -115,7 +115,7 @@ export class Means {
 
   /** A round as a tool's result. */
   async words(round: Round, problem?: string): Promise<JsonObject> {
-    const link = await this.link(round);
+    const link = round.waitsFor === undefined ? await this.link(round) : undefined;
     return toWords(round, { link, hasRelay: this.takesWords(round), hasChanges: this.takesChanges(round) }, problem);
   }
 

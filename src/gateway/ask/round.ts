@@ -29,6 +29,8 @@ export interface Round {
   readonly about: { tool: string | undefined; server: string | undefined; client: string };
   /** The call is somebody else's: whoever is asked can decline, but not call it off. */
   readonly isOthers?: boolean | undefined;
+  /** What it waits for, where that is nothing the user can do: then there are no questions. */
+  readonly waitsFor?: string | undefined;
   readonly expiresAt: number;
   readonly isOpen: boolean;
   /** Answers by key, all of them. False when somebody else was faster, or it is too late: then nothing has changed. */

@@ -24,10 +24,10 @@ export async function takeAnswer(exchange: Exchange, means: Means): Promise<Resu
   const { principal } = exchange.client;
   const round = means.rounds.find(given.handle, principal);
   if (!round?.call.carryBy) return toLost(means.rounds.whyNot(given.handle, principal));
+  const isLook = given.answer === undefined && !given.isDeclined;
+  if (round.waitsFor !== undefined) means.rounds.renew(round);
   const problem =
-    given.answer === undefined && !given.isDeclined
-      ? await waitForPage(round, exchange, means)
-      : bring(given, round, means);
+    isLook || round.waitsFor !== undefined ? await waitForPage(round, exchange, means) : bring(given, round, means);
   if (problem !== undefined) return means.words(round, problem);
   if (means.rounds.find(given.handle, principal) !== round) return toLost(means.rounds.whyNot(given.handle, principal));
   means.rounds.collect(round);

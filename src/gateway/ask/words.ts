@@ -19,8 +19,8 @@ export interface Ways {
 const MAX_CHARS = 4000;
 
 export function toWords(round: Round, ways: Ways, problem?: string): JsonObject {
-  const { tool, server } = round.about;
-  const who = server === undefined ? `The tool ${tool}` : `The tool ${tool} (${server})`;
+  if (round.waitsFor !== undefined) return toWaitingWords(round, round.waitsFor);
+  const who = whoOf(round);
   const lines = [
     ...(problem === undefined ? [] : [problem, '']),
     `${who} has not finished: it waits for an answer of the user. Ask the user. Do not guess, and do not answer for them.`,
@@ -31,6 +31,20 @@ export function toWords(round: Round, ways: Ways, problem?: string): JsonObject 
     `It waits until ${new Date(round.expiresAt).toISOString()}.`,
   ];
   return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+}
+
+/** The user has nothing to do. */
+function toWaitingWords(round: Round, waitsFor: string): JsonObject {
+  const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
+  const lines = [
+    `${whoOf(round)} has not finished: ${quote(waitsFor)}. Tell the user. There is nothing to answer here, and do not call the tool again.`,
+    `To see whether it has gone on, call ${call}, now or when the user asks.`,
+  ];
+  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+}
+
+function whoOf({ about: { tool, server } }: Round): string {
+  return server === undefined ? `The tool ${tool}` : `The tool ${tool} (${server})`;
 }
 
 function wordsOf({ key, ask }: Question, isOneOfSeveral: boolean): string[] {

@@ -83,6 +83,10 @@ export class MaybeTask extends DelegatedExchange {
     if (this.#task === undefined) this.inner.log(entry);
   }
 
+  override waits(words: string, signal: AbortSignal): void {
+    if (this.#task === undefined) this.inner.waits?.(words, signal);
+  }
+
   override releaseStream(retryMs: number): void {
     if (this.#task === undefined) this.inner.releaseStream(retryMs);
   }

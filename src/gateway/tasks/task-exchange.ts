@@ -50,6 +50,9 @@ export class TaskExchange extends DelegatedExchange {
 
   override log(): void {}
 
+  /** Nobody waits for a task. */
+  override waits(): void {}
+
   override releaseStream(): void {}
 
   /** A ping is not a question that could wait. */

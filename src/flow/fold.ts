@@ -3,6 +3,8 @@
 import { WITHDRAWN } from './journal.ts';
 import type { AnswerEntry, Entry, EventEntry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
 
+type HandEntry = Extract<Entry, { t: 'hand' }>;
+
 export type Told = AnswerEntry | StepEntry | EventEntry;
 
 export interface Folded {
@@ -22,8 +24,8 @@ export interface Folded {
   refusals: Map<string, number>;
   /** How often each effect was taken back: what comes after is another effect. */
   epochs: Map<string, number>;
-  /** Who has been handed which question. */
-  hands: Map<string, string>;
+  /** By whom each question was handed to whom, in order. */
+  hands: Map<string, Pick<HandEntry, 'by' | 'to'>[]>;
 }
 
 export function fold(entries: readonly Entry[]): Folded {
@@ -42,6 +44,13 @@ export function fold(entries: readonly Entry[]): Folded {
   };
   extend(folded, entries);
   return folded;
+}
+
+/** Who is asked where the body asks this person. A question that was handed over by somebody whom the body does not ask now is not theirs to give. */
+export function handedTo({ hands }: Folded, key: string, person: string): string {
+  let asked = person;
+  for (const { by, to } of hands.get(key) ?? []) if (by === asked) asked = to;
+  return asked;
 }
 
 /** What has been written since. */
@@ -66,6 +75,7 @@ function apply(folded: Folded, entry: Entry): void {
     case 'rej':
       count(folded, entry.k, entry.a);
       if (entry.why !== WITHDRAWN) folded.refusals.set(entry.k, (folded.refusals.get(entry.k) ?? 0) + 1);
+      else folded.hands.delete(entry.k); // what comes after it is another question, which nobody has handed over
       break;
     case 'ver':
       folded.versions.set(entry.id, entry.on);
@@ -81,7 +91,7 @@ function apply(folded: Folded, entry: Entry): void {
       else folded.undone.add(entry.k);
       break;
     case 'hand':
-      folded.hands.set(entry.k, entry.to);
+      folded.hands.set(entry.k, [...(folded.hands.get(entry.k) ?? []), entry]);
       break;
     case 'end':
       folded.end = entry.why;
@@ -101,6 +111,7 @@ function cut(folded: Folded, key: string): void {
   if (at < 0) return;
   const later = folded.told.splice(at);
   forget(folded, later);
+  for (const { t, k } of later) if (t === 'ans') folded.hands.delete(k);
   forgetWaits(folded, later[0]!.ts);
   // What has happened outside does not happen again.
   folded.told.push(...later.filter((entry) => entry.t === 'evt' && entry.no === undefined));

@@ -180,6 +180,40 @@ describe('the link of a person', () => {
     expect(notices).toHaveLength(1);
   });
 
+  test('takes no answer from a form that showed other words, also where the new question was answered wrongly', async () => {
+    const loud = { '~standard': standard((value) => (String(value).endsWith('!') ? undefined : 'must end with !')) };
+    const { call, linkTo, notices, sessions } = await office(async (ask) => {
+      const payee = await ask.text('payee');
+      return ask.person('ops-lead').text('pay', { schema: loud, message: `Pay ${payee}?` });
+    });
+    await call('ada', { payee: 'the red cross' });
+    const link = await linkTo('ops-lead');
+    const browser = new FakeBrowser();
+    const csrf = csrfOf((await browser.open(link)).text);
+    const { sessionId } = notices[0]!;
+    await sessions.edit({ principal: 'ada', sessionId, key: 'payee', value: 'mallory' });
+    const answers = [{ promptId: 'pay~2', value: 'no' }];
+    expect(await sessions.answer({ principal: 'ops-lead', sessionId, answers })).toMatchObject({ accepted: false });
+    const late = await browser.post(link, { csrf, 'q0.0': 'yes!' });
+    expect([late.status, said(late)]).toEqual([409, expect.stringContaining('not asked any more')]);
+  });
+
+  test('opens in no second browser, however long its question has been waiting since', async () => {
+    const even = { '~standard': standard((value) => (Number(value) % 2 === 0 ? undefined : 'must be even')) };
+    const { call, linkTo, clock } = await office(async (ask) =>
+      ask.person('ops-lead').text('count', { schema: even, timeout: '1h', message: 'How many?' }),
+    );
+    await call('ada');
+    const link = await linkTo('ops-lead');
+    const browser = new FakeBrowser();
+    const { text } = await browser.open(link);
+    clock.move(HOUR / 2);
+    expect((await browser.post(link, { csrf: csrfOf(text), 'q0.0': '3' })).text).toContain('must be even');
+    clock.move(HOUR * 0.75);
+    const refused = await new FakeBrowser().open(link);
+    expect([refused.status, said(refused)]).toEqual([410, expect.stringContaining('opened in another browser')]);
+  });
+
   test('cannot be used by somebody whom identify names, and with `identified` by nobody but the person', async () => {
     for (const personLinks of ['bearer', undefined] as const) {
       const { call, linkTo } = await office(release, { personLinks });

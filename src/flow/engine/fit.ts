@@ -1,6 +1,7 @@
 // Whether something told is the answer to a question as it is asked today, and what the body is given for it.
 import { AskError } from '../authoring/ask-failure.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
+import { handedTo } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import type { AnswerEntry, Source, Via } from '../journal.ts';
 import { checkAnswer } from '../question/check.ts';
@@ -45,7 +46,10 @@ function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined
   if (!isTheirs(entry, spec, run)) return undefined;
   // Neither was taken in: a secret that was an argument is none, and the bytes of a file are not in the store.
   if ((spec.options.secret || spec.kind === 'file') && entry.ty === PREFILLED) return undefined;
-  if (entry.f !== toConsent(spec) && entry.ty !== PREFILLED) return undefined;
+  const consent = toConsent(spec);
+  if (entry.f !== consent && entry.ty !== PREFILLED) return undefined;
+  // Somebody else has not agreed to what the caller has changed since.
+  if (entry.moved && entry.who !== undefined && consent !== undefined) return undefined;
   if (entry.moved && entry.ty !== PREFILLED && entry.p !== pinOf(spec, toTongue(run))) return undefined;
   if (entry.no !== undefined) return toUnanswered(entry.no, spec);
   const stored = entry.ty === 'file' || spec.options.secret === true;
@@ -134,7 +138,7 @@ function toUnanswered(no: AskFailure, { key, kind, options }: Spec): Fitting {
 function isTheirs({ who, ty, no }: AnswerEntry, { key, person }: Spec, { input }: Run): boolean {
   if (!person) return who === undefined;
   if (no === 'timeout') return true;
-  const asked = input.folded.hands.get(key) ?? person.principal;
+  const asked = handedTo(input.folded, key, person.principal);
   return who === asked || (person.orCaller === true && who === undefined && ty !== PREFILLED);
 }
 

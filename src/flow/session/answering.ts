@@ -33,7 +33,7 @@ export async function toIncoming(setup: Setup, stored: StoredSession, request: A
     refuseMalice(value, header.id, setup.limits);
     refuseMalice(meta, header.id, setup.limits);
   }
-  const again = mayBeAgain(stored, request.answers) ? await toAgain(setup, stored, request.answers) : undefined;
+  const again = mayBeAgain(stored, request.answers) ? await toAgain(setup, stored, request) : undefined;
   if (again) return { incoming: [], header, again };
   react(header, 'respond');
   const counted = { ...header, burst: toBurst(setup, header) };
@@ -63,19 +63,25 @@ function mayBeAgain({ header, entries }: StoredSession, answers: GivenAnswer[]):
   return answers.length > 0 && (isEnded(header) || entries.some(({ t }) => t === 'ans'));
 }
 
-/** The same answer to the same question as before is accepted before anything else is looked at. */
+/**
+ * The same answer to the same question as before is accepted before anything else is looked at. Somebody else must not find out
+ * by trying what it was.
+ */
 async function toAgain(
   setup: Setup,
   { header, entries }: StoredSession,
-  answers: GivenAnswer[],
+  { answers, principal, isForAll }: AnswerRequest,
 ): Promise<Record<string, Verdict> | undefined> {
+  const who = header.principal === toOwner(principal) ? undefined : principal;
+  const isTheirs = (one: Pick<AnswerEntry, 'who'>) => isForAll === true || one.who === who || one.who === principal;
   if (isEnded(header) && entries.length === 0) {
-    const ids = await lastAnswered(setup, header, answers);
+    const ids = await lastAnswered(setup, header, answers, isTheirs);
     return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
   }
   for (const answer of answers) {
     const entry = entryFor(entries, answer.promptId ?? answer.sent?.promptId);
-    if (!entry || !(isSame(entry, answer) || (await isKept(setup, header.id, entry, answer.value)))) return undefined;
+    if (!entry || !isTheirs(entry)) return undefined;
+    if (!(isSame(entry, answer) || (await isKept(setup, header.id, entry, answer.value)))) return undefined;
   }
   return Object.fromEntries(answers.map(({ promptId, sent }) => [promptId ?? sent?.promptId, { valid: true }]));
 }

@@ -22,6 +22,8 @@ export interface FlowLimits {
   /** Bytes of an event, and how many of one session are kept before its body waits for them. */
   eventBytes: number;
   earlyEvents: number;
+  /** How often questions of one session are handed over from one person to another. */
+  handOvers: number;
   /** Bytes of a result that is kept for a client that has not heard of it; a larger one is told once. */
   resultBytes: number;
   journalBytes: number;
@@ -56,6 +58,7 @@ export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   stepBytes: 256 * KiB,
   eventBytes: 256 * KiB,
   earlyEvents: 20,
+  handOvers: 20,
   resultBytes: 512 * KiB,
   journalBytes: KiB * KiB,
   depth: 32,

@@ -25,7 +25,7 @@ export interface Outcome {
 }
 
 /** An answer of the last round. A reference to what lies beside the journal is kept as it is. */
-type LastAnswer = Pick<AnswerEntry, 'k' | 'a' | 'no' | 'src' | 'ty'> & { d?: string; v?: unknown };
+type LastAnswer = Pick<AnswerEntry, 'k' | 'a' | 'no' | 'src' | 'ty' | 'who'> & { d?: string; v?: unknown };
 
 interface Sealed extends Outcome {
   isCompleted?: true;
@@ -60,12 +60,13 @@ function toKeptOutcome(setup: Setup, { id }: Header, turn: Outcome, answers: Ans
     ...('result' in turn && { isCompleted: true, result }),
     ...(summary !== undefined && { summary }),
     ...(failure && { failure }),
-    answers: answers.map(({ k, a, no, src, ty, v }) => ({
+    answers: answers.map(({ k, a, no, src, ty, who, v }) => ({
       k,
       a,
       no,
       src,
       ty,
+      who,
       ...(isBeside(v) ? { v } : { d: digestOf(id, v) }),
     })),
   };
@@ -88,13 +89,18 @@ export function outcomeOf(setup: Setup, header: Header): Outcome | undefined {
   };
 }
 
-/** The ids of the prompts, if all of them were answered so in the last round of a session that has ended. */
-export async function lastAnswered(setup: Setup, header: Header, given: GivenAnswer[]): Promise<string[] | undefined> {
+/** The ids of the prompts, if all of them were answered so in the last round of a session that has ended, by the one who asks. */
+export async function lastAnswered(
+  setup: Setup,
+  header: Header,
+  given: GivenAnswer[],
+  isTheirs: (last: Pick<AnswerEntry, 'who'>) => boolean,
+): Promise<string[] | undefined> {
   const answers = open(setup, header)?.answers ?? [];
   const ids: string[] = [];
   for (const { promptId, value, no } of given) {
     const last = answers.find(({ k, a }) => toPromptId(k, a) === promptId);
-    if (!last || !(await isSame(setup, header.id, last, { value, no }))) return undefined;
+    if (!last || !isTheirs(last) || !(await isSame(setup, header.id, last, { value, no }))) return undefined;
     ids.push(promptId!);
   }
   return ids.length > 0 ? ids : undefined;

@@ -16,7 +16,7 @@ import type { Step } from '../../protocol/prompt.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Drive } from './drive.ts';
 import { withTold } from './others/people.ts';
-import { ownOf, toWaits } from './others/waits.ts';
+import { ownOf, toWaits, withUntil } from './others/waits.ts';
 import { toDueAt, toExpiry } from './timing.ts';
 import { toQuestions } from './to-questions.ts';
 import type { Failure, Turn, Verdict } from './turn.ts';
@@ -74,7 +74,7 @@ function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
   }
   const before = header.current as Question[];
   const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
-  const all = withTold(toQuestions(drive.run, asks, complaints), before);
+  const all = withUntil(withTold(toQuestions(drive.run, asks, complaints), before), before, now);
   const questions = withinLimit(drive, { asks, isNew, questions: all });
   const fresh = questions.filter(isNew).length;
   const over = toOver(drive, { fresh, refused });

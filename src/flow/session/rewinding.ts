@@ -100,6 +100,8 @@ function toChange({ header, entries }: StoredSession, entry: Change): Change {
     throw refused(header, `${target.k} was answered by somebody else, and is not yours to change`);
   }
   if (target) return { ...entry, k: target.k };
+  const person = (header.current as Question[]).find(({ key }) => key === entry.k)?.person;
+  if (person && !person.orCaller) throw refused(header, `${entry.k} is for ${person.principal} to answer`);
   const prefilled = entry.t === 'edit' && told.some(({ k }) => k === entry.k);
   if (prefilled) return entry;
   throw refused(header, entry.k === '' ? 'nothing has been answered yet' : `${entry.k} has not been answered`);

@@ -120,12 +120,11 @@ export class Sessions {
     return seenBy(request.principal, answered);
   }
 
-  /** Gives a question that is theirs, or the caller's to give, to somebody else. */
+  /** Gives a question that is theirs to somebody else. */
   async handOver(request: HandOverRequest): Promise<Turn> {
-    const now = this.setup.clock.now();
-    const act = ({ header }: StoredSession) => {
-      const { next, entry } = handedOver(header, request, now);
-      return this.#patched(header, next, { add: [entry], dueAt: now });
+    const act = (stored: StoredSession) => {
+      const { next, entry } = handedOver(this.setup, stored, request);
+      return this.#patched(stored.header, next, { add: [entry], dueAt: entry.ts });
     };
     const turn = await this.#attempt(request, act, this.#load);
     this.#look(request.sessionId);

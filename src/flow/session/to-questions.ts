@@ -3,6 +3,7 @@ import type { Run } from '../engine/run.ts';
 import { toConsent, toField, toFields } from '../engine/spec.ts';
 import type { Spec } from '../engine/spec.ts';
 import type { AskWant } from '../engine/want.ts';
+import { handedTo } from '../fold.ts';
 import { toRoundKey } from '../explore/explored.ts';
 import { toMs } from '../authoring/span.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -54,7 +55,7 @@ function notDeclared({ input: { flow } }: Run, key: string): true {
 
 /** The person is told at once. */
 function toAddressee({ input }: Run, { key, person }: Spec): Addressee {
-  return { ...person!, principal: input.folded.hands.get(key) ?? person!.principal, tellAt: input.now };
+  return { ...person!, principal: handedTo(input.folded, key, person!.principal), tellAt: input.now };
 }
 
 export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Question {

@@ -48,10 +48,14 @@ export async function findPersonRound(
   }
 }
 
-/** The question of the link, or the same asked again because the answer to it was refused. */
-function isMeant({ promptId, key, complaint, person }: Question, address: Omit<PersonAddress, 'sessionId'>): boolean {
+/** The question of the link, or the same, in the same words, asked again because the answer to it was refused. */
+function isMeant(
+  { promptId, key, pin, complaint, person }: Question,
+  address: Omit<PersonAddress, 'sessionId'>,
+): boolean {
   if (person?.principal !== address.person) return false;
-  return promptId === address.promptId || (complaint !== undefined && key === toKey(address.promptId)[0]);
+  if (promptId === address.promptId) return true;
+  return complaint !== undefined && key === toKey(address.promptId)[0] && pin === address.pin;
 }
 
 function toWhyNot(

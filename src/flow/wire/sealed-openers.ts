@@ -5,18 +5,22 @@ import { cookieName, readCookie } from '../../gateway/ask/page/openers.ts';
 import type { Openers } from '../../gateway/ask/page/openers.ts';
 import type { Answer, Round } from '../../gateway/ask/round.ts';
 import { randomId } from '../../shared/ids.ts';
+import { readPersonHandle } from '../session/others/person-link.ts';
 import type { Setup } from '../session/setup.ts';
 
 const PURPOSE = 'flow-person-browser';
 
-export function sealedOpeners({ sealer, store, clock }: Pick<Setup, 'sealer' | 'store' | 'clock'>): Openers {
+export function sealedOpeners({ sealer, store, clock, limits }: Setup): Openers {
   const open = (handle: string, cookies: string | undefined): [string, Answer['action']?] | undefined => {
     const content = readCookie(cookies, cookieName(handle));
     return content === undefined ? undefined : (sealer.open(PURPOSE, handle, content) as [string]);
   };
   return {
     async bind({ handle, expiresAt }: Round) {
-      const isFirst = await store.spend(toSpent(handle), 0, Math.max(0, expiresAt - clock.now()));
+      const stored = await store.load(readPersonHandle(handle).sessionId);
+      // A question may be asked again, and its session be parked: for all that time no other browser may open the link.
+      const until = Math.max(expiresAt, stored?.header.deadline ?? 0) + limits.parkedMs;
+      const isFirst = await store.spend(toSpent(handle), 0, until - clock.now());
       return isFirst ? sealer.seal(PURPOSE, handle, [randomId()]) : undefined;
     },
     isBound: () => false, // that shows when it is opened

@@ -78,6 +78,10 @@ describe('a question to another person', () => {
     const { sessions } = office(approval);
     const turn = await sessions.start({ principal: 'ada', tool: 'release', args: { approve: true } });
     expect(turn.header.current).toMatchObject([{ promptId: 'approve~1', person: { principal: 'ops-lead' } }]);
+    const edited = sessions.edit({ principal: 'ada', sessionId: turn.header.id, key: 'approve', value: true });
+    await expect(edited).rejects.toMatchObject({
+      message: expect.stringContaining('for ops-lead to answer') as string,
+    });
   });
 
   it('is all that the person sees of the session, and all that they can do in it', async () => {
@@ -191,6 +195,84 @@ describe('a question to another person', () => {
     await expect(answerAs('ops-lead', 'approve~1', true)).rejects.toMatchObject({ code: 'FLOW_SESSION_NOT_FOUND' });
     expect((await answerAs('deputy', 'approve~1', true)).accepted).toBe(true);
     expect((await answerAs('ada', 'note~1', 'x')).result).toEqual({ ok: true, note: 'x' });
+  });
+
+  it('that was handed over is nobody’s but those whom the body asks, once the caller has changed what it depends on', async () => {
+    const { sessions } = office(async (ask) => {
+      const version = await ask.text('version');
+      return ask.person(version === '3' ? 'cto' : 'ops-lead').confirm('approve', { message: 'Release it?' });
+    });
+    const { sessionId, answerAs } = await started(sessions);
+    await answerAs('ada', 'version~1', '2');
+    await sessions.handOver({ principal: 'ops-lead', sessionId, promptId: 'approve~1', to: 'ada' });
+    const edit = (value: string) => sessions.edit({ principal: 'ada', sessionId, key: 'version', value });
+    expect((await edit('3')).header.current).toMatchObject([{ promptId: 'approve~2', person: { principal: 'cto' } }]);
+    await expect(answerAs('ada', 'approve~2', true)).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
+    expect((await edit('2')).header.current).toMatchObject([{ person: { principal: 'ops-lead' } }]);
+  });
+
+  it('is handed over a limited number of times, to somebody who has a name', async () => {
+    const { sessions } = office(approval);
+    const { sessionId } = await started(sessions);
+    const handOver = (to: string) => sessions.handOver({ principal: 'ops-lead', sessionId, promptId: 'approve~1', to });
+    for (const to of ['', ' ', 'x'.repeat(501)]) {
+      await expect(handOver(to)).rejects.toMatchObject({ code: 'FLOW_VALIDATION_FAILED' });
+    }
+    for (let times = 0; times < 20; times++) await handOver('ops-lead');
+    await expect(handOver('ops-lead')).rejects.toMatchObject({ code: 'FLOW_LIMIT', details: { limit: 'handOvers' } });
+  });
+
+  it('is consent to what the caller had said by then, and asked for again when that is changed', async () => {
+    const { sessions } = office(async (ask) => {
+      const version = await ask.text('version');
+      const ok = await ask.person('ops-lead').confirm('approve', { message: 'Release it?' });
+      const why = await ask.person('ops-lead').text('why');
+      return [version, ok, why, await ask.text('note')];
+    });
+    const { sessionId, answerAs } = await started(sessions);
+    await answerAs('ada', 'version~1', '2');
+    await answerAs('ops-lead', 'approve~1', true);
+    await answerAs('ops-lead', 'why~1', 'tested');
+    const edited = await sessions.edit({ principal: 'ada', sessionId, key: 'version', value: '3' });
+    expect(edited.header.current).toMatchObject([{ promptId: 'approve~2', person: { principal: 'ops-lead' } }]);
+    await answerAs('ops-lead', 'approve~2', false);
+    expect((await answerAs('ada', 'note~2', 'x')).result).toEqual(['3', false, 'tested', 'x']);
+  });
+
+  it('gives away neither what was answered to it nor what the caller has answered to those who try', async () => {
+    const { sessions } = office(async (ask) => {
+      await ask.text('own', { secret: true });
+      await ask.person('ops-lead').text('pin', { secret: true });
+      await ask.text('note');
+      return ask.person('ops-lead').text('last');
+    });
+    const { answerAs } = await started(sessions);
+    await answerAs('ada', 'own~1', 'swordfish');
+    await answerAs('ops-lead', 'pin~1', '4711');
+    for (const value of ['4711', '4712']) {
+      await expect(answerAs('ada', 'pin~1', value)).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
+    }
+    await expect(answerAs('ops-lead', 'own~1', 'swordfish')).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
+    expect((await answerAs('ops-lead', 'pin~1', '4711')).accepted).toBe(true);
+    expect((await answerAs('ada', 'own~1', 'swordfish')).accepted).toBe(true);
+    await answerAs('ada', 'note~1', 'x');
+    await answerAs('ops-lead', 'last~1', 'the end');
+    await expect(answerAs('ada', 'last~1', 'the end')).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
+  });
+
+  it('waits no longer because the caller answers another one meanwhile', async () => {
+    const { sessions, clock } = office(async (ask) => {
+      const lead = ask.person('ops-lead').confirm('approve', { timeout: '1h', onTimeout: 'default', default: false });
+      const own = async () => [await ask.text('first'), await ask.text('second'), await ask.text('third')];
+      return Promise.all([lead, own()]);
+    });
+    const { answerAs } = await started(sessions);
+    clock.move(HOUR / 2);
+    await answerAs('ada', 'first~1', 'x');
+    clock.move(HOUR / 2);
+    await answerAs('ada', 'second~1', 'x');
+    await expect(answerAs('ops-lead', 'approve~1', true)).rejects.toMatchObject({ code: 'FLOW_INVALID_TRANSITION' });
+    expect((await answerAs('ada', 'third~1', 'x')).result).toEqual([false, ['x', 'x', 'x']]);
   });
 
   it('is withdrawn when it has lost a race', async () => {

@@ -3,6 +3,7 @@
 import type { Entry, Header } from '../../journal.ts';
 import type { Addressee, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import type { StoredSession } from '../../store/store.ts';
 import type { HandOverRequest } from '../requests.ts';
 import type { Sessions } from '../sessions.ts';
 import { personLink } from './person-link.ts';
@@ -27,6 +28,8 @@ export interface PersonNotice {
 /** After a notice that failed; doubled each time. */
 const AGAIN_MS = 1000;
 const MAX_AGAIN_MS = 60_000;
+/** Of somebody to whom a question is handed over. It is part of a link. */
+const MAX_NAME = 500;
 /** A notice that takes longer has failed. */
 const NOTICE_MS = 10_000;
 
@@ -60,16 +63,25 @@ export function whoAnswers(header: Header, { person, promptId }: Question, princ
 
 /** The question with its new addressee, who is told at once. */
 export function handedOver(
-  header: Header,
+  { clock, limits }: Pick<Setup, 'clock' | 'limits'>,
+  { header, entries }: StoredSession,
   { promptId, principal, to }: HandOverRequest,
-  ts: number,
 ): { next: Header; entry: Entry } {
+  const ts = clock.now();
   const { id: sessionId, state } = header;
   const current = header.current as Question[];
   const question = current.find((one) => one.promptId === promptId);
   const refused = (reason: string) => new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
   if (!question?.person) throw refused(`the question ${promptId} does not wait for another person`);
   if (question.person.principal !== principal) throw refused(`the question ${promptId} is not yours to hand over`);
+  if (to.trim() === '' || to.length > MAX_NAME) {
+    const reason = `somebody with a name of 1 to ${MAX_NAME} characters has to be asked`;
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason });
+  }
+  if (entries.filter(({ t }) => t === 'hand').length >= limits.handOvers) {
+    const what = `no question is handed over more than ${limits.handOvers} times in a session`;
+    throw new GatewayError('FLOW_LIMIT', { sessionId, what, limit: 'handOvers' });
+  }
   const { told: _, failed: _failed, ...rest } = question.person;
   const person = { ...rest, principal: to, tellAt: ts };
   const next = { ...header, current: current.map((one) => (one === question ? { ...one, person } : one)) };
@@ -141,14 +153,14 @@ function notToldAt({ failed = 0, ...rest }: Addressee, now: number): Addressee {
   return { ...rest, failed: failed + 1, tellAt: now + Math.min(AGAIN_MS * 2 ** failed, MAX_AGAIN_MS) };
 }
 
-async function tell(setup: Setup, header: Header, { promptId, prompt, person }: Question): Promise<boolean> {
+async function tell(setup: Setup, header: Header, { promptId, prompt, person, pin }: Question): Promise<boolean> {
   const { notify, log } = setup;
   if (!notify) return true;
   const { id: sessionId, tool } = header;
   const { principal, told = 0, notices = 0 } = person!;
   const kind = told > 0 ? ('reminder' as const) : ('asked' as const);
   try {
-    const link = await personLink(setup, { sessionId, promptId, person: principal, notice: notices });
+    const link = await personLink(setup, { sessionId, promptId, person: principal, notice: notices, pin });
     const notice = { kind, person: principal, sessionId, tool, promptId, message: prompt.message };
     await inTime(setup, notify(link === undefined ? notice : { ...notice, link }));
     return true;

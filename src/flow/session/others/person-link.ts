@@ -15,16 +15,18 @@ export interface PersonAddress {
   person: string;
   /** Which of the notices: 0 for the first, then reminders. */
   notice: number;
+  /** Of the question as it was put. */
+  pin?: string | undefined;
 }
 
 /** Undefined where browsers cannot reach this server. */
 export async function personLink(
   { sealer, baseUrl }: Pick<Setup, 'sealer' | 'baseUrl'>,
-  { sessionId, promptId, person, notice }: PersonAddress,
+  { sessionId, promptId, person, notice, pin }: PersonAddress,
 ): Promise<string | undefined> {
   const base = await baseUrl?.();
   if (base === undefined) return undefined;
-  return `${base.replace(/\/+$/, '')}${PERSON_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, promptId, person, notice])}`;
+  return `${base.replace(/\/+$/, '')}${PERSON_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, promptId, person, notice, pin])}`;
 }
 
 /** What a link is for, as text: it names the link to its cookies. Undefined for anything else than a link of ours. */
@@ -35,6 +37,6 @@ export function openPersonToken(sealer: Sealer, token: string): string | undefin
 }
 
 export function readPersonHandle(handle: string): PersonAddress {
-  const [sessionId, promptId, person, notice] = JSON.parse(handle) as [string, string, string, number];
-  return { sessionId, promptId, person, notice };
+  const [sessionId, promptId, person, notice, pin] = JSON.parse(handle) as [string, string, string, number, string?];
+  return { sessionId, promptId, person, notice, pin };
 }

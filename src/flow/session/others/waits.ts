@@ -27,6 +27,14 @@ export function ownOf({ current }: Pick<Header, 'current'>): Question[] {
   return (current as Question[]).filter(({ person }) => !person || person.orCaller === true);
 }
 
+/** A question that has waited beside others, of which one was answered, waits no longer for that. */
+export function withUntil(questions: Question[], before: readonly Question[], now: number): Question[] {
+  return questions.map((question) => {
+    const { until = 0 } = before.find(({ promptId }) => promptId === question.promptId) ?? {};
+    return question.until !== undefined && until > now ? { ...question, until } : question;
+  });
+}
+
 /** When the next question or wait has waited long enough; Infinity where none has an end. */
 export function nextMoment({ current, waits = [] }: Pick<Header, 'current' | 'waits'>): number {
   let at = Infinity;

@@ -49,7 +49,8 @@ async function raced(store: FlowStore, place: { store: string; options: object }
   const shared = header({ current: [1] });
   await store.create(shared, [start], MANY);
   const racers = await Promise.all(Array.from({ length: RACERS }, () => startRacer({ ...place, id: shared.id })));
-  const outcomes = await whileIt(Promise.all(racers.map((go) => go())), () => expectWhole(store, shared));
+  const outcomes = await whileIt(Promise.all(racers.map(({ go }) => go())), () => expectWhole(store, shared));
+  await Promise.all(racers.map(({ leave }) => leave()));
 
   const { header: found, entries } = (await store.load(shared.id))!;
   const kept = entries.slice(1).map((entry) => ('k' in entry ? entry.k : ''));
@@ -73,19 +74,29 @@ async function raced(store: FlowStore, place: { store: string; options: object }
   await store.close();
 }
 
-/** Resolves when it is ready, to the way to let it go. */
-async function startRacer(told: object): Promise<() => Promise<Outcome>> {
+interface Racer {
+  go: () => Promise<Outcome>;
+  leave: () => Promise<unknown>;
+}
+
+/** Resolves when it is ready. */
+async function startRacer(told: object): Promise<Racer> {
   const child = spawn(process.execPath, [RACER, JSON.stringify(told)], {
     cwd: ROOT,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout });
   await within('a racer to be ready', once(lines, 'line'));
-  return async () => {
-    const exited = once(child, 'exit');
-    child.stdin.write('go\n');
-    const [line] = (await within('what a racer got', once(lines, 'line'))) as [string];
-    await within('a racer to end', exited);
-    return JSON.parse(line) as Outcome;
+  const exited = once(child, 'exit');
+  return {
+    async go() {
+      child.stdin.write('go\n');
+      const [line] = (await within('what a racer got', once(lines, 'line'))) as [string];
+      return JSON.parse(line) as Outcome;
+    },
+    leave() {
+      child.stdin.end();
+      return within('a racer to end', exited);
+    },
   };
 }

@@ -1,10 +1,13 @@
 // Leases, spent turns, blobs, and the forgetting of all that has had its time, in the SQLite store.
 import type { Database } from 'libsql';
+import type { Holder } from './sqlite/holder.ts';
 import { prepared } from './sqlite-rows.ts';
 
 export interface Leases {
   lease(id: string, owner: string, ms: number): { fence: number } | undefined;
   release(id: string, owner: string): void;
+  /** Sessions that processes hold which are dead. */
+  abandoned(at: number, max: number): string[];
   spend(id: string, rev: number, ttlMs: number): boolean;
   putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): void;
   getBlob(sha256: string): Uint8Array | undefined;
@@ -16,13 +19,18 @@ const FORGET_EVERY_MS = 1000;
 /** At one time, so that no commit waits long for it. */
 const FORGET_MOST = 500;
 
-export function prepareLeases(db: Database, now: () => number, maxTombstones: number): Leases {
+/** A session that is held is due when its lease would run out, unless it was renewed. */
+const LOOK_AHEAD_MS = 60_000;
+const LOOK_MOST = 500;
+
+export interface LeaseOptions {
+  now: () => number;
+  maxTombstones: number;
+  holder: Holder;
+}
+
+export function prepareLeases(db: Database, { now, maxTombstones, holder }: LeaseOptions): Leases {
   const { get, run } = prepared(db);
-  const lease = get(
-    `UPDATE sessions SET owner = ?1, until = ?2, fence = fence + 1
-     WHERE id = ?3 AND gone IS NULL AND (owner IS NULL OR owner = ?1 OR until <= ?4) RETURNING fence`,
-  );
-  const release = run('UPDATE sessions SET owner = NULL, until = 0 WHERE id = ? AND owner = ?');
   const spend = run(
     `INSERT INTO spent (id, rev, until) VALUES (?1, ?2, ?3)
      ON CONFLICT DO UPDATE SET until = ?3 WHERE until <= ?4`,
@@ -35,11 +43,7 @@ export function prepareLeases(db: Database, now: () => number, maxTombstones: nu
   const forget = prepareForgetting(db, maxTombstones);
   let forgotten = 0;
   return {
-    lease(id, owner, ms) {
-      const row = lease(owner, now() + ms, id, now()) as { fence: number } | undefined;
-      return row && { fence: row.fence };
-    },
-    release: (id, owner) => void release(id, owner),
+    ...prepareHolding(db, now, holder),
     spend: (id, rev, ttlMs) => spend(id, rev, now() + ttlMs, now()) === 1,
     putBlob: (sha256, bytes, ttlMs) => void putBlob(sha256, now() + ttlMs, bytes),
     getBlob(sha256) {
@@ -51,6 +55,36 @@ export function prepareLeases(db: Database, now: () => number, maxTombstones: nu
       forgotten = now();
       forget(forgotten);
     },
+  };
+}
+
+type Holding = Pick<Leases, 'lease' | 'release' | 'abandoned'>;
+
+function prepareHolding(db: Database, now: () => number, holder: Holder): Holding {
+  const { all, get, run } = prepared(db);
+  const take = 'UPDATE sessions SET owner = ?1, until = ?2, fence = fence + 1 WHERE id = ?3 AND gone IS NULL';
+  const lease = get(`${take} AND (owner IS NULL OR owner = ?1 OR until <= ?4) RETURNING fence`);
+  const seize = get(`${take} AND owner = ?4 RETURNING fence`);
+  const ownerOf = get('SELECT owner FROM sessions WHERE id = ? AND gone IS NULL');
+  const held = all<{ id: string; owner: string }>(
+    'SELECT id, owner FROM sessions WHERE due <= ? AND until > ? AND owner IS NOT NULL ORDER BY due LIMIT ?',
+  );
+  const release = run('UPDATE sessions SET owner = NULL, until = 0 WHERE id = ? AND owner = ?');
+  return {
+    lease(id, owner, ms) {
+      const [mine, until] = [holder.marked(owner), now() + ms];
+      const row = lease(mine, until, id, now()) as { fence: number } | undefined;
+      if (row) return { fence: row.fence };
+      const other = (ownerOf(id) as { owner: string | null } | undefined)?.owner;
+      if (!other || !holder.isDead(other)) return undefined;
+      return { fence: (seize(mine, until, id, other) as { fence: number }).fence };
+    },
+    release: (id, owner) => void release(id, holder.marked(owner)),
+    abandoned: (at, max) =>
+      held(at + LOOK_AHEAD_MS, at, LOOK_MOST)
+        .filter(({ owner }) => holder.isDead(owner))
+        .slice(0, max)
+        .map(({ id }) => id),
   };
 }
 

@@ -23,6 +23,7 @@ export interface ListedRow {
   header: string;
   due: number | null;
   until: number;
+  owner: string | null;
   gone: number | null;
 }
 
@@ -54,7 +55,7 @@ interface Prepared {
 
 type Value = string | number | null | Uint8Array;
 
-const LISTED = 'id, header, due, until, gone';
+const LISTED = 'id, header, due, until, owner, gone';
 
 /** `onWiped` is told when something that was said is deleted. */
 export function prepareRows(db: Database, onWiped: () => void): Rows {

@@ -9,6 +9,8 @@ import type { SqliteFile } from './sqlite-file.ts';
 import { createGroup } from './sqlite-group.ts';
 import type { Group } from './sqlite-group.ts';
 import { createEmptiedLog } from './sqlite/emptied-log.ts';
+import { createHolder } from './sqlite/holder.ts';
+import type { Holder } from './sqlite/holder.ts';
 import { prepareLeases } from './sqlite-leases.ts';
 import { prepareRows } from './sqlite-rows.ts';
 import type { ListedRow, Rows } from './sqlite-rows.ts';
@@ -24,12 +26,18 @@ export interface SqliteOptions extends SqliteFile {
 const MAX_TOMBSTONES = 10_000;
 
 export async function createSqliteStore(options: SqliteOptions): Promise<FlowStore> {
+  return openSqliteStore(options, createHolder());
+}
+
+/** `holder`: which process this is. */
+export async function openSqliteStore(options: SqliteOptions, holder: Holder): Promise<FlowStore> {
   const db = await openFile(options);
   const clock = options.clock ?? systemClock;
   const now = () => clock.now();
   const log = options.key === undefined && !options.readOnly ? createEmptiedLog(db) : undefined;
   const rows = prepareRows(db, () => log?.soil());
-  const leases = prepareLeases(db, now, options.maxTombstones ?? MAX_TOMBSTONES);
+  const { maxTombstones = MAX_TOMBSTONES } = options;
+  const leases = prepareLeases(db, { now, maxTombstones, holder });
   const group = createGroup(db, { first: () => leases.forget(), log });
   return {
     durable: true,
@@ -44,12 +52,12 @@ export async function createSqliteStore(options: SqliteOptions): Promise<FlowSto
     },
     lease: (id, owner, ms) => group.write(() => leases.lease(id, owner, ms)),
     release: (id, owner) => group.write(() => leases.release(id, owner)),
-    due: (at, max) => group.read(() => rows.due(at, max)),
+    due: (at, max) => group.read(() => [...leases.abandoned(at, max), ...rows.due(at, max)].slice(0, max)),
     spend: (id, rev, ttlMs) => group.write(() => leases.spend(id, rev, ttlMs)),
     putBlob: (sha256, bytes, ttlMs) => group.write(() => leases.putBlob(sha256, bytes, ttlMs)),
     getBlob: (sha256) => group.read(() => leases.getBlob(sha256)),
     list: (principal) => group.read(() => rows.list(principal).map((text) => JSON.parse(text) as Header)),
-    browse: (id) => browse({ rows, group, now }, id),
+    browse: (id) => browse({ rows, group, now, holder }, id),
     forgetOutcome: (id) => group.write(() => rows.forgetOutcome(id)),
     drop: (id) => group.write(() => rows.remove(id)),
     close: () => group.close(),
@@ -91,10 +99,11 @@ const PAGE = 200;
 
 /** Each page is read at once, and others write in between: a session that is there all the while is seen once. */
 async function* browse(
-  { rows, group, now }: { rows: Rows; group: Group; now: () => number },
+  { rows, group, now, holder }: { rows: Rows; group: Group; now: () => number; holder: Holder },
   id?: string,
 ): AsyncGenerator<Listed[]> {
-  const seen = (page: ListedRow[]) => page.filter((row) => !isForgotten(row, now())).map(toListed);
+  const seen = (page: ListedRow[]) =>
+    page.filter((row) => !isForgotten(row, now())).map((row) => toListed(row, holder));
   if (id !== undefined) {
     const row = await group.read(() => rows.one(id));
     return yield seen(row ? [row] : []);
@@ -108,11 +117,11 @@ async function* browse(
   }
 }
 
-function toListed({ header, due, until }: ListedRow): Listed {
+function toListed({ header, due, until, owner }: ListedRow, holder: Holder): Listed {
   return {
     header: JSON.parse(header) as Header,
     ...(due !== null && { dueAt: due }),
-    ...(until > 0 && { heldUntil: until }),
+    ...(until > 0 && !(owner !== null && holder.isDead(owner)) && { heldUntil: until }),
   };
 }
 

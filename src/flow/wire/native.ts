@@ -29,20 +29,28 @@ export interface NativeOptions {
   isPlainTool(name: string, client: ClientView): boolean;
 }
 
+const METHODS = [
+  'start',
+  'respond',
+  'continue',
+  'complete',
+  'cancel',
+  'getState',
+  'handOver',
+  'back',
+  'edit',
+  'extend',
+] as const;
+
 export function nativeMethods(options: NativeOptions): Record<string, Answering> {
   const native = new Native(options);
-  return {
-    'interaction.start': (exchange) => native.start(exchange),
-    'interaction.respond': (exchange) => native.respond(exchange),
-    'interaction.continue': (exchange) => native.continue(exchange),
-    'interaction.complete': (exchange) => native.complete(exchange),
-    'interaction.cancel': (exchange) => native.cancel(exchange),
-    'interaction.getState': (exchange) => native.getState(exchange),
-    'interaction.handOver': (exchange) => native.handOver(exchange),
-    'interaction.back': (exchange) => native.back(exchange),
-    'interaction.edit': (exchange) => native.edit(exchange),
-    'interaction.extend': (exchange) => native.extend(exchange),
-  };
+  const toAnswering =
+    (method: (typeof METHODS)[number]): Answering =>
+    (exchange) => {
+      options.pushes.speaks(exchange.client);
+      return native[method](exchange);
+    };
+  return Object.fromEntries(METHODS.map((method) => [`interaction.${method}`, toAnswering(method)]));
 }
 
 class Native {
@@ -95,7 +103,7 @@ class Native {
     const served = await this.#go(exchange, (session, sessions) =>
       sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
     );
-    if (!isCaller(served.turn, exchange)) return toValidation(served.turn);
+    if (!isCaller(served.turn, exchange)) return this.#toldPerson(exchange, served.turn);
     return this.#told(exchange, served, toValidation(served.turn));
   }
 
@@ -214,6 +222,21 @@ class Native {
     else this.#pushes.offering(client, last);
     const said = next && { method: next.method, ...next.params, ...this.#lookAgain(client, last) };
     return { ...told, next: { state: last.header.state, ...said } };
+  }
+
+  /** Whoever is asked in the session of another is asked once more where the answer was refused, and learns nothing else. */
+  #toldPerson({ client }: Exchange, turn: Turn): JsonObject {
+    const { header, accepted } = turn;
+    const question = accepted === false ? turn.questions.find(({ complaint }) => complaint) : undefined;
+    const result = toValidation(turn);
+    if (!question) return result;
+    if (this.#pushes.canReach(client)) {
+      setImmediate(() => this.#pushes.prompt(client, header, question));
+      return result;
+    }
+    this.#pushes.prompt(client, header, question);
+    const params = { sessionId: header.id, prompt: toPrompt(question) };
+    return { ...result, next: { state: header.state, method: 'interaction.prompt', ...params } };
   }
 
   /** Nothing happens by itself in a session that is kept nowhere. */

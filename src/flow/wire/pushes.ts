@@ -2,6 +2,7 @@
 // being answered goes out first: whatever follows from it is told after it.
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { flowOf } from '../../protocol/interaction.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -16,7 +17,7 @@ import type { SentPrompt } from '../session/requests.ts';
 import { lookAgain } from './look-again.ts';
 import { SentPrompts } from './sent-prompts.ts';
 import type { Recipient } from './sent-prompts.ts';
-import { theirsOf } from '../session/others/people.ts';
+import { toOwner } from '../session/setup.ts';
 import { toEnded, toPrompt, toPush, toWaitingFor } from './spelling.ts';
 
 /** Sessions of clients that never come back are forgotten, oldest first. */
@@ -38,6 +39,7 @@ export class Pushes {
   /** How far each session has said to be. */
   readonly #furthest = new BoundedMap<string, number>(MAX_CLAIMS);
   readonly #sent = new SentPrompts();
+  readonly #speakers = new WeakSet<ClientView>();
   /** Sessions with a question for a person's own word that the client has not acknowledged. */
   readonly #unsure = new Set<string>();
   /** Who is about to cancel which session, and learns by the answer that it has. */
@@ -95,9 +97,9 @@ export class Pushes {
 
   /** The clients that show a question which is not open any more are told so. `except` learns it in another way. */
   withdraw(header: Header, except: ClientView | undefined): void {
-    const { id: sessionId, state, current } = header;
-    const open = new Set((current as Question[]).map(({ promptId }) => promptId));
-    for (const [client, { promptId, until = Infinity }] of this.#sent.withdrawn(sessionId, open, except)) {
+    const { id: sessionId, state } = header;
+    const isOpen = (promptId: string, to: Recipient): boolean => isFor(header, promptId, to);
+    for (const [client, { promptId, until = Infinity }] of this.#sent.withdrawn(sessionId, isOpen, except)) {
       if (typeof client === 'string') continue; // it cannot be told things
       const isLate = until <= this.#clock.now() || header.reason === 'expired';
       const reason = state === 'cancelled' ? 'cancelled' : isLate ? 'timeout' : 'moved';
@@ -146,18 +148,40 @@ export class Pushes {
       .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
   }
 
-  /** People are asked by those of their clients that are there; the caller is told whom the session waits for. */
+  /** The caller is told whom the session waits for. */
   person(header: Header): void {
     const { id: sessionId } = header;
     this.#notify(sessionId, 'interaction.waiting', { sessionId, ...toWaitingFor(header) });
-    for (const [client, watcher] of this.#watchers) {
-      const [question] = theirsOf(header, client.principal);
-      if (!question) continue;
-      this.#sent.add(sessionId, client, question);
-      watcher
-        .ask?.({ method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question) } })
-        .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
-    }
+    this.withdraw(header, undefined);
+  }
+
+  /** A client that uses the methods of MCP Flow. */
+  speaks(client: ClientView): void {
+    this.#speakers.add(client);
+  }
+
+  speaksFlow(client: ClientView): boolean {
+    return this.#speakers.has(client) || flowOf(client.capabilities) !== undefined;
+  }
+
+  clientsOf(people: readonly string[]): ClientView[] {
+    return [...this.#watchers.keys()].filter(({ principal }) => people.includes(principal));
+  }
+
+  /** Puts a question to a client whose user is asked in the session of another. */
+  prompt(client: ClientView, { id: sessionId }: Header, question: Question): void {
+    const isSure = question.by !== 'human';
+    const add = (): void => this.#sent.add(sessionId, this.#recipient(client), question);
+    if (isSure) add();
+    const put = this.#watchers
+      .get(client)
+      ?.ask?.({ method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question) } });
+    if (!put) return;
+    if (!isSure) this.#unsure.add(sessionId);
+    put
+      .then(isSure ? undefined : add)
+      .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'))
+      .finally(() => this.#unsure.delete(sessionId));
   }
 
   /** Its time is over: nobody is asked to answer that, so it is a notification. */
@@ -219,4 +243,13 @@ export class Pushes {
       )
       .finally(() => this.#unsure.delete(sessionId));
   }
+}
+
+/** A question that was handed over is open for somebody else. */
+function isFor({ current, principal }: Header, promptId: string, to: Recipient): boolean {
+  const question = (current as Question[]).find((one) => one.promptId === promptId);
+  const who = typeof to === 'string' ? to : to.principal;
+  return (
+    question !== undefined && (!question.person || question.person.principal === who || principal === toOwner(who))
+  );
 }

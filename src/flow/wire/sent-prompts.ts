@@ -30,10 +30,14 @@ export class SentPrompts {
     clients.set(to, { promptId, key, pin, until });
   }
 
-  /** Those who show a question that is none of these, each once for each question. `except` knows it anyway. */
-  withdrawn(sessionId: string, open: ReadonlySet<string>, except: Recipient | undefined): [Recipient, Sent][] {
+  /** Those who show a question that is not open for them any more, each once for each question. `except` knows it anyway. */
+  withdrawn(
+    sessionId: string,
+    isOpen: (promptId: string, to: Recipient) => boolean,
+    except: Recipient | undefined,
+  ): [Recipient, Sent][] {
     const all = this.#sessions.get(sessionId)?.entries() ?? [];
-    const theirs = all.filter(([, sent]) => !sent.isWithdrawn && !open.has(sent.promptId));
+    const theirs = all.filter(([to, sent]) => !sent.isWithdrawn && !isOpen(sent.promptId, to));
     for (const [, sent] of theirs) sent.isWithdrawn = true;
     return theirs.filter(([to]) => to !== except);
   }

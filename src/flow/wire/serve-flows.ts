@@ -24,6 +24,7 @@ import type { SessionOptions } from '../session/setup.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TravellingSessions } from '../token/travelling.ts';
+import { AskedPeople } from './asked-people.ts';
 import { storedDesk, tokenDesk } from './desk.ts';
 import type { Desk } from './desk.ts';
 import { eventPage } from './event-page.ts';
@@ -90,7 +91,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const desk = options.tokens
     ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))
     : storedDesk(sessions);
-  const { pushes, stop } = telling(desk);
+  const { pushes, people, stop } = telling(desk, sessions);
   const { listBytes = LIST_BYTES } = options;
   for (const flow of flows) addTool(server, flow, { called, listBytes });
   const declaration = declare(options, desk);
@@ -108,9 +109,9 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     methods: { ...native, capabilities: () => declaration },
     capabilities: () => withCalls(declaration, desk.keeps ? { startIds: true } : {}) as ServerCapabilities,
     attend(watcher) {
-      const leave = pushes.attend(watcher);
+      const leaving = [pushes.attend(watcher), people.attend(watcher)];
       return () => {
-        leave();
+        for (const leave of leaving) leave();
         void endWith(watcher.client, desk.sessions);
       };
     },
@@ -136,14 +137,16 @@ function toPersonPage(server: Server, sessions: Sessions, { personLinks }: Serve
   };
 }
 
-/** Clients are told what happens by itself in their sessions. */
-function telling(desk: Desk): { pushes: Pushes; stop: () => void } {
+/** Clients are told what happens by itself in their sessions, and people are asked, whose questions are always in the store. */
+function telling(desk: Desk, kept: Sessions): { pushes: Pushes; people: AskedPeople; stop: () => void } {
   const { sessions } = desk;
   const { log, clock } = sessions.setup;
   const onHeard = (sessionId: string): void => {
     desk.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
   };
   const pushes = new Pushes({ log, clock, onHeard });
+  const people = new AskedPeople(kept, pushes);
+  const stopPeople = kept.on((event) => people.hear(event));
   const stop = sessions.on((event) => {
     if (event.kind === 'turn') pushes.moved(event.turn);
     else if (event.kind === 'expired') pushes.expired(event.header);
@@ -152,7 +155,14 @@ function telling(desk: Desk): { pushes: Pushes; stop: () => void } {
     else if (event.kind === 'person') pushes.person(event.header);
     else if (event.kind === 'progress') pushes.progress(event);
   });
-  return { pushes, stop };
+  return {
+    pushes,
+    people,
+    stop() {
+      stop();
+      stopPeople();
+    },
+  };
 }
 
 /** Its list entry is what is declared and what was explored: the same from the first list to the last. */

@@ -13,7 +13,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { isChange } from './is-change.ts';
 
 /** Nobody reads a question and refuses it in less. */
-const INSTANT_MS = 400;
+export const INSTANT_MS = 400;
 const DISTRUST_MS = 3_600_000;
 const MAX_CLIENTS = 10_000;
 /** Method not found, invalid request: what a client says to a question that it cannot show. */

@@ -1,0 +1,100 @@
+// People who are asked by `ask.person`, at those of their clients that are connected to this process: by `interaction.prompt` where the client
+// speaks MCP Flow, by a form where it shows forms. They are asked when they are told of the question, and when they connect while it waits.
+// 1. A client shows one form at a time. 2. A form is withdrawn when its question is not theirs to answer any more.
+// 3. What may have come from no person is no answer: then the question stays open, for the page and for other clients.
+import type { ClientView } from '../../protocol/exchange.ts';
+import { flowOf } from '../../protocol/interaction.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { Watcher } from '../../protocol/target.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
+import { isForPage } from '../channel/round.ts';
+import type { Header } from '../journal.ts';
+import { peopleOf, theirsOf } from '../session/others/people.ts';
+import type { SessionEvent } from '../session/session-event.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { isEnded } from '../store/store.ts';
+import { PersonForms } from './person-forms.ts';
+import type { Pushes } from './pushes.ts';
+
+/** Sessions that wait for people; those of longest ago are left to reminders. */
+const MAX_SESSIONS = 10_000;
+/** How often the store is looked through for questions that another process, or one before this, has told of. */
+const LOOK_MS = 60_000;
+
+export class AskedPeople {
+  readonly #sessions: Sessions;
+  readonly #pushes: Pushes;
+  readonly #forms = new Map<ClientView, PersonForms>();
+  readonly #waiting = new BoundedMap<string, Header>(MAX_SESSIONS);
+  #lookedAt = -Infinity;
+
+  constructor(sessions: Sessions, pushes: Pushes) {
+    this.#sessions = sessions;
+    this.#pushes = pushes;
+  }
+
+  attend(watcher: Watcher): () => void {
+    const { client } = watcher;
+    if (!watcher.ask || isAnonymous(client.principal)) return () => {};
+    if (showsForms(client)) this.#forms.set(client, new PersonForms(this.#sessions, watcher));
+    void this.#greet(client);
+    return () => {
+      this.#forms.get(client)?.close();
+      this.#forms.delete(client);
+    };
+  }
+
+  hear(event: SessionEvent): void {
+    const header = event.kind === 'turn' ? event.turn.header : event.header;
+    if (event.kind === 'person') this.#told(header);
+    else if (event.kind === 'turn' || event.kind === 'expired' || event.kind === 'cancelled') this.#moved(header);
+  }
+
+  /** Clients that came in before the question was put. */
+  #told(header: Header): void {
+    this.#moved(header);
+    for (const client of this.#pushes.clientsOf(peopleOf(header))) this.#ask(client, header);
+  }
+
+  #moved(header: Header): void {
+    if (isEnded(header) || peopleOf(header).length === 0) this.#waiting.delete(header.id);
+    else this.#waiting.set(header.id, header);
+    for (const forms of this.#forms.values()) forms.moved(header);
+  }
+
+  async #greet(client: ClientView): Promise<void> {
+    const { log } = this.#sessions.setup;
+    await this.#look().catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
+    for (const [, header] of this.#waiting.entries()) this.#ask(client, header);
+  }
+
+  #ask(client: ClientView, header: Header): void {
+    const [question] = theirsOf(header, client.principal);
+    if (!question) return;
+    const forms = this.#pushes.speaksFlow(client) ? undefined : this.#forms.get(client);
+    if (!forms) this.#pushes.prompt(client, header, question);
+    else if (!isForPage(question)) forms.put(header, question);
+  }
+
+  /** Those that this process has not told of itself. */
+  async #look(): Promise<void> {
+    const { store, clock } = this.#sessions.setup;
+    if (!store.durable || !store.browse || clock.now() - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = clock.now();
+    for await (const page of store.browse()) {
+      for (const { header } of page) {
+        if (!isEnded(header) && peopleOf(header).length > 0 && this.#waiting.get(header.id) === undefined) {
+          this.#waiting.set(header.id, header);
+        }
+      }
+    }
+  }
+}
+
+/** Declared without anything else, elicitation is by form. */
+function showsForms({ dialect, capabilities }: ClientView): boolean {
+  const { elicitation } = capabilities;
+  if (dialect !== 'handshake' || !isObject(elicitation) || flowOf(capabilities)) return false;
+  return Object.keys(elicitation).length === 0 || 'form' in elicitation;
+}

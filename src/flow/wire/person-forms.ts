@@ -1,0 +1,118 @@
+// The forms that one client shows its user for questions in the work of others: one at a time, each withdrawn when its question is answered
+// elsewhere, handed over, or not asked any more.
+import { INSTANT_MS, OwnWord } from '../../gateway/ask/own-word.ts';
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Watcher } from '../../protocol/target.ts';
+import { ticksOf } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { answerOnce } from '../channel/answer-in-time.ts';
+import { fromAnswer, toAsk } from '../channel/round.ts';
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import { theirsOf } from '../session/others/people.ts';
+import type { GivenAnswer } from '../session/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+
+interface Shown {
+  sessionId: string;
+  promptId: string;
+  withdrawal: AbortController;
+}
+
+/** Questions that wait for their turn at one client; others are left to reminders and to the page. */
+const MAX_QUEUED = 100;
+/** How often an answer that does not fit is asked for again in the same client. */
+const MAX_TRIES = 3;
+
+export class PersonForms {
+  readonly #sessions: Sessions;
+  readonly #watcher: Watcher;
+  readonly #ownWord: OwnWord;
+  /** The first is shown, or about to be. */
+  readonly #queue: Shown[] = [];
+
+  constructor(sessions: Sessions, watcher: Watcher) {
+    this.#sessions = sessions;
+    this.#watcher = watcher;
+    this.#ownWord = new OwnWord(sessions.setup.clock);
+  }
+
+  put({ id: sessionId }: Header, { promptId }: Question): void {
+    const isKnown = this.#queue.some((one) => one.sessionId === sessionId && one.promptId === promptId);
+    if (isKnown || this.#queue.length >= MAX_QUEUED) return;
+    this.#queue.push({ sessionId, promptId, withdrawal: new AbortController() });
+    if (this.#queue.length === 1) void this.#work();
+  }
+
+  moved(header: Header): void {
+    const theirs = new Set(theirsOf(header, this.#principal).map(({ promptId }) => promptId));
+    for (const { sessionId, promptId, withdrawal } of this.#queue) {
+      if (sessionId === header.id && !theirs.has(promptId)) withdrawal.abort();
+    }
+  }
+
+  close(): void {
+    for (const { withdrawal } of this.#queue) withdrawal.abort();
+  }
+
+  get #principal(): string {
+    return this.#watcher.client.principal;
+  }
+
+  async #work(): Promise<void> {
+    const { log } = this.#sessions.setup;
+    for (let shown = this.#queue[0]; shown; shown = this.#queue[0]) {
+      const { sessionId } = shown;
+      await this.#show(shown).catch((error: unknown) => log.debug({ sessionId, error }, 'flow.untold'));
+      this.#queue.shift();
+    }
+  }
+
+  async #show(shown: Shown): Promise<void> {
+    let given: GivenAnswer[] = [];
+    for (let tries = 0; tries < MAX_TRIES && !shown.withdrawal.signal.aborted; tries++) {
+      const { header, questions } = await this.#sessions.getState({ ...shown, principal: this.#principal });
+      const question = questions.find(({ promptId }) => promptId === shown.promptId);
+      if (!question) return;
+      const answer = await this.#put(toForm(header, question, given), shown.withdrawal.signal);
+      if (!answer) return;
+      given = fromAnswer([question], answer);
+      const next = await this.#answer(shown, given);
+      if (!next) return;
+      shown.promptId = next.promptId;
+    }
+  }
+
+  /** Undefined where nobody has answered: the question stays open. */
+  async #put(ask: Ask, signal: AbortSignal): Promise<JsonObject | undefined> {
+    const { client } = this.#watcher;
+    if (!this.#ownWord.isTrusted(client)) return undefined;
+    const start = ticksOf(this.#sessions.setup.clock);
+    const answer = await this.#ownWord.take(ask, client, () => this.#watcher.ask!(ask, signal));
+    // A form that is closed says nothing, and nobody reads a question and declines it at once.
+    const isInstant = ticksOf(this.#sessions.setup.clock) - start < INSTANT_MS;
+    if (answer?.action === 'accept') return answer;
+    return answer?.action === 'decline' && !isInstant ? answer : undefined;
+  }
+
+  /** The same question once more, where the answer was refused. */
+  async #answer({ sessionId }: Shown, answers: GivenAnswer[]): Promise<Question | undefined> {
+    const request = { principal: this.#principal, sessionId, answers, src: 'human' as const, via: 'elicit' as const };
+    try {
+      const { accepted, questions } = await answerOnce(this.#sessions, request);
+      return accepted === false ? questions.find(({ complaint }) => complaint) : undefined;
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
+      return undefined; // somebody else was faster
+    }
+  }
+}
+
+/** The user has called nothing: the form says what it is about. */
+function toForm(header: Header, question: Question, given: readonly GivenAnswer[]): Ask {
+  const { notes: _, ...asked } = question; // those are for the caller
+  const told = `The tool ${header.tool}, which somebody else has called, asks you as ${question.person!.principal}.`;
+  const { revisable: _revisable, ...ask } = toAsk({ turn: { header, questions: [asked] }, told, given });
+  return ask;
+}

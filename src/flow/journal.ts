@@ -70,6 +70,17 @@ export interface Header {
   burst?: { from: number; count: number } | undefined;
 }
 
+/** What every turn writes has its place in a header from the start: an object that gets new members again and again is slow. */
+export const NOT_YET: Pick<Header, 'reason' | 'pending' | 'unasked' | 'waits' | 'busy' | 'warned' | 'burst'> = {
+  reason: undefined,
+  pending: undefined,
+  unasked: undefined,
+  waits: undefined,
+  busy: undefined,
+  warned: undefined,
+  burst: undefined,
+};
+
 export interface HandedOver {
   /** Answers to questions that wait; none: it is to be tried again. */
   answers: { promptId: string; value?: unknown }[];

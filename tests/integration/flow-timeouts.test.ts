@@ -59,6 +59,30 @@ afterAll(async () => {
 const textOf = ({ result, error }: Answer) =>
   error?.message ?? result?.content?.map(({ text }) => text).join('\n') ?? '';
 
+/** The request of a client that shows forms, does not answer the first in time, and answers the next. */
+async function withForms(
+  wire: Awaited<ReturnType<typeof socketWire>>['wire'],
+  request: ReturnType<typeof rpc>,
+): Promise<string[]> {
+  wire.write(request);
+  const form = await wire.find('the form', ({ method }) => method === 'elicitation/create');
+  clock.move(3 * SECOND);
+  await wire.find(
+    'the withdrawal of the form',
+    ({ method, params }) => method === 'notifications/cancelled' && params?.requestId === form.id,
+  );
+  const seen = ['its form is withdrawn'];
+  const isEnd = ({ id, method }: Answer) => id === request.id && method === undefined;
+  const next = await wire.find('what follows', (message) => {
+    return isEnd(message) || (message.method === 'elicitation/create' && message.id !== form.id);
+  });
+  if (next.method) {
+    seen.push('is asked the next question');
+    wire.write({ jsonrpc: '2.0', id: next.id, result: { action: 'accept', content: { name: 'Ada' } } });
+  }
+  return [...seen, textOf(await wire.find('the end', isEnd))];
+}
+
 /** Plays a flow whose first question is never answered in time, and says what the client sees. */
 const CHANNELS: Record<string, (name: Outcome, port: number) => Promise<string[]>> = {
   'MCP Flow': async (name, port) => {
@@ -88,25 +112,9 @@ const CHANNELS: Record<string, (name: Outcome, port: number) => Promise<string[]
     const { wire, socket } = await socketWire(port);
     await wire.initialize('2025-11-25', { elicitation: {} });
     const call = rpc('tools/call', { name, arguments: {} });
-    wire.write(call);
-    const form = await wire.find('the form', ({ method }) => method === 'elicitation/create');
-    clock.move(3 * SECOND);
-    await wire.find(
-      'the withdrawal of the form',
-      ({ method, params }) => method === 'notifications/cancelled' && params?.requestId === form.id,
-    );
-    const seen = ['its form is withdrawn'];
-    const isEnd = ({ id, method }: Answer) => id === call.id && method === undefined;
-    const next = await wire.find('what follows', (message) => {
-      return isEnd(message) || (message.method === 'elicitation/create' && message.id !== form.id);
-    });
-    if (next.method) {
-      seen.push('is asked the next question');
-      wire.write({ jsonrpc: '2.0', id: next.id, result: { action: 'accept', content: { name: 'Ada' } } });
-    }
-    const end = await wire.find('the end', isEnd);
+    const seen = await withForms(wire, call);
     socket.close();
-    return [...seen, textOf(end)];
+    return seen;
   },
 
   'input_required (2026-07-28)': async (name, port) => {
@@ -173,25 +181,9 @@ const CHANNELS: Record<string, (name: Outcome, port: number) => Promise<string[]
     goOn('ready');
     const { taskId } = result!.task as { taskId: string };
     const fetched = rpc('tasks/result', { taskId });
-    wire.write(fetched);
-    const form = await wire.find('the form', ({ method }) => method === 'elicitation/create');
-    clock.move(3 * SECOND);
-    await wire.find(
-      'the withdrawal of the form',
-      ({ method, params }) => method === 'notifications/cancelled' && params?.requestId === form.id,
-    );
-    const seen = ['its form is withdrawn'];
-    const isEnd = ({ id, method }: Answer) => id === fetched.id && method === undefined;
-    const next = await wire.find('what follows', (message) => {
-      return isEnd(message) || (message.method === 'elicitation/create' && message.id !== form.id);
-    });
-    if (next.method) {
-      seen.push('is asked the next question');
-      wire.write({ jsonrpc: '2.0', id: next.id, result: { action: 'accept', content: { name: 'Ada' } } });
-    }
-    const end = await wire.find('the end', isEnd);
+    const seen = await withForms(wire, fetched);
     socket.close();
-    return [...seen, textOf(end)];
+    return seen;
   },
 
   'a task (2026-07-28)': async (name, port) => {

@@ -2,6 +2,7 @@
 import type { AnyFlow } from '../define.ts';
 import { toMs } from '../authoring/span.ts';
 import type { FoundQuestion } from '../explore/explored.ts';
+import { NOT_YET } from '../journal.ts';
 import type { Entry, Header } from '../journal.ts';
 import { toReason } from '../../protocol/json-schema-problem.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -90,13 +91,6 @@ function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number;
     locale: request.locale,
     current: [],
     size: 0,
-    // What every turn writes has its place from the start: an object that gets new members again and again is slow.
-    reason: undefined,
-    pending: undefined,
-    unasked: undefined,
-    waits: undefined,
-    busy: undefined,
-    warned: undefined,
-    burst: undefined,
+    ...NOT_YET,
   };
 }

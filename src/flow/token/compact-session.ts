@@ -1,5 +1,6 @@
 // A session as the shortest list that says all of it. Not in it: what the binding of its token says already (tool, principal), and
 // what a replay finds again (the questions that wait).
+import { NOT_YET } from '../journal.ts';
 import type { Header, StartEntry } from '../journal.ts';
 import { sizeOf } from '../journal-size.ts';
 import type { StoredSession } from '../store/store.ts';
@@ -100,14 +101,7 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
     locale: locale as string | undefined,
     current: [],
     size: sizeOf(entries),
-    // As in a new session: see session/starting.ts.
-    reason: undefined,
-    pending: undefined,
-    unasked: undefined,
-    waits: undefined,
-    busy: undefined,
-    warned: undefined,
-    burst: undefined,
+    ...NOT_YET,
   };
   if (more !== undefined) Object.assign(header, more);
   header.expiresAt = Math.min(at + header.timeoutMs, header.deadline);

@@ -32,8 +32,10 @@ export class Connections {
   /** The client that has come, or its principal, while there is just one. */
   #only: Opening | string | undefined;
   #isMany = false;
+  readonly #hasRoom: NonNullable<EraPoolOptions['hasRoom']>;
 
   constructor(options: ConnectionsOptions) {
+    this.#hasRoom = options.hasRoom ?? (() => true);
     const toPool = (era: SpokenEra): EraPool =>
       new EraPool(era, { ...options, isOnly: (client) => this.isOnly(client) });
     const pinned = pinnedEra(options.pin);
@@ -48,7 +50,7 @@ export class Connections {
 
   /** The era in which the server is spoken to for such a client, as far as it is known. */
   eraFor({ dialect }: Pick<ClientView, 'dialect'>): SpokenEra {
-    return this.#pools[spokenEraOf(dialect)].era;
+    return this.#of(dialect).era;
   }
 
   /** The connection to learn from what the server offers to such a client. */
@@ -121,8 +123,12 @@ export class Connections {
     return !this.#isMany && this.#isSame(client);
   }
 
+  /** Where no process is left to speak the era of a stateless client, it shares one of the other: it has no session to lose by that. */
   #of(dialect: ClientView['dialect']): EraPool {
-    return this.#pools[spokenEraOf(dialect)];
+    const { handshake, stateless } = this.#pools;
+    if (spokenEraOf(dialect) === 'handshake') return handshake;
+    if (stateless === handshake || stateless.isShared || !handshake.isShared) return stateless;
+    return this.#hasRoom({ isShared: true, mayReplace: true }) ? stateless : handshake;
   }
 
   #note(client: ClientView): void {

@@ -203,6 +203,20 @@ describe('where a server has as many processes as it may have', () => {
     expect(await stateless.call('elicit')).toBe('Oslo'); // alone on it
   });
 
+  test.each([
+    ['has', BOTH],
+    ['does not have', ASKS],
+  ])('the first stateless client uses a shared one, of a server that %s its era', async (_, server) => {
+    await using gateway = await start({ server: node(server) }, { limits: { maxProcesses: 2, ownIdleMs: NEVER } });
+    await using plain = await connectSdk('SDK v1', gateway.url);
+    const shared = await plain.call('pid');
+    await using askable = await connectAskable('SDK v1', gateway.url);
+    expect(await askable.call('pid')).not.toBe(shared);
+    await using stateless = await connectSdk('SDK v2, 2026-07-28', gateway.url);
+    expect(await stateless.call('pid')).toBe(shared);
+    expect(children()).toHaveLength(2);
+  });
+
   test('a tool that is known to ask uses a shared one, and is refused its question where it could be another’s', async () => {
     await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 1, ownIdleMs: NEVER } });
     await using first = await connectSdk('SDK v1', gateway.url);

@@ -79,6 +79,13 @@ export class EraPool {
     return [...this.#shared.values(), ...this.#own.values(), ...grouped];
   }
 
+  /** A connection that clients share is open, or about to be. */
+  get isShared(): boolean {
+    if (this.#oneForAll?.supervised.isLive) return true;
+    for (const { supervised } of this.#shared.values()) if (supervised.isLive) return true;
+    return false;
+  }
+
   /** One connection serves all clients. */
   get isOneForAll(): boolean {
     return this.#oneForAll !== undefined;

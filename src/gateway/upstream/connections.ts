@@ -127,7 +127,7 @@ export class Connections {
   #of(dialect: ClientView['dialect']): EraPool {
     const { handshake, stateless } = this.#pools;
     if (spokenEraOf(dialect) === 'handshake') return handshake;
-    if (stateless === handshake || stateless.isShared || !handshake.isShared) return stateless;
+    if (stateless === handshake || stateless.shared || !handshake.shared) return stateless;
     return this.#hasRoom({ isShared: true, mayReplace: true }) ? stateless : handshake;
   }
 

@@ -17,7 +17,8 @@ export interface Supervision {
   onIdle(): void;
   /** Whether a client relies on it though it does not call. */
   isKept(): boolean;
-  admit(): void;
+  admit(): Promise<void> | undefined;
+  onClosing(closed: Promise<void>): void;
   log: Log;
   clock: Clock;
 }
@@ -37,6 +38,7 @@ export function superviseUpstream(
     lingerMs: ownIdleMs,
     isKept: () => supervision.isKept(),
     admit: () => supervision.admit(),
+    onClosing: (closed) => supervision.onClosing(closed),
     open: (onClose, signal) =>
       openUpstream(address, {
         info: client,

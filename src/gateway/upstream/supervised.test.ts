@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../shared/errors.ts';
 import { FakeClock, settled } from '../dialect/fake-front.contract.ts';
 import { Supervised } from './supervised.ts';
@@ -122,7 +122,7 @@ describe('a connection that is not used', () => {
 
 it('a connection that must not be opened is refused without a mark, and opened as soon as it may be', async () => {
   let isFull = true;
-  const admit = (): void => {
+  const admit = (): undefined => {
     if (isFull) throw new GatewayError('TOO_MANY_PROCESSES', { server: 's', count: 1 });
   };
   const { supervised, openings, upstream } = setUp({ admit });
@@ -131,6 +131,18 @@ it('a connection that must not be opened is refused without a mark, and opened a
   isFull = false;
   const waiting = supervised.get();
   openings[0]!.done(upstream);
+  expect(await waiting).toBe(upstream);
+});
+
+it('a connection is opened when what makes room for it is gone', async () => {
+  let leave = (): void => {};
+  const admit = () => new Promise<void>((resolve) => (leave = resolve));
+  const { supervised, openings, upstream } = setUp({ admit });
+  const waiting = supervised.get();
+  await Promise.resolve();
+  expect({ openings: openings.length, isLive: supervised.isLive }).toEqual({ openings: 0, isLive: true });
+  leave();
+  await vi.waitFor(() => openings[0]!.done(upstream));
   expect(await waiting).toBe(upstream);
 });
 

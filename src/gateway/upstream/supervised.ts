@@ -17,8 +17,10 @@ export interface SupervisedOptions {
   idleMs?(): number | undefined;
   /** Somebody relies on the connection though nobody calls: it is not idle. */
   isKept?(): boolean;
-  /** Throws where the connection must not be opened now. */
-  admit?(): void;
+  /** Throws where the connection must not be opened now. A promise is waited for before it is. */
+  admit?(): Promise<void> | undefined;
+  /** It is being closed; `closed` is fulfilled when nothing of it is left. */
+  onClosing?(closed: Promise<void>): void;
   onOpen?(upstream: Upstream): void;
   onLost?(reason: string): void;
   /** It could not be opened. */
@@ -151,9 +153,11 @@ export class Supervised {
     if (this.#current) return this.#current;
     if (this.#closing.signal.aborted) throw closingError();
     if (this.#failure && ticksOf(this.#options.clock) < this.#retryAt) throw this.#failure;
-    if (!this.#opening) this.#options.admit?.();
-    if (!this.#opening) this.#openedBy = writeVia(arrivedVia());
-    this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
+    if (!this.#opening) {
+      const admitted = this.#options.admit?.();
+      this.#openedBy = writeVia(arrivedVia());
+      this.#opening = this.#open(admitted).finally(() => (this.#opening = undefined));
+    }
     this.#waiting++;
     try {
       return await (this.#failure ? this.#unlessLong(this.#opening, this.#failure) : this.#opening);
@@ -179,15 +183,17 @@ export class Supervised {
     this.#closing.abort(closingError());
     this.#stopIdle();
     await this.#opening?.catch(() => {}); // told to whoever opened it
-    await Promise.all([this.closeWorn(), this.#current?.close()]);
+    await Promise.all([this.closeWorn(), this.#end(this.#current)]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
-  async #open(): Promise<Upstream> {
+  async #open(admitted: Promise<void> | undefined): Promise<Upstream> {
     try {
+      if (admitted) await admitted;
+      if (this.#closing.signal.aborted) throw closingError();
       let upstream: Upstream | undefined;
       upstream = await this.#options.open((reason) => this.#lost(upstream, reason), this.#closing.signal);
-      if (this.#closing.signal.aborted) await upstream.close();
+      if (this.#closing.signal.aborted) await this.#end(upstream);
       if (this.#closing.signal.aborted) throw closingError();
       this.#failure = undefined;
       this.#current = upstream;
@@ -262,7 +268,7 @@ export class Supervised {
     const worn = this.#worn;
     this.#worn = undefined;
     worn?.stop();
-    await worn?.upstream.close();
+    await this.#end(worn?.upstream);
   }
 
   async #closeRetired(): Promise<void> {
@@ -270,7 +276,7 @@ export class Supervised {
     const upstream = this.#current;
     this.#current = undefined;
     this.#stopIdle();
-    await Promise.all([this.closeWorn(), upstream?.close()]);
+    await Promise.all([this.closeWorn(), this.#end(upstream)]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 
@@ -291,6 +297,12 @@ export class Supervised {
     });
   }
 
+  async #end(upstream: Upstream | undefined): Promise<void> {
+    const closed = upstream?.close();
+    if (closed) this.#options.onClosing?.(closed);
+    await closed;
+  }
+
   /** Closes the connection until it is needed again. */
   rest(): void {
     const upstream = this.#current;
@@ -298,7 +310,7 @@ export class Supervised {
     this.#stopIdle();
     this.#options.onIdle?.();
     void this.closeWorn();
-    void upstream?.close();
+    void this.#end(upstream);
   }
 }
 

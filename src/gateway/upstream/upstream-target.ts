@@ -11,7 +11,6 @@ import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts'
 import { WIRE_NOTIFICATIONS } from '../../protocol/wire-notifications.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
@@ -21,6 +20,7 @@ import { Audience } from './audience.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
 import type { Address, Route } from './address.ts';
 import { Clients } from './pool/clients.ts';
+import { ProcessCap } from './pool/process-cap.ts';
 import type { Connection } from './connection.ts';
 import { Completions } from './completions.ts';
 import { Connections } from './connections.ts';
@@ -61,6 +61,8 @@ export class UpstreamTarget implements Target {
   readonly #completions: Completions;
   readonly #answers: Answers;
   readonly #clients = new Clients();
+  /** Undefined where the server runs elsewhere. */
+  readonly #processes: ProcessCap | undefined;
   /** What was last known of the server in each era, also while it is away. */
   readonly #views: Partial<Record<SpokenEra, ServerView>> = {};
 
@@ -76,12 +78,17 @@ export class UpstreamTarget implements Target {
       maxPool: options.limits?.maxPool ?? DEFAULT_LIMITS.maxPool,
       pin: options,
       open: (connection) => this.#supervise(connection),
-      hasRoom: ({ isShared, mayReplace }) => {
-        const { hasRoom, unused } = this.#roomFor({ isShared });
-        return hasRoom || (mayReplace && unused !== undefined);
-      },
+      hasRoom: (wanted) => this.#processes?.hasRoom(wanted) ?? true,
       onClaim: (connection, client) => this.#attend(connection, client),
     });
+    if (isCommand(options.address)) {
+      this.#processes = new ProcessCap({
+        server: options.name,
+        max: options.limits?.maxProcesses ?? DEFAULT_LIMITS.maxProcesses,
+        connections: () => this.#connections.all,
+        isKept: (connection) => this.#isKept(connection),
+      });
+    }
     this.#completions = new Completions(clock);
     this.#audience = new Audience((client) => this.#connections.known(client));
     this.#lender = new Lender(this.#connections, { clock, timeoutMs: options.timeoutMs, taskOwners: this.#taskOwners });
@@ -277,7 +284,8 @@ export class UpstreamTarget implements Target {
       onOpen: (upstream, isAgain) => this.#onOpen(connection, upstream, isAgain),
       onIdle: () => this.#connections.forget(connection),
       isKept: () => this.#isKept(connection),
-      admit: () => this.#admit(connection),
+      admit: () => this.#processes?.admit(connection),
+      onClosing: (closed) => this.#processes?.noteClosing(closed),
       ...{ log: this.#log, clock: this.#clock },
     });
   }
@@ -288,38 +296,6 @@ export class UpstreamTarget implements Target {
     if (connection.isShared && this.#options.idleMs !== undefined) return false;
     if (this.#clients.isAnyPresent((client) => this.#connections.known(client) === connection)) return true;
     return connection.isShared && !this.#connections.all.some((one) => one !== connection && one.supervised.isLive);
-  }
-
-  /** Where there are too many processes already, one that nobody needs now makes room. */
-  #admit(connection: Connection): void {
-    const { others, hasRoom, unused } = this.#roomFor(connection);
-    if (hasRoom) return this.#endWorn(others.length + 1);
-    if (!unused) throw new GatewayError('TOO_MANY_PROCESSES', { server: this.name, count: others.length });
-    unused.supervised.rest();
-  }
-
-  /** Worn-out processes count as well, and are the first to go. `live`: how many others there will be. */
-  #endWorn(live: number): void {
-    if (!isCommand(this.#options.address)) return;
-    const { maxProcesses } = { ...DEFAULT_LIMITS, ...this.#options.limits };
-    const lingering = this.#connections.all.filter(({ supervised }) => supervised.isLingering);
-    const excess = Math.max(0, live + lingering.length - maxProcesses);
-    for (const { supervised } of lingering.slice(0, excess)) void supervised.closeWorn();
-  }
-
-  /** The last process is left for a connection that clients share: calls that ask nothing must not be refused because of others that do. */
-  #roomFor(connection: Pick<Connection, 'isShared'>): { others: Connection[]; hasRoom: boolean; unused?: Connection } {
-    if (!isCommand(this.#options.address)) return { others: [], hasRoom: true };
-    const { maxProcesses } = { ...DEFAULT_LIMITS, ...this.#options.limits };
-    const others = this.#connections.all.filter((one) => one !== connection && one.supervised.isLive);
-    const needsShared = !connection.isShared && !others.some((one) => one.isShared);
-    if (others.length < Math.max(1, needsShared ? maxProcesses - 1 : maxProcesses)) return { others, hasRoom: true };
-    const free = others.filter((one) => one.supervised.current && !one.supervised.isUsed && !this.#isKept(one));
-    // Nobody is there who could miss what a server remembers, and others are. One that clients share is left.
-    const isSpare = others.filter((one) => one.isShared).length > 1;
-    const unused =
-      free.find((one) => one.isReplaceable) ?? (isSpare ? free.findLast((one) => one.isShared) : undefined);
-    return { others, hasRoom: false, ...(unused && { unused }) };
   }
 
   /** Servers ask for roots as soon as they are connected, when there may be no call, and no client. */

@@ -1,6 +1,6 @@
 // What clients that can be asked for everything cost: processes, and the time of others. Real clients and servers.
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -176,6 +176,29 @@ describe('where a server has as many processes as it may have', () => {
     await using client = await connectAskable('SDK v1', gateway.url);
     await until('room', () => client.call('pid').then(Boolean, () => false));
     await until('the others to end', () => children().length <= 3);
+  });
+
+  test('one that is ending still counts', async () => {
+    using home = new Home();
+    const journal = home.write('journal', '');
+    const slow = home.write(
+      'slow-to-leave.mjs',
+      `import { appendFileSync } from 'node:fs';
+appendFileSync(${JSON.stringify(journal)}, '+');
+process.on('exit', () => appendFileSync(${JSON.stringify(journal)}, '-'));
+process.stdin.on('end', () => setTimeout(() => process.exit(), 300));
+await import(${JSON.stringify(ASKS)});
+`,
+    );
+    await using gateway = await start({ asks: node(slow) }, { limits: { maxProcesses: 2, ownIdleMs: NEVER } });
+    for (let visit = 0; visit < 4; visit++) {
+      await using client = await connectAskable('SDK v1', gateway.url);
+      await client.list();
+      await until('room', () => client.call('pid').then(Boolean, () => false));
+    }
+    let [now, most] = [0, 0];
+    for (const sign of readFileSync(journal, 'utf8')) most = Math.max(most, (now += sign === '+' ? 1 : -1));
+    expect(most).toBe(2);
   });
 
   test('clients that cannot be asked use one of another kind when theirs is lost', async () => {

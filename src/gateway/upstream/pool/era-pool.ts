@@ -79,11 +79,9 @@ export class EraPool {
     return [...this.#shared.values(), ...this.#own.values(), ...grouped];
   }
 
-  /** A connection that clients share is open, or about to be. */
-  get isShared(): boolean {
-    if (this.#oneForAll?.supervised.isLive) return true;
-    for (const { supervised } of this.#shared.values()) if (supervised.isLive) return true;
-    return false;
+  /** A connection that clients share, and that is open or about to be. */
+  get shared(): Connection | undefined {
+    return [...this.#shared.values()].find(({ supervised }) => supervised.isLive);
   }
 
   /** One connection serves all clients. */
@@ -283,17 +281,13 @@ export class EraPool {
     const isNamed = named !== undefined && (this.#shared.has(named) || isExpecting || this.#options.isOnly(client));
     const key = (isNamed ? named : signatureOf(opening)) + spare;
     const known = this.#shared.get(key);
-    const other = spare || known?.supervised.isLive ? undefined : this.#anyWithoutRoom();
-    if (other ?? known) return (other ?? known)!;
+    // Where no process is left, what others are offered is better than an error.
+    const isFull = !spare && !known?.supervised.isLive && !this.#hasRoom({ isShared: true, mayReplace: false });
+    const found = (isFull ? this.shared : undefined) ?? known;
+    if (found) return found;
     const connection = this.#create(opening, { isExpecting, introduction: isNamed ? introduction : undefined });
     this.#shared.set(key, connection);
     return connection;
-  }
-
-  /** Where no process is left, what others are offered is better than an error. */
-  #anyWithoutRoom(): Connection | undefined {
-    if (this.#hasRoom({ isShared: true, mayReplace: false })) return undefined;
-    return [...this.#shared.values()].find(({ supervised }) => supervised.isLive);
   }
 
   /** The connection that a client shares for its lists, if there is one. */

@@ -160,8 +160,9 @@ function faulty(inner) {
 function spoiled(change) {
   const { patch, add } = change;
   if (sabotage === 'hurry' && patch.waits) {
-    const waits = patch.waits.map((wait) => ({ ...wait, ...(wait.until && { until: wait.until - SLEEP_MS / 2 }) }));
-    return { ...change, patch: { ...patch, waits } };
+    const early = (at) => at && at - SLEEP_MS / 2;
+    const waits = patch.waits.map((wait) => ({ ...wait, until: early(wait.until) }));
+    return { ...change, dueAt: early(change.dueAt), patch: { ...patch, waits } };
   }
   if (sabotage === 'repeat' && add) return { ...change, add: add.filter(({ t }) => t !== 'int') };
   return change;

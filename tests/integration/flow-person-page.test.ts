@@ -1,7 +1,7 @@
 // The page of somebody who is asked in another's flow: the caller's call waits over a real wire, the person opens the link that `notify` was
 // given, and everybody else is turned away.
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLog, createServer } from 'mcp-parley';
+import { createGateway, createLog, createServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
 import type { Ask, PersonNotice, ServeFlowsOptions } from 'mcp-parley/flow';
 import { manualClock } from '../../src/flow/testing/manual-clock.ts';
@@ -228,6 +228,30 @@ describe('the link of a person', () => {
       }
       expect((await (personLinks ? nobody : lead).open(link)).text).toContain('Release 2?');
     }
+  });
+
+  test('leads to the gateway that the server is in, which knows who opens it', async () => {
+    const log = createLog({ level: 'silent' });
+    const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+    const notices: PersonNotice[] = [];
+    const server = createServer({ name: 'ops', version: '1', log });
+    const tool = flow({ name: 'release', limits: { duration: '2d' } }, release);
+    serveFlows(server, [tool], { notify: (notice) => void notices.push(notice) });
+    const gateway = createGateway({ servers: { ops: server }, log, identify });
+    const { url } = await gateway.listen({ port: 0 });
+    closing.push(() => gateway.close());
+    const { wire, socket } = await socketWire(Number(new URL(url).port), { 'x-user': 'ada' });
+    closing.push(() => socket.close());
+    await wire.initialize();
+    const called = wire.call('release', { version: '2' });
+    const { link } = await until('the notice', () => notices[0]);
+    expect(new URL(link!).origin).toBe(new URL(url).origin);
+    const [ada, lead] = [new FakeBrowser(), new FakeBrowser()];
+    ada.headers = { 'x-user': 'ada' };
+    lead.headers = { 'x-user': 'ops-lead' };
+    expect((await ada.open(link!)).status).toBe(403);
+    await lead.fill(link!, { 'q0.0': 'true' });
+    expect((await called).result!.content).toMatchObject([{ text: 'true' }]);
   });
 
   test('that is altered or of another server leads nowhere, and gives no reason', async () => {

@@ -7,7 +7,8 @@ import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 import { withHeld } from './held-args.ts';
 import { migrated } from './migrating.ts';
-import { tellPeople, tellingAt } from './others/people.ts';
+import { claimed, tellPeople, tellingAt, withPeople } from './others/people.ts';
+import type { Telling } from './others/people.ts';
 import { isIdle, lateOf, toPassed } from './others/waits.ts';
 import type { Late } from './others/waits.ts';
 import { undone } from './rewinding.ts';
@@ -20,6 +21,8 @@ const BATCH = 100;
 const AGAIN_MS = 100;
 /** How often a store that others write to is looked at. */
 const POLL_MS = 5000;
+/** How often it is tried to write that people were told, while others write as well. */
+const MAX_TRIES = 5;
 
 export class Sweeper {
   readonly #sessions: Sessions;
@@ -121,13 +124,27 @@ export class Sweeper {
   /** Written after they were told: told twice is better than never. */
   async #tellPeople({ header }: StoredSession, now: number): Promise<void> {
     const { setup } = this.#sessions;
-    const current = await tellPeople(setup, header, now);
-    const next = { ...header, current };
-    const dueAt = header.busy ? now + setup.leaseMs : toDueAt(next);
-    const done = await setup.store.commit(header.id, header.rev, { patch: { current }, dueAt });
-    if (!done.ok) return;
-    this.#sessions.emit({ kind: 'person', header: { ...next, rev: done.rev } });
-    this.expect(next);
+    const mine = await this.#writePeople(header, claimed(header, now));
+    if (!mine) return; // another process tells them, or something has happened
+    const told = await tellPeople(setup, header, now);
+    let next: Header | undefined = mine;
+    for (let tries = 0; next && tries < MAX_TRIES; tries++) {
+      const written = await this.#writePeople(next, told);
+      if (written) return this.#sessions.emit({ kind: 'person', header: written });
+      next = (await setup.store.load(header.id))?.header; // somebody has done something meanwhile
+      if (next && isEnded(next)) return;
+    }
+  }
+
+  async #writePeople(header: Header, telling: Telling): Promise<Header | undefined> {
+    const { store, leaseMs, clock } = this.#sessions.setup;
+    const next = { ...header, current: withPeople(header, telling) };
+    const dueAt = header.busy ? clock.now() + leaseMs : toDueAt(next);
+    const done = await store.commit(header.id, header.rev, { patch: { current: next.current }, dueAt });
+    if (!done.ok) return undefined;
+    const written = { ...next, rev: done.rev };
+    this.expect(written);
+    return written;
   }
 
   /** A question, a sleep or an event has been waited for long enough. */

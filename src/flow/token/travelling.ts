@@ -115,7 +115,9 @@ export class TravellingSessions {
     const turn = await settledHere(await act(this.sessions.over(store)));
     const after = store.session;
     if (!this.#mayOutgrow && after && isForEvents(after.header)) {
-      throw new GatewayError('FLOW_MISUSED', { reason: 'an event in a session that is kept nowhere; give it a store' });
+      throw new GatewayError('FLOW_MISUSED', {
+        reason: 'an event, or a question to somebody else, in a session that is kept nowhere; give it a store',
+      });
     }
     const isOver = !after || isEnded(after.header);
     const token = isOver ? undefined : await this.#sealed(after, binding);

@@ -160,6 +160,27 @@ describe('a question to another person', () => {
     await until('both again', () => notices.length === 4);
   });
 
+  it('is brought once, though two processes look after the store while the notice takes its time', async () => {
+    let isSent = (): void => {};
+    const { sessions, notices, node, store } = office(approval, (notice) => {
+      notices.push(notice);
+      return new Promise<void>((resolve) => (isSent = resolve));
+    });
+    const { sessionId } = await started(sessions);
+    const other = node();
+    const swept = sessions.sweep();
+    await until('the notice', () => notices.length === 1);
+    await other.sessions.sweep();
+    // Something else is written meanwhile.
+    const { header } = (await store.load(sessionId))!;
+    await store.commit(sessionId, header.rev, { patch: { lastActivityAt: header.lastActivityAt + 1 } });
+    isSent();
+    await swept;
+    await other.sessions.sweep();
+    expect(notices).toHaveLength(1);
+    expect((await store.load(sessionId))!.header.current).toMatchObject([{ person: { told: 1 } }]);
+  });
+
   it('is not brought again to whoever has given an answer that was refused', async () => {
     const { sessions, notices } = office(async (ask) => ask.person('ops-lead').number('count', { min: 2 }));
     const { answerAs } = await started(sessions);

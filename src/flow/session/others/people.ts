@@ -32,6 +32,8 @@ const MAX_AGAIN_MS = 60_000;
 const MAX_NAME = 500;
 /** A notice that takes longer has failed. */
 const NOTICE_MS = 10_000;
+/** After which somebody is told by another process. */
+const CLAIM_MS = 15_000;
 
 export function isAsked({ current }: Header, principal: string): boolean {
   return (current as Question[]).some(({ person }) => person?.principal === principal);
@@ -132,16 +134,34 @@ export function withTold(questions: Question[], before: readonly Question[]): Qu
   });
 }
 
+/** What is written of people, by the id of their question. */
+export type Telling = ReadonlyMap<string, Addressee>;
+
+/** Those whose time has come are told by this process: no other one does it meanwhile, unless this one dies. */
+export function claimed(header: Header, now: number): Telling {
+  return new Map(dueOf(header, now).map(({ promptId, person }) => [promptId, { ...person!, tellAt: now + CLAIM_MS }]));
+}
+
 /** Tells those whose time has come; with what is to be written of it. */
-export async function tellPeople(setup: Setup, header: Header, now: number): Promise<Question[]> {
-  return Promise.all(
-    (header.current as Question[]).map(async (question) => {
-      const { person } = question;
-      if (person?.tellAt === undefined || person.tellAt > now) return question;
-      const isTold = await tell(setup, header, question);
-      return { ...question, person: isTold ? toldAt(person, now) : notToldAt(person, now) };
-    }),
-  );
+export async function tellPeople(setup: Setup, header: Header, now: number): Promise<Telling> {
+  const told = dueOf(header, now).map(async (question): Promise<[string, Addressee]> => {
+    const isTold = await tell(setup, header, question);
+    const at = setup.clock.now();
+    return [question.promptId, isTold ? toldAt(question.person!, at) : notToldAt(question.person!, at)];
+  });
+  return new Map(await Promise.all(told));
+}
+
+/** The questions that wait now, with what was written of their people; those that are somebody else's by now stay as they are. */
+export function withPeople({ current }: Header, telling: Telling): Question[] {
+  return (current as Question[]).map((question) => {
+    const person = telling.get(question.promptId);
+    return person && person.principal === question.person?.principal ? { ...question, person } : question;
+  });
+}
+
+function dueOf({ current }: Header, now: number): Question[] {
+  return (current as Question[]).filter(({ person }) => person?.tellAt !== undefined && person.tellAt <= now);
 }
 
 function toldAt({ tellAt: _, failed: _failed, told = 0, notices = 0, ...rest }: Addressee, now: number): Addressee {

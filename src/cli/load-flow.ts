@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';
 import { flowsOf, isFlow } from '../flow/explore/flows-of.ts';
-import { importAnew, whyNotImported } from '../gateway/middleware/import-anew.ts';
+import { importFresh, whyNotImported } from '../gateway/middleware/import-fresh.ts';
 import { isObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 
@@ -13,7 +13,7 @@ export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
   const bad = (reason: string) => new GatewayError('BAD_OPTION', { option: file, reason });
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
-  const module = await importAnew(path, OURS).catch((thrown: unknown) => {
+  const module = await importFresh(path, OURS).catch((thrown: unknown) => {
     throw bad(whyNotImported(thrown));
   });
   const exported = isObject(module) ? module : {};

@@ -11,7 +11,7 @@ import type { SessionOptions } from '../../flow/session/setup.ts';
 import { createRedisStore } from '../../flow/store/redis.ts';
 import { createSqliteStore } from '../../flow/store/sqlite.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
-import { importAnew, whyNotImported } from '../../gateway/middleware/import-anew.ts';
+import { importFresh, whyNotImported } from '../../gateway/middleware/import-fresh.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { surroundings } from '../around.ts';
@@ -91,7 +91,7 @@ async function openNamed({ store, prefix, fileKey: key }: NamedStore, writes: bo
 async function loadCode(file: string): Promise<{ flows: AnyFlow[]; options: SessionOptions }> {
   const path = resolve(file);
   if (!existsSync(path)) throw new Error(`${file} is not there. Check the path.`);
-  const module = await importAnew(path, OURS).catch((thrown: unknown) => {
+  const module = await importFresh(path, OURS).catch((thrown: unknown) => {
     throw new GatewayError('BAD_OPTION', { option: file, reason: whyNotImported(thrown) });
   });
   const options = isObject(module) && isObject(module['options']) ? (module['options'] as SessionOptions) : {};

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { importAnew } from '../../gateway/middleware/import-anew.ts';
+import { importFresh } from '../../gateway/middleware/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
 import { flowsOf } from './flows-of.ts';
 import { closeWaysOut } from './guard.ts';
@@ -22,13 +22,13 @@ export async function loadConfined(file: string): Promise<AnyFlow[]> {
 
 /** As Node loads it, so that its source is the one that is served. What Node cannot load is compiled. */
 async function load(file: string): Promise<unknown> {
-  if (/\.[cm]?tsx?$/.test(file)) return importAnew(file, OURS);
+  if (/\.[cm]?tsx?$/.test(file)) return importFresh(file, OURS);
   try {
     return await import(pathToFileURL(file).href);
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
     // A file that lies where this package is not installed.
-    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes("'mcp-parley'")) return importAnew(file, OURS);
+    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes("'mcp-parley'")) return importFresh(file, OURS);
     throw thrown;
   }
 }

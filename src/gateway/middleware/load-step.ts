@@ -4,14 +4,14 @@ import { basename, extname } from 'node:path';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
-import { importAnew, whyNotImported } from './import-anew.ts';
+import { importFresh, whyNotImported } from './import-fresh.ts';
 import { badOption } from './step-options.ts';
 
 /** By name, since the package is not part of itself while it is built. */
 const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
 
 /**
- * `path` is absolute. Everything it imports by path is loaded anew each time. The export is the step; with options it is a
+ * `path` is absolute. Everything it imports by path is loaded afresh each time. The export is the step; with options it is a
  * function that makes the step of them.
  */
 export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
@@ -27,7 +27,7 @@ export interface LoadedStep {
 export async function loadStepFile(path: string, options: JsonObject = {}): Promise<LoadedStep> {
   if (!existsSync(path)) throw badOption(path, 'there is no such file');
   try {
-    const [name, exported] = pickExport(await importAnew(path, OURS));
+    const [name, exported] = pickExport(await importFresh(path, OURS));
     if (Object.keys(options).length === 0) {
       const mayWantOptions = typeof exported === 'function' && exported.length === 1;
       return { step: toStep(path, name, exported), mayWantOptions };

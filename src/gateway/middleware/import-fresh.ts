@@ -1,6 +1,6 @@
 // Imports a user's file, `.ts` or JavaScript, freshly each time, with everything it imports by path. The loader is imported only when
 // it is needed. Our own entries in the file are this very package, installed beside it or not: what is made there is ours.
-export async function importAnew(path: string, entries: readonly string[]): Promise<unknown> {
+export async function importFresh(path: string, entries: readonly string[]): Promise<unknown> {
   const { createJiti } = await import('jiti');
   const ours = await Promise.all(entries.map(async (name) => [name, await import(name)] as const));
   // Without its caches, which would keep former versions. With its interop: else parts of Node have no default export.

@@ -1,4 +1,4 @@
-// Opens a port for whoever serves, or says in words why not.
+// Opens a port for a command that serves, or says in words why not.
 import { GatewayError } from '../shared/errors.ts';
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/listen-http.ts';
 import { DEFAULT_PORT } from './command-specs.ts';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command `parley`: words typed by a person in, exit status out. 0 is a good end, 1 something that went wrong while
-// running, 2 a command line that was not understood. Nothing imports this file, and what it does is in others: whoever
-// imported it would wait for its end.
+// running, 2 a command line that was not understood. Nothing imports this file, and what it does is in others: an
+// import of it would wait for its end.
 import { dispatch } from './dispatch.ts';
 import { createPrinter } from './print.ts';
 import { secondSignal } from './signals.ts';

@@ -1,4 +1,4 @@
-// A configuration, served. While that lasts its file is followed: what has changed there is started anew, and a file with errors
+// A configuration, served. While that lasts its file is followed: what has changed there is restarted, and a file with errors
 // changes nothing.
 import { applyConfig } from '../config/apply.ts';
 import type { GatewayUpdate, UpdatableGateway } from '../config/apply.ts';
@@ -39,7 +39,7 @@ export interface Serving extends Configured {
 export async function serveConfigured(command: ServeCommand, found: Serving, print: Printer): Promise<number> {
   const notices = inLog(print);
   const log = createCliLog(command.log ?? found.config.log.level);
-  // A step that is loaded anew may show other lists: clients are told to look again.
+  // A step that is loaded again may show other lists: clients are told to look again.
   const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
   const made = await make(found, making, print);
   if (!made) {

@@ -40,7 +40,7 @@ export function createTerminal(
   return {
     say: (text) => void output.write(`${printable(text)}\n`),
     async ask(prompt, signal) {
-      if (!reader) open(); // whoever is never asked has its stdin left alone
+      if (!reader) open(); // where nothing is asked, stdin is left alone
       output.write(printable(prompt));
       const line = lines.shift() ?? (isOver || signal?.aborted ? undefined : await next(signal));
       if (!isTyped) output.write('\n'); // where nobody types, nobody ends the line

@@ -1,5 +1,5 @@
 // Why a wrapped server is not there, and what to do about it: for the person at the terminal and, in the error that answers
-// `initialize`, for whoever reads the log of the client.
+// `initialize`, for those who read the log of the client.
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
 import { hintForPath } from './missing-path.ts';
 

@@ -1,5 +1,5 @@
 // The one server behind `parley wrap`, as itself: its name, version and instructions are what the client sees. While it is not
-// there, whoever asks what is offered is told why, instead of being shown a server that offers nothing.
+// there, clients that ask what is offered are told why, instead of being shown a server that offers nothing.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
@@ -76,7 +76,7 @@ export class Wrapped implements Target {
   capabilities(client: ClientView): ServerCapabilities {
     const problem = this.#problem();
     if (problem !== undefined) {
-      void this.#target.ready(client); // whoever asks again may have more luck
+      void this.#target.ready(client); // the next request may have more luck
       throw new ProtocolError(INTERNAL_ERROR, problem);
     }
     this.#meet(client);

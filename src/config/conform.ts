@@ -58,7 +58,7 @@ function lookUp(keys: Readonly<Record<string, Shape>>, key: string): Shape | und
   return Object.hasOwn(keys, key) ? keys[key] : undefined;
 }
 
-/** At the top, `x-…` is for whoever wrote the file (a place for YAML anchors), and what another program keeps there its own. */
+/** At the top, `x-…` is for the author of the file (a place for YAML anchors), and what another program keeps there its own. */
 function refuseKey(path: Path, shape: Entries, { problems, unknownKeys }: Conforming): void {
   const key = String(path.at(-1));
   const isTop = path.length === 1;

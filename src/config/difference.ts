@@ -1,4 +1,4 @@
-// What is different between two configurations: which servers have to be started anew, and what else.
+// What is different between two configurations: which servers have to be restarted, and what else.
 import { isDeepStrictEqual } from 'node:util';
 import { enabledServers } from './config.ts';
 import type { ParleyConfig } from './config.ts';
@@ -43,12 +43,12 @@ export function difference(previous: ParleyConfig, next: ParleyConfig): Differen
     groups: differs('groups'),
     names: differs('names'),
     roots: differs('roots'),
-    restart: [...AT_START.filter(differs), ...(isDeclaredAnew(previous, next) ? (['roots'] as const) : [])],
+    restart: [...AT_START.filter(differs), ...(declaresRootsDifferently(previous, next) ? (['roots'] as const) : [])],
   };
 }
 
 /** Servers are told once whether there are roots at all. */
-function isDeclaredAnew(previous: ParleyConfig, next: ParleyConfig): boolean {
+function declaresRootsDifferently(previous: ParleyConfig, next: ParleyConfig): boolean {
   return (previous.roots === undefined) !== (next.roots === undefined);
 }
 

@@ -1,4 +1,4 @@
-// schema/parley.config.schema.json is what editors complete from. `UPDATE_DOCS=1 npx vitest run src/config` writes it anew.
+// schema/parley.config.schema.json is what editors complete from. `UPDATE_DOCS=1 npx vitest run src/config` renews it.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

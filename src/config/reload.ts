@@ -1,4 +1,4 @@
-// Watches the files that a configuration was made from, and loads it anew when they change. Invariants:
+// Watches the files that a configuration was made from, and loads it again when they change. Invariants:
 // 1. A configuration with errors changes nothing: the former one stays current, and its problems are told, once.
 // 2. Changes are applied one after the other; one that fails leaves the former one current.
 // 3. Files are looked at by their text, not by events: editors replace files, mounts swap links, and both come through. What

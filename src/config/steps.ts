@@ -1,4 +1,4 @@
-// The steps of a configuration, made. Those from files are loaded anew when they change, by themselves, until they are closed.
+// The steps of a configuration, made. Those from files are loaded again when they change, by themselves, until they are closed.
 import { byName } from '../gateway/middleware/order.ts';
 import { watchStep } from '../gateway/middleware/watch-step.ts';
 import type { Step } from '../protocol/step.ts';
@@ -11,7 +11,7 @@ export interface StepOptions {
   log: Log;
   /** Where the step "log" writes. Default: JSON lines to stderr. */
   stepLog?: Log | undefined;
-  /** A step was loaded anew from its file: lists may look different now. */
+  /** A step was loaded again from its file: lists may look different now. */
   onStepReload?: (() => void) | undefined;
 }
 

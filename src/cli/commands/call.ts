@@ -69,7 +69,7 @@ async function startingOwner(reached: Reached, tool: string): Promise<string | u
   return servers.find(({ name, state }) => state === 'starting' && tool.startsWith(`${name}__`))?.name;
 }
 
-/** By whoever sits here: there is nothing to explain. */
+/** By the user of this terminal: there is nothing to explain. */
 function cancelled({ tool }: CallCommand, print: Printer): number {
   print.problem(`${tool} was cancelled.`);
   return 1;

@@ -1,4 +1,4 @@
-// The three parts of a gateway under the names of the mcp-chain reference, for whoever puts them together by hand:
+// The three parts of a gateway under the names of the mcp-chain reference, for those who put them together by hand:
 //
 //   new FrontMCPServer(new MiddlewareMCPServer(new ExternalMCPServer({ command, args }), [step]))
 //

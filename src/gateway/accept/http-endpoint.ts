@@ -33,7 +33,7 @@ export interface EndpointOptions extends GuardOptions {
   part?: ((name: string) => Front) | undefined;
   /** Further pages by path, e.g. /healthz. */
   pages?: Record<string, HttpHandler> | undefined;
-  /** Those that whoever knows the URL may call: nobody is asked who he is. */
+  /** Those that anybody who knows the URL may call: nobody has to say who they are. */
   openPages?: Readonly<Record<string, HttpHandler>> | undefined;
 }
 

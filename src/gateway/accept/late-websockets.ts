@@ -28,7 +28,7 @@ export function acceptWebSocketsLate(
     upgrade: (request, socket, head, caller) => void hand(request, socket, head, caller),
     close() {
       isClosed = true;
-      void loading?.then((sockets) => sockets.close()).catch(() => {}); // told to whoever came by it
+      void loading?.then((sockets) => sockets.close()).catch(() => {}); // told to those who came by it
     },
   };
 }

@@ -48,7 +48,7 @@ export async function acceptTransport(
   return { close };
 }
 
-/** Whoever is on the other side wants to read it. */
+/** The other side wants to read it. */
 function toValue(message: Message): JSONRPCMessage {
   if (!('result' in message) || !(message.result instanceof RawObject)) return message as JSONRPCMessage;
   return { ...message, result: message.result.parse() };

@@ -22,7 +22,7 @@ export class Carried {
     const waiting = this.#takeWaiting();
     if (waiting) return waiting.resolve(next);
     this.#untold = Promise.resolve(next);
-    this.#untold.catch(() => {}); // told to whoever comes for it
+    this.#untold.catch(() => {}); // told to the one who comes for it
   }
 
   fail(reason: unknown): void {

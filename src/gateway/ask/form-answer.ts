@@ -1,4 +1,4 @@
-// Checks an answer against the schema of its form, whoever gave it: a person on a page, or a model in words. What can only
+// Checks an answer against the schema of its form, no matter who gave it: a person on a page, or a model in words. What can only
 // be meant in one way is put right first ("3" for 3, a title for its option); nothing is guessed or filled in.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';

@@ -54,7 +54,7 @@ export class HeldRounds {
     const { principal } = call.client;
     const count = this.#perPrincipal.get(principal) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany();
-    // The question itself may stop waiting sooner; then whoever asked moves on, and the handle leads to what follows.
+    // The question itself may stop waiting sooner; then the call moves on, and the handle leads to what follows.
     const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
     const expiresAt = this.#clock.now() + waitsMs;
     const round = new HeldRound(call, questions, expiresAt);
@@ -85,7 +85,7 @@ export class HeldRounds {
     return this.#perPrincipal.has(principal);
   }
 
-  /** The handle is used up: whoever held it is told what follows. */
+  /** The handle is used up: its holder is told what follows. */
   collect(round: HeldRound): void {
     this.#remove(round, 'answered');
   }
@@ -174,7 +174,7 @@ export class HeldRound implements Round {
     this.wake();
   }
 
-  /** Whoever waits looks again. */
+  /** Those who wait look again. */
   wake(): void {
     for (const tell of this.#onAnswer.splice(0)) tell();
   }

@@ -81,7 +81,7 @@ export class OwnWord {
   }
 }
 
-/** In the stateless era every request shows its client anew. */
+/** In the stateless era every request introduces its client again. */
 function keyOf({ principal, info }: ClientView): string {
   return JSON.stringify([principal, info.name, info.version]);
 }

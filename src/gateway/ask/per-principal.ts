@@ -49,7 +49,7 @@ export class PerPrincipal {
     });
   }
 
-  /** The place goes to whoever waits longest. */
+  /** The place goes to the one who has waited longest. */
   #leave(principal: string, line: Line): void {
     const next = line.waiting.shift();
     if (next) return next();

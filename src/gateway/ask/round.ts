@@ -27,7 +27,7 @@ export interface Round {
   readonly questions: readonly Question[];
   /** For the person: who wants to know. */
   readonly about: { tool: string | undefined; server: string | undefined; client: string };
-  /** The call is somebody else's: whoever is asked can decline, but not call it off. */
+  /** The call is somebody else's: the person who is asked can decline, but not cancel it. */
   readonly isOthers?: boolean | undefined;
   /** What it waits for, where that is nothing the user can do: then there are no questions. */
   readonly waitsFor?: string | undefined;

@@ -1,4 +1,4 @@
-// Whoever answers a question in the place of a client that cannot: from the configuration, or by a model of the operator's.
+// Answers a question in the place of a client that cannot: from the configuration, or by a model of the operator's.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 

@@ -54,7 +54,7 @@ async function waitForPage(
 function bring({ answer, isDeclined }: Given, round: HeldRound, means: Means): string | undefined {
   if (!round.isOpen) return undefined;
   const { questions } = round;
-  // A change of an earlier answer is none to this question, and may come from a model whoever has to answer this.
+  // A change of an earlier answer is none to this question, and may come from a model even where a person has to answer this one.
   if (means.takesChanges(round) && isChange(questions[0]!.ask, answer)) {
     round.answer({ [questions[0]!.key]: { action: 'accept', content: answer } }, 'relay');
     return undefined;

@@ -1,6 +1,6 @@
 // The bytes of a line whose end has not come yet. Large pieces are kept as they came, small ones are copied together: one
 // buffer that doubles costs linear time however a peer cuts its data, and a peer that sends single bytes cannot make us hold a
-// Buffer for each. Decoded only as a whole, so a character cut between two chunks stays whole. Whoever appends a chunk leaves
+// Buffer for each. Decoded only as a whole, so a character cut between two chunks stays whole. The caller that appends a chunk leaves
 // it alone afterwards.
 
 const SMALLEST_BYTES = 1024;

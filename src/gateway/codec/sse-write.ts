@@ -3,7 +3,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { SseEvent } from './sse.ts';
 import type { Written } from './written.ts';
 
-/** Whoever says nothing of the type says `message`; data that is bytes holds no line end. */
+/** Without a type it is `message`; data that is bytes holds no line end. */
 export type OutgoingEvent = Partial<Omit<SseEvent, 'data'>> & { data?: Written };
 
 export function writeEvent(event: OutgoingEvent): Written {

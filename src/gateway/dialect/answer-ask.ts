@@ -1,4 +1,4 @@
-// Answers a request that a server put to us: hands it to whoever answers questions, and spells what comes back.
+// Answers a request that a server put to us: hands it to what answers questions, and spells what comes back.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { isObject, toErrorMessage, toResult } from '../../protocol/message.ts';

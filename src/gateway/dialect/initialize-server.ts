@@ -93,7 +93,7 @@ function openHandshake(wire: Wire, result: unknown, intro: Introduction, events:
   return { speaker, headers, ready: toNotification('notifications/initialized') };
 }
 
-/** The oldest revision has completion without a flag for it: whoever has something to complete may have it. */
+/** The oldest revision has completion without a flag for it: a server with prompts or resource templates may have it. */
 function toServerCapabilities(capabilities: ServerCapabilities, revision: string): ServerCapabilities {
   const { prompts, resources, completions } = capabilities;
   if (featuresOf(revision).completionsFlag || completions || !(prompts ?? resources)) return capabilities;

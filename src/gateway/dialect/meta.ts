@@ -12,7 +12,7 @@ export const META = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
   relatedTask: 'io.modelcontextprotocol/related-task',
-  /** Ours: the name of a question in a handshake request, for whoever bridges it into the stateless era. */
+  /** Ours: the name of a question in a handshake request, for a gateway that bridges it into the stateless era. */
   key: 'mcp-parley/key',
   /** Ours: only a person may answer the question, and only after it was asked. */
   human: 'mcp-parley/human',

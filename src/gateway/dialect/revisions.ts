@@ -5,7 +5,7 @@ export const STATELESS = '2026-07-28';
 export const NEWEST_HANDSHAKE = '2025-11-25';
 /** The last whose forms know no titles of options, no choice of several, and no links. */
 export const PLAIN_FORMS = '2025-06-18';
-/** A draft between 2025-06-18 and 2025-11-25; echoed to whoever asks for it, never offered. Behaves as 2025-06-18. */
+/** A draft between 2025-06-18 and 2025-11-25; echoed to clients that ask for it, never offered. Behaves as 2025-06-18. */
 const ECHOED_DRAFT = 'DRAFT-2025-v3';
 /** Stands for the `draft` dialect in lists of revisions, and is the one `mcpVersion` that dialect knows. */
 export const DRAFT = 'draft';

@@ -62,7 +62,7 @@ export class AskedSession {
   /** As `elicitation/create` is answered. */
   ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     const asked = this.#last.then(() => this.#put(ask, signal));
-    this.#last = asked.catch(() => {}); // told to whoever asked
+    this.#last = asked.catch(() => {}); // told to the one who asked
     return asked;
   }
 

@@ -1,5 +1,5 @@
 // The interactive sessions that a server holds for others, and who is told what the server says of each.
-// 1. It is told to whoever last did something with the session, and to nobody else; what names no known session, to nobody.
+// 1. It is told to the client that last did something with the session, and to nobody else; what names no known session, to nobody.
 // 2. What a server says after the answer to a request is told after that answer.
 // 3. For a client that cannot be told things, the latest is kept and comes along with an answer, as `next`.
 // 4. An answer that names no prompt is for the one that its client was sent last: a second click must not answer the next question. The server
@@ -19,7 +19,7 @@ export interface Told {
   params: JsonObject;
 }
 
-/** Whoever a session is played for. `tell` is undefined where it cannot be told things. */
+/** The client a session is played for. `tell` is undefined where it cannot be told things. */
 export interface Player {
   readonly client: ClientView;
   tell: ((told: Told, signal?: AbortSignal) => Promise<JsonObject>) | undefined;

@@ -1,5 +1,5 @@
 // Plays a tool over MCP Flow for a client that has called it: each prompt becomes a question to that client, by whichever way it can be
-// asked, and the end of the session is the result of the call. Whoever gives up the call cancels the session.
+// asked, and the end of the session is the result of the call. Giving up the call cancels the session.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { orAborted } from '../../shared/abort.ts';

@@ -163,7 +163,7 @@ export class Playing {
       const { told: seen, state } = await this.#look();
       if (seen?.kind === 'end' || (seen && seen.prompt.promptId !== answered)) return seen;
       if (isOver) return { kind: 'end', result: { success: state === 'completed' }, summary: undefined };
-      // How it ended is known to whoever is told; that may be under way.
+      // Those who are told know how it ended; that may be under way.
       isOver = ENDS.has(String(state));
     }
   }

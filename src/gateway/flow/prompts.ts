@@ -94,7 +94,7 @@ export class Prompts {
     const gone = lost ? [lost.then(() => undefined)] : [];
     const told = await Promise.race([this.next(), late, ...gone]);
     clearTimeout(timer);
-    // Whatever is told from now on is for whoever asks next.
+    // Whatever is told from now on is for the next one who asks.
     if (!told) this.#waiting = undefined;
     return told;
   }

@@ -60,7 +60,7 @@ function keyOf({ scope, method, params, client }: StepExchange, principal: strin
   return writeExactly([scope, method, asked, client.dialect, client.revision, principal]);
 }
 
-/** Whoever asks later may rely on it for less long. */
+/** A client that asks later may rely on it for less long. */
 function withTimeLeft(result: JsonObject, leftMs: number): JsonObject {
   return typeof result.ttlMs === 'number' ? { ...result, ttlMs: Math.ceil(leftMs) } : result;
 }

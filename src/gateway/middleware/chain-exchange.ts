@@ -123,7 +123,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     else this.#intercepting = [one];
   }
 
-  /** Whoever still works on it is not heard any more. */
+  /** Nothing that still works on it is heard any more. */
   silence(): void {
     this.#silent = true;
   }
@@ -173,7 +173,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     return answer;
   }
 
-  /** Whoever wants to see questions has to be passed by them. */
+  /** A step that may change questions has to see them. */
   override get maySuspend(): boolean | undefined {
     return this.inner.maySuspend && !this.#intercepting?.some(({ hooks }) => 'ask' in hooks);
   }

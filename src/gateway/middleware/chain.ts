@@ -81,7 +81,7 @@ class Chain implements ChainContext {
     return this.#start(run, exchange);
   };
 
-  /** The client is told that something is wrong, and so is the log: only whoever runs the gateway can correct it. */
+  /** The client is told that something is wrong, and so is the log: only the operator of the gateway can correct it. */
   onMisuse({ message, details }: GatewayError): void {
     if (this.#logged.has(message)) return;
     this.#logged.add(message);

@@ -1,4 +1,4 @@
-// A time after which a call is given up. Progress starts it anew where that is wanted, and it stands still while the user is
+// A time after which a call is given up. Progress restarts it where that is wanted, and it stands still while the user is
 // asked something. Leaves no timer and no listener behind.
 import type { Ask, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -10,7 +10,7 @@ import type { Abortable } from '../../shared/cancellation.ts';
 
 export interface DeadlineOptions {
   ms: number;
-  /** Whether progress starts the time anew. */
+  /** Whether progress restarts the time. */
   extend: boolean;
   alarms: Alarms;
 }
@@ -22,7 +22,7 @@ export class Deadline extends Cancellation implements Hooks {
   readonly #alarm: Alarm;
   #pauses = 0;
   #over = false;
-  /** Whoever waits for the outcome. */
+  /** Called when the time is over. */
   onExpired: (() => void) | undefined;
 
   constructor(options: DeadlineOptions, parent: Abortable) {

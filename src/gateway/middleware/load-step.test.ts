@@ -64,7 +64,7 @@ describe('a step from a file', () => {
     await expect(loadStep(object, { to: 7 })).rejects.toThrow('takes no options: it exports no function');
   });
 
-  it('is read anew each time, with what it imports by path', async () => {
+  it('is read again each time, with what it imports by path', async () => {
     written('part.ts', `export const word: string = 'one';`);
     const path = written(
       'whole.ts',

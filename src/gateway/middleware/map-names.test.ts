@@ -166,7 +166,7 @@ describe('changes', () => {
     expect(picky.onChange!({ kind: 'tools', added: [{ name: 'a' }] })).toEqual({ kind: 'tools' });
   });
 
-  it('make names be looked up anew, and what was known serve while the server is away', async () => {
+  it('make names be looked up again, and what was known serve while the server is away', async () => {
     const lists = { tools: [{ name: 'a' }] };
     const server = serverOf(lists);
     let away = false;

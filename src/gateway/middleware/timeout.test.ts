@@ -51,7 +51,7 @@ describe('timeout', () => {
     expect(getEventListeners(exchange.controller.signal, 'abort')).toEqual([]);
   });
 
-  it('starts anew with progress, unless told otherwise', async () => {
+  it('starts again with progress, unless told otherwise', async () => {
     for (const extend of [true, false]) {
       const clock = new FakeClock();
       let inner: Exchange | undefined;

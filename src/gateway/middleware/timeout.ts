@@ -1,5 +1,5 @@
 // Gives up what takes too long: the client gets an error, and the server is told to stop. The time in which the user is asked
-// something does not count; progress starts the time anew, unless told otherwise.
+// something does not count; progress restarts the time, unless told otherwise.
 import type { Step } from '../../protocol/step.ts';
 import { Alarms } from '../../shared/alarms.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -10,7 +10,7 @@ import { withDefaults } from './step-options.ts';
 
 export interface TimeoutOptions {
   ms?: number | undefined;
-  /** Whether progress starts the time anew. */
+  /** Whether progress restarts the time. */
   extend?: boolean | undefined;
   /** Globs: the tools and prompts it is for. Default: every request. */
   only?: string[] | undefined;

@@ -40,7 +40,7 @@ describe('a step that is watched', () => {
     expect(lines.join('')).toContain('step.reloaded');
   });
 
-  it('is loaded anew when an editor puts another file in its place', async () => {
+  it('is loaded again when an editor puts another file in its place', async () => {
     const { path, said } = await started();
     writeFileSync(`${path}.tmp`, source('three'));
     renameSync(`${path}.tmp`, path);

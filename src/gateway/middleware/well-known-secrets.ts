@@ -9,7 +9,7 @@ export const SECRET_PATTERNS: string[] = [
   '-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*-----END [A-Z ]*PRIVATE KEY-----',
 ];
 
-/** Globs over names of arguments. Too many rather than too few: whoever is asked still sees that there is something. */
+/** Globs over names of arguments. Too many rather than too few: the person who is asked still sees that there is something. */
 export const SECRET_KEYS: string[] = [
   '*password*',
   '*passphrase*',

@@ -1,4 +1,4 @@
-// The pages /healthz and /readyz, for whoever decides whether to restart this process or to send it clients. They name
+// The pages /healthz and /readyz, for those who decide whether to restart this process or to send it clients. They name
 // servers and states, never why: reasons name commands and paths, and these pages may be open to a whole network.
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 

@@ -1,4 +1,4 @@
-// Values by their labels, nested label by label: a key put together of them would have to be made anew for every call.
+// Values by their labels, nested label by label: a key put together of them would have to be made for every call.
 export class Labelled<T> {
   readonly #names: readonly string[];
   readonly #make: () => T;

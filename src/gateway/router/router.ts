@@ -281,7 +281,7 @@ export class Router implements Target {
     if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
     if (isList(exchange.method) && isStarting(only)) return this.#listInTime(only, exchange);
     const result = handTo(only, exchange);
-    // Whoever cannot have tasks has none to be renamed.
+    // A client that cannot have tasks has none to be renamed.
     if (!exchange.task || exchange.method !== 'tools/call') return result;
     return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
   }

@@ -1,5 +1,5 @@
 // Follows a call that became a task to its end: polls as the server asks, answers what the task asks, and gives back what
-// the call would have. Whoever gives up (the caller, the clock, an answer that is refused) calls the task off.
+// the call would have. When the caller gives up, the time is over or an answer is refused, the task is cancelled.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';

@@ -3,7 +3,7 @@
 // asked before there is a task. Invariants:
 // 1. it becomes a task once at most, and never while a question is open: the request at hand is the question's then;
 // 2. once it is cancelled or over it becomes none;
-// 3. its signal is one and the same all along, whoever may abort it.
+// 3. its signal is one and the same all along, whatever aborts it.
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';

@@ -81,7 +81,7 @@ export class TaskStore {
     return task.expiresAt <= ticksOf(this.#options.clock);
   }
 
-  /** Forgotten first, so that whoever hears of its end finds it gone. */
+  /** Forgotten first, so that it is gone when others hear of its end. */
   #drop(task: Task): void {
     const owned = this.#owners.get(task.principal);
     owned?.delete(task.id);

@@ -1,4 +1,4 @@
-// Waits on an exchange until a task is over, and puts the task's open questions to whoever waits. Of several who wait
+// Waits on an exchange until a task is over, and puts the task's open questions to the client that waits. Of several who wait
 // each question is put to one only; when that one goes away, to the next.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -65,7 +65,7 @@ class Waiter {
     } catch (thrown) {
       if (open.closed.aborted) return; // the question was withdrawn, or another one has answered it
       const error = toError(thrown);
-      // Whoever waits is gone, which says nothing about the question.
+      // The client that waits is gone, which says nothing about the question.
       if (error.code === 'CANCELLED') this.#giveUp(error);
       else this.#task.refuse(open.key, error);
     }

@@ -102,7 +102,7 @@ export class Task {
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** For whoever waits: something may have changed. */
+  /** For those who wait: something may have changed. */
   wake(): void {
     for (const watcher of this.#watchers) watcher();
   }

@@ -1,4 +1,4 @@
-// A call that runs as a task of a handshake server, awaited to its end. Whoever waits for the result of a task is also asked its
+// A call that runs as a task of a handshake server, awaited to its end. The client that waits for the result of a task is also asked its
 // questions, on the request that waits.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Backoff } from './backoff.ts';
 
-test('the wait doubles up to its maximum, and begins anew after a reset', () => {
+test('the wait doubles up to its maximum, and starts again after a reset', () => {
   const backoff = new Backoff({ firstMs: 500, maxMs: 30_000, random: () => 1 });
   const waits = Array.from({ length: 8 }, () => backoff.nextMs());
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);

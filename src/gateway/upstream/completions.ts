@@ -1,5 +1,5 @@
 // Waits for servers to say that a page has been visited (`notifications/elicitation/complete`). Not every server says so: after a
-// while whoever waits tries again without it.
+// while the caller that waits tries again without it.
 import type { Abortable } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';

@@ -1,5 +1,5 @@
 // One connection to a server and what is wished of it: calls, subscriptions, a log level. A connection that was lost and is
-// opened anew is told of all that again, and whoever watches is told that something may have been missed.
+// opened again is given all that once more, and those who watch are told that something may have been missed.
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';

@@ -7,7 +7,7 @@ export interface Ending {
   failed(thrown: unknown): ResultObject | Promise<ResultObject>;
 }
 
-/** For what was not ended by whoever made the call. */
+/** For what was not ended by the caller. */
 export function ended(answer: Promise<ResultObject>, ending: Ending): Promise<ResultObject> {
   return answer.then(
     (result) => ending.read(result),

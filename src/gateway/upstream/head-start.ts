@@ -1,5 +1,5 @@
 // A server process that is started before anybody can speak with it, while the rest of the program is still being loaded: its
-// start and ours then take no longer than the slower of the two. Whoever opens the server first takes it over. It imports as
+// start and ours then take no longer than the slower of the two. The first to open the server takes it over. It imports as
 // little as can be.
 import { VIA_VARIABLE, ownVia, writeVia } from '../../shared/via.ts';
 import { ProcessGroup } from './process-group.ts';
@@ -29,7 +29,7 @@ export function startAhead(command: Command): void {
     if (group.child.pid !== undefined) ahead.set(key, group);
     else group.child.once('error', () => {});
   } catch {
-    // whoever opens it fails in the same way, and tells it; the others are started
+    // opening it fails in the same way, and is reported there; the others are started
   }
 }
 

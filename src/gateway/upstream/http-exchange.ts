@@ -1,7 +1,7 @@
 // One HTTP request and the head of its response, whatever its status. Aborting breaks off what is under way, the body too;
 // then, and when the network fails, either the promise rejects or the body ends with an error. No listener stays on the
 // caller's signal, and no connection that is called off is used again.
-// Whoever starts us waits for the first requests: `node:http` makes them sooner than undici would be loaded. Whoever makes many
+// The program that starts us waits for the first requests: `node:http` makes them sooner than undici would be loaded. A caller that makes many
 // gets the others from undici, for half the CPU.
 import type { ConnectionOptions } from 'node:tls';
 import type { Abortable } from '../../shared/cancellation.ts';

@@ -1,5 +1,5 @@
 // Requests and answers over a link: ids, time-outs, calling off, and who is told of what the server says by itself.
-// Nothing that a caller's callback throws reaches the link: it would cost whoever else is spoken of in the same bytes.
+// Nothing that a caller's callback throws reaches the link: it would cost other callers whose messages came in the same bytes.
 import type {
   JsonObject,
   Message,
@@ -250,7 +250,7 @@ export class LinkWire implements Wire, LinkEvents {
     const owned = response.id === null && from !== undefined ? { ...response, id: from } : response;
     if (this.#pending.settle(owned, sent) || this.#tellLate(response)) return;
     this.log.debug({ link: this.name, id: response.id }, 'answer.unexpected');
-    // Ids keep their type. Whoever waits is told at once and not left to the clock.
+    // Ids keep their type. The caller that waits is told at once and not left to the clock.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
     meant?.call.tracker?.onAnswered();
     meant?.reject(this.#invalid(`the answer to ${meant.call.method} has the id "${response.id}" and not ${meant.id}`));

@@ -1,6 +1,6 @@
 // One connection to a server, as bytes and messages go; knows no era. What it must keep:
 // 1. `onMessage` gets every message once, in the order in which the server wrote it on its stream.
-// 2. After `onClose` nothing is delivered, and it is called exactly once, whoever ended the connection.
+// 2. After `onClose` nothing is delivered, and it is called exactly once, whichever side ended the connection.
 // 3. Hitting a limit or meeting garbage costs that message alone: it is told by `onGarbage`, the connection lives.
 import type { Abortable } from '../../shared/cancellation.ts';
 import type {

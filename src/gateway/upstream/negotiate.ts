@@ -58,7 +58,7 @@ export async function negotiate(route: Route, options: NegotiateOptions): Promis
   }
 }
 
-/** Opens the handshake anew on a link whose session the server has forgotten. */
+/** Repeats the handshake on a link whose session the server has forgotten. */
 export async function reinitialize(opened: Opened, options: NegotiateOptions): Promise<Speaker> {
   opened.link.forgetSession?.();
   return handshake(opened, options);

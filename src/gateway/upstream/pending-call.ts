@@ -14,7 +14,7 @@ import type { WireCall } from '../dialect/speaker.ts';
 export interface Waiting {
   onTimeout(pending: PendingCall): void;
   onAbort(pending: PendingCall): void;
-  /** Its clock is to be stopped, or to start anew. */
+  /** Its clock is to be stopped, or to start again. */
   onPause(pending: PendingCall): void;
 }
 

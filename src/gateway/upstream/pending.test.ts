@@ -66,7 +66,7 @@ test('silence times out, and the answer after it is dropped', () => {
   expect(clock.timers).toBe(0);
 });
 
-test('progress starts the silence anew, up to the upper bound', () => {
+test('progress restarts the time of silence, up to the upper bound', () => {
   const { clock, timedOut, pending, add } = setUp();
   const heard: number[] = [];
   add(1, { onProgress: ({ progress }) => heard.push(progress) });

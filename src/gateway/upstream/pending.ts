@@ -1,6 +1,6 @@
 // Who waits for which answer, and for how long. Invariants:
 // 1. Each call is settled exactly once: by its answer, its caller, the clock, or the end of the connection.
-// 2. The clock of a call starts anew with each sign of life, stands still while a question of it is open, and has an upper bound.
+// 2. The clock of a call restarts with each sign of life, stands still while a question of it is open, and has an upper bound.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { Alarms } from '../../shared/alarms.ts';

@@ -1,4 +1,4 @@
-// Requests to one origin by undici, for whoever makes many. Only its pool is loaded: all of it takes four times as long, and its
+// Requests to one origin by undici, for those who make many. Only its pool is loaded: all of it takes four times as long, and its
 // `request` twice the CPU per call.
 import { createRequire } from 'node:module';
 import type { Dispatcher, Pool } from 'undici';

@@ -122,7 +122,7 @@ class StdioLink implements Link {
     }
   }
 
-  /** From start to end of the child, whoever ends it. */
+  /** From start to end of the child, whatever ends it. */
   async #live(group: ProcessGroup): Promise<void> {
     const { child } = group;
     const { stopMs = 2000 } = this.#options;

@@ -178,11 +178,11 @@ export class Supervised {
     await closed;
   }
 
-  /** One that is still being opened is not waited for but given up, and whoever waits for it is told. */
+  /** One that is still being opened is not waited for but given up, and those who wait for it are told. */
   async close(): Promise<void> {
     this.#closing.abort(closingError());
     this.#stopIdle();
-    await this.#opening?.catch(() => {}); // told to whoever opened it
+    await this.#opening?.catch(() => {}); // told to those who opened it
     await Promise.all([this.closeWorn(), this.#end(this.#current)]);
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }

@@ -209,7 +209,7 @@ export class UpstreamTarget implements Target {
     return this.#answers.handle(exchange);
   }
 
-  /** Asks by a connection that is open already: whoever only looks on opens none. Undefined where there is none. */
+  /** Asks on a connection that is open already: looking opens none. Undefined where no connection is open. */
   look(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> | undefined {
     const open = this.#connections.all.find(({ supervised }) => supervised.current);
     return open?.supervised.current?.call({ method, params, signal });

@@ -42,7 +42,7 @@ function forgetful(status = 404, body: unknown = '') {
 }
 
 describe('a session that the server has forgotten', () => {
-  test('is opened anew and the call made again', async () => {
+  test('is opened again and the call made once more', async () => {
     const server = forgetful();
     const { link, upstream } = await open(server.respond);
     server.forget();

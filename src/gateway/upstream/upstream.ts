@@ -1,4 +1,4 @@
-// One server, connected: calls in neutral words, whatever it speaks. A session that the server has forgotten is opened anew,
+// One server, connected: calls in neutral words, whatever it speaks. A session that the server has forgotten is opened again,
 // once, with all that was wished for in the old one, and the call that met it is made again: the server never saw it.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -132,7 +132,7 @@ export class Upstream {
     return toPlain(await this.relay(call));
   }
 
-  /** The same for whoever only passes the result on: where nobody had to read it, it is not read. */
+  /** The same for a caller that only passes the result on: where nobody had to read it, it is not read. */
   relay(call: OutgoingCall): Promise<ResultObject> {
     return this.#healed((speaker) => speaker.call(call));
   }

@@ -35,7 +35,7 @@ export interface AskPageOptions {
 
 /** A page like it, whose links and cookies are somebody else's. */
 export interface PageOptions extends Omit<AskPageOptions, 'identify'>, Pick<Site, 'links' | 'openers'> {
-  /** Whether whoever sends this request may be the one who is asked. */
+  /** Whether this request may come from the person who is asked. */
   isTheirs(principal: string, request: HttpRequest): boolean | Promise<boolean>;
   /** Of the page, where not everybody who is asked is in a conversation. */
   words?: ((words: Words) => Words) | undefined;

@@ -52,7 +52,7 @@ export function renderPage({ title, body, words }: PageParts): string {
     </html> `.html;
 }
 
-/** The first page of a link. It says nothing of the question: whoever merely looks at links sees this. */
+/** The first page of a link. It says nothing of the question: programs that merely look at links see this. */
 export function renderWaiting(token: string, words: Words): string {
   const body = html`<div class="card">
     <h1>${words.waiting}</h1>

@@ -92,10 +92,10 @@ export const en: Words = {
     waitingText: 'Somebody else’s work needs your answer. Once you continue, this link works in this browser only.',
     forClient: 'You are asked as {client}.',
     next: 'Your answer goes to {who}, and the work there goes on.',
-    trust: 'Answer only if you trust whoever sent you this link.',
+    trust: 'Answer only if you trust the sender of this link.',
     goBack: 'You can close this page.',
     goneText:
-      'It was opened in another browser, or it is incomplete or too old. If you opened it in this very browser, allow cookies. A reminder, or whoever sent you the link, brings a new one.',
+      'It was opened in another browser, or it is incomplete or too old. If you opened it in this very browser, allow cookies. Wait for a reminder, or ask the sender of the link for a new one.',
     notYoursText: 'Sign in as the person who is asked.',
   },
 };

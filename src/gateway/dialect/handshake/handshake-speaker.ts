@@ -84,7 +84,7 @@ export class HandshakeSpeaker implements Speaker {
     return { completion: { values: [] } };
   }
 
-  /** A question that came on the stream of a call is for whoever made the call. */
+  /** A question that came on the stream of a call is for the client that made the call. */
   onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void {
     const { maxAsked = DEFAULT_LIMITS.maxInFlight } = this.#events;
     const isCounted = !isInteraction(request.method); // of these the client's side forgets the oldest

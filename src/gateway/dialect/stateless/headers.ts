@@ -1,4 +1,4 @@
-// The standard headers of the stateless era mirror the body, so that intermediaries can route without reading it. Whoever
+// The standard headers of the stateless era mirror the body, so that intermediaries can route without reading it. Code that
 // reads the body must check that the two agree: a lying header could slip a call past a policy on the way (matrix §2.8).
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';

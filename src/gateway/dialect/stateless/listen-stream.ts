@@ -57,7 +57,7 @@ export class ListenStream {
         .then(resolve, reject)
         .finally(() => (this.#isOver = true));
     });
-    this.acknowledged.catch(() => {}); // whoever opened it is told; it may not wait any more
+    this.acknowledged.catch(() => {}); // its opener is told, and may not wait any more
   }
 
   /** Nothing comes any more, and it will not be opened again. */
@@ -99,7 +99,7 @@ export class ListenStream {
   }
 
   async #run(): Promise<void> {
-    // Within one process the acknowledgement comes before the request is sent: whoever opened this must know of it by then.
+    // Within one process the acknowledgement comes before the request is sent: its opener must know of it by then.
     await Promise.resolve();
     if (this.#stop.signal.aborted) return;
     let failures = 0;
@@ -152,7 +152,7 @@ export function subscriptionOf({ params }: NotificationMessage): unknown {
 
 /** Does not keep the process alive, and ends when it is stopped. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => {}); // stopped: whoever waits looks at the signal
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {}); // stopped: the caller looks at the signal
 }
 
 /** A server that does not know the request, or the filter, will not know it later. */

@@ -10,7 +10,7 @@ import type { Ticket } from './parked-calls.ts';
 
 /** A call that was ended with questions. */
 export interface Kept {
-  /** Of whoever asked; null where it gave none. */
+  /** Of the handler that asked; null where it gave none. */
   state: string | null;
   /** Which server was asked, where there are several. */
   server: string | null;

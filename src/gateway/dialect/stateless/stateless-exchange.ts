@@ -90,7 +90,7 @@ export class StatelessExchange extends ServedExchange {
     });
   }
 
-  /** A handler that waits for an answer here must not be begun anew; answers that came with a first call are for its questions. */
+  /** A handler that waits for an answer here must not be started again; answers that came with a first call are for its questions. */
   get maySuspend(): boolean {
     if (!MAY_ASK.has(this.method) || this.round > 0 || this.#open?.size || this.#answers) return false;
     return this.suspensions < this.front!.limits.maxRounds;

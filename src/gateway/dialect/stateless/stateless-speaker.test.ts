@@ -231,7 +231,7 @@ describe('headers that mirror arguments', () => {
     expect(wire.calls.length).toBeLessThan(6);
   });
 
-  test('that do not help after a question do not begin the call anew', async () => {
+  test('that do not help after a question do not start the call again', async () => {
     const { wire, events, speaker } = setUp(({ method, params }) => {
       if (method === 'tools/list') return page('a');
       if (params?.inputResponses === undefined) return asks({ q: form });

@@ -88,7 +88,7 @@ export class Watch {
   /** Resolves when the server has acknowledged what is wanted now. */
   #renew(): Promise<void> {
     const turn = this.#turn.then(() => this.#swap());
-    this.#turn = turn.catch(() => {}); // told to whoever wanted it
+    this.#turn = turn.catch(() => {}); // told to the one who wanted it
     return turn;
   }
 
@@ -138,7 +138,7 @@ export class Watch {
     else overlap.ofOld(notification);
   }
 
-  /** Whoever keeps lists or resources should look again. */
+  /** Those who keep lists or resources should look again. */
   #tellAll({ toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions }: JsonObject): void {
     if (toolsListChanged) this.#events.onChange({ kind: 'tools' });
     if (promptsListChanged) this.#events.onChange({ kind: 'prompts' });

@@ -60,6 +60,21 @@ test('the answer of a model, with the handle of a question that was answered bef
   expect(gateway.paid()).toEqual(['tea']);
 });
 
+test('the handle of an earlier process, of a client with forms: it is told so, and not that there is no such tool', async () => {
+  const gateway = await serve();
+  const before = await openSession(gateway.url);
+  const [handle] = /ask_[\w-]+/.exec(textOf((await before.call('pay', { what: 'tea' })).json))!;
+  await before.call('parley_answer', { handle, answer: { sure: true } });
+  await gateway.restart();
+  const session = await openSession(gateway.url, { capabilities: { elicitation: {} } });
+  const answered = (await session.call('parley_answer', { handle, answer: { sure: true } })).json;
+  expect(textOf(answered)).toContain('No question waits under this handle');
+  expect(textOf(answered)).toContain('the gateway was restarted');
+  const other = (await session.call('parley_answer', { handle: 'something else' })).json;
+  expect(other.error?.message).toBe('Unknown tool: parley_answer');
+  expect(gateway.paid()).toEqual(['tea']);
+});
+
 test('the retry of a stateless client, with a state that was used before the restart', async () => {
   const gateway = await serve();
   const params = { name: 'pay', arguments: { what: 'tea' } };

@@ -33,12 +33,17 @@ type Reply = Record<string, unknown> | 'leave' | 'cancel';
 interface Caller {
   args?: Record<string, unknown>;
   user?: string;
+  revision?: string;
   /** Before the connection is closed. */
   after?: () => Promise<unknown>;
 }
 
 /** Answers what is asked in turn; `leave` closes the connection instead, `cancel` calls the call off. */
-async function play(url: string, replies: Reply[], { args = {}, user = 'ada', after }: Caller = {}) {
+async function play(
+  url: string,
+  replies: Reply[],
+  { args = {}, user = 'ada', revision = '2025-11-25', after }: Caller = {},
+) {
   const asked: string[] = [];
   const gone = new AbortController();
   const onElicit: NonNullable<ConnectOptions['onElicit']> = ({ message }) => {
@@ -52,7 +57,7 @@ async function play(url: string, replies: Reply[], { args = {}, user = 'ada', af
     gone.abort();
     return new Promise<never>(() => {});
   };
-  const client = await connected({ url, headers: { 'x-user': user } }, { revision: '2025-11-25', onElicit });
+  const client = await connected({ url, headers: { 'x-user': user } }, { revision, onElicit });
   const outcome = await within(
     'the call',
     client.callTool('trip', args, { signal: gone.signal }).then(
@@ -87,7 +92,25 @@ describe.each(['the same process', 'another process'])('in %s', (where) => {
     await server.close();
   });
 
-  test('begins anew, and what was left is gone', async () => {
+  test('goes on from there with a client of 2026-07-28', async () => {
+    const { server, url } = await begun();
+    const { asked, outcome } = await play(url, [{ resume: true }, { ok: true }], { revision: '2026-07-28' });
+    expect(asked).toEqual([OFFER, 'Oslo for 3 days?']);
+    expect(outcome).toEqual({ city: 'Oslo', days: 3, ok: true });
+    await server.close();
+  });
+
+  test('starts again with a client of 2026-07-28, and what was left is gone', async () => {
+    const { server, url, sessions } = await begun();
+    const replies = [{ resume: false }, { city: 'Rome' }, { days: 1 }, { ok: true }];
+    const { asked, outcome } = await play(url, replies, { revision: '2026-07-28' });
+    expect(asked).toEqual([OFFER, 'Where to?', 'How long?', 'Rome for 1 days?']);
+    expect(outcome).toEqual({ city: 'Rome', days: 1, ok: true });
+    expect(await sessions.list('ada')).toEqual([]);
+    await server.close();
+  });
+
+  test('starts again, and what was left is gone', async () => {
     const { server, url, sessions } = await begun();
     const { asked, outcome } = await play(url, [{ resume: false }, { city: 'Rome' }, { days: 1 }, { ok: true }]);
     expect(asked).toEqual([OFFER, 'Where to?', 'How long?', 'Rome for 1 days?']);

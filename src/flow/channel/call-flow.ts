@@ -57,9 +57,10 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
 }
 
 async function begun(exchange: Exchange, start: StartRequest, called: Called): Promise<Leg> {
-  if (exchange.maySuspend || exchange.resumed?.state !== undefined) return travel(exchange, start, called);
+  if (exchange.resumed?.state !== undefined) return travel(exchange, start, called);
   const left = await offerResume(exchange, start, called);
   if (left) return { turn: left };
+  if (exchange.maySuspend) return travel(exchange, start, called); // not once it was asked something, and waits here
   const { sessions, waiting } = called;
   const sessionId = isAnonymous(start.principal) ? undefined : await noted(sessions, start);
   if (sessionId !== undefined) waiting.add(sessionId);

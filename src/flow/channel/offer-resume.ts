@@ -53,7 +53,8 @@ function toOffer(left: StateView): Ask {
 
 function wordsFor({ header, history, questions }: StateView): { message: string; title: string; otherwise: string } {
   if (isEnded(header) && !isAtWork(header)) {
-    const message = 'You began this before. It has come to its end since, and you have not been told how.';
+    // Its process may have died between the answer to the call and writing down that it was answered.
+    const message = 'You started this before, and it has ended since. You may already have seen how.';
     return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
   }
   const count = history.length === 1 ? 'one question' : `${history.length} questions`;

@@ -4,6 +4,8 @@ import { isObject } from '../../protocol/message.ts';
 import { toOwnEntry } from '../../protocol/own-tool.ts';
 
 export const ANSWER_TOOL = 'parley_answer';
+/** What every handle begins with. */
+export const HANDLE = 'ask_';
 
 export const answerTool: JsonObject = toOwnEntry({
   name: ANSWER_TOOL,
@@ -39,6 +41,11 @@ export interface Given {
   /** Undefined when it is to be looked whether the page has brought one. */
   answer: unknown;
   isDeclined: boolean;
+}
+
+/** Whether it names a handle as a result that asked gives one out. */
+export function hasHandle({ arguments: args }: JsonObject): boolean {
+  return isObject(args) && typeof args.handle === 'string' && args.handle.startsWith(HANDLE);
 }
 
 /** Models sometimes write the object as a text. */

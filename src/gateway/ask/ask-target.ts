@@ -12,7 +12,8 @@ import type { OwnTool } from '../../protocol/own-tool.ts';
 import { toPlain } from '../../protocol/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
-import { ANSWER_TOOL, answerTool } from './answer-tool.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { ANSWER_TOOL, answerTool, hasHandle } from './answer-tool.ts';
 import { AskedExchange } from './asked-exchange.ts';
 import type { HeldListener } from './asked-exchange.ts';
 import type { Means } from './means.ts';
@@ -48,8 +49,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     this.#assist(exchange.client);
     switch (exchange.method) {
       case 'tools/call':
-        if (exchange.params.name === ANSWER_TOOL && this.#takesAnswers(exchange.client))
-          return this.#withOwnTool(exchange);
+        if (exchange.params.name === ANSWER_TOOL) return this.#takeAnswer(exchange);
         return new AskedExchange(exchange, this.#means, this).run(this.#handle);
       case 'tools/list':
         return this.#list(exchange);
@@ -90,6 +90,22 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
 
   override notify(notification: NotificationMessage, client: ClientView): void {
     this.target.notify?.(notification, this.#assist(client));
+  }
+
+  #takeAnswer(exchange: Exchange): Result {
+    if (this.#takesAnswers(exchange.client)) return this.#withOwnTool(exchange);
+    const passed = new AskedExchange(exchange, this.#means, this).run(this.#handle);
+    return this.#means.areAny && hasHandle(exchange.params) ? this.#orLost(passed, exchange) : passed;
+  }
+
+  /** A server may have a tool of this name. Where none has, an earlier process of this gateway has given out the handle. */
+  async #orLost(passed: Result, exchange: Exchange): Promise<ResultObject> {
+    try {
+      return await passed;
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || thrown.code !== 'TOOL_NOT_FOUND') throw thrown;
+      return this.#withOwnTool(exchange);
+    }
   }
 
   /** The list of tools has one more from now on. */

@@ -9,6 +9,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/ids.ts';
 import type { Limits } from '../../shared/limits.ts';
+import { HANDLE } from './answer-tool.ts';
 import type { Answer, AnsweredBy, Question, Round } from './round.ts';
 
 /** The call that asked. */
@@ -131,7 +132,7 @@ export class HeldRounds {
 }
 
 export class HeldRound implements Round {
-  readonly handle: string = randomId('ask_');
+  readonly handle: string = randomId(HANDLE);
   readonly questions: readonly Question[];
   readonly expiresAt: number;
   readonly call: Asking;

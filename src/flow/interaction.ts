@@ -19,7 +19,13 @@ export interface InteractionStartRequest extends Request {
 
 export interface InteractionPromptRequest extends Request {
   method: 'interaction.prompt';
-  params: { sessionId: SessionId; prompt: Prompt; progress?: Step };
+  params: {
+    sessionId: SessionId;
+    prompt: Prompt;
+    progress?: Step;
+    /** After so long a client that cannot be told things looks whether the question is still open; beyond the seed. */
+    lookAgainMs?: number;
+  };
 }
 
 export interface InteractionRespondRequest extends Request {
@@ -34,7 +40,12 @@ export interface InteractionRespondRequest extends Request {
 
 export interface InteractionContinueRequest extends Request {
   method: 'interaction.continue';
-  params: { sessionId: SessionId; nextPrompt?: Prompt; progress?: Step };
+  params: {
+    sessionId: SessionId;
+    nextPrompt?: Prompt;
+    progress?: Step;
+    lookAgainMs?: number;
+  };
 }
 
 export interface InteractionCompleteRequest extends Request {
@@ -56,6 +67,7 @@ export interface InteractionStartResult {
   sessionId: SessionId;
   state: InteractionState;
   initialPrompt?: Prompt;
+  lookAgainMs?: number;
 }
 
 export interface InteractionRespondResult {
@@ -74,5 +86,6 @@ export interface InteractionGetStateResult {
     timestamp: number;
   }[];
   currentPrompt?: Prompt;
+  lookAgainMs?: number;
   accumulatedData: { [key: string]: unknown };
 }

@@ -1,4 +1,5 @@
 // The seed lets the owner of a session speak for its tool while it works: put a question of his own, or end it.
+import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Question } from '../question/question.ts';
@@ -6,7 +7,8 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { ContinueRequest } from './requests.ts';
 import { toKept } from '../engine/fit.ts';
 import type { Incoming } from '../engine/fit.ts';
-import { toVerdicts } from './patches.ts';
+import { toMaxPrompts, tooManyPrompts, toVerdicts } from './patches.ts';
+import type { Setup } from './setup.ts';
 import type { Turn } from './turn.ts';
 import { react } from './states.ts';
 import { toExpiry } from './timing.ts';
@@ -14,9 +16,16 @@ import { toExpiry } from './timing.ts';
 /** Keys of questions that are none of the body's. No author can use it. */
 export const OWNER_KEY = '~owner';
 
-export function continuedByOwner(header: Header, { prompt, progress }: ContinueRequest, now: number): Header {
+export function continuedByOwner(
+  header: Header,
+  { prompt, progress }: ContinueRequest,
+  { flow, setup }: { flow: AnyFlow; setup: Setup },
+): Header {
   refuseUnlessProcessing(header);
+  const now = setup.clock.now();
+  const maxPrompts = toMaxPrompts({ flow, setup });
   if (!prompt) return { ...header, lastActivityAt: now };
+  if (header.prompts >= maxPrompts) throw tooManyPrompts(maxPrompts);
   const attempt = header.prompts + 1;
   const question: Question = {
     ...{ promptId: toPromptId(OWNER_KEY, attempt), key: OWNER_KEY, attempt, kind: prompt.type, prompt },

@@ -195,12 +195,17 @@ interface Put {
 /** What could be asked ahead is left for later where it would be one too many. */
 function withinLimit(drive: Drive, { asks, questions, isNew }: Put): Question[] {
   const asked = new Set(asks.map(({ spec }) => spec.key));
-  let room = toMaxPrompts(drive) - drive.commits.header.prompts;
+  let room = toMaxPrompts(drive.input) - drive.commits.header.prompts;
   return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
 }
 
-function toMaxPrompts({ input: { flow, setup } }: Drive): number {
+/** Questions in one session. */
+export function toMaxPrompts({ flow, setup }: Pick<Drive['input'], 'flow' | 'setup'>): number {
   return flow.options.limits?.prompts ?? setup.limits.prompts;
+}
+
+export function tooManyPrompts(most: number): GatewayError {
+  return new GatewayError('FLOW_LIMIT', { what: `no more than ${most} questions`, limit: 'prompts' });
 }
 
 interface Growth {
@@ -213,10 +218,8 @@ function toOver(drive: Drive, { fresh, refused }: Growth): GatewayError | undefi
   const { flow, setup } = drive.input;
   const { header } = drive.commits;
   const { limits } = setup;
-  const prompts = toMaxPrompts(drive);
-  if (header.prompts + fresh > prompts) {
-    return new GatewayError('FLOW_LIMIT', { what: `no more than ${prompts} questions`, limit: 'prompts' });
-  }
+  const prompts = toMaxPrompts(drive.input);
+  if (header.prompts + fresh > prompts) return tooManyPrompts(prompts);
   const perQuestion = flow.options.limits?.attempts ?? limits.attemptsPerQuestion;
   const { refusals } = drive.run.input.folded;
   const worn = refused.find(({ k }) => (refusals.get(k) ?? 0) + 1 >= perQuestion);

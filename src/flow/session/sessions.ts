@@ -183,8 +183,8 @@ export class Sessions {
   }
 
   async continueByOwner(request: ContinueRequest): Promise<Turn> {
-    return this.#attempt(request, async ({ header }) => {
-      const next = continuedByOwner(header, request, this.setup.clock.now());
+    return this.#attempt(request, async ({ header }, flow) => {
+      const next = continuedByOwner(header, request, { flow, setup: this.setup });
       return this.#patched(header, next, { dueAt: toDueAt(next) });
     });
   }

@@ -8,9 +8,9 @@ import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
+import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/read-prompt.ts';
 import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Prompt, Step } from '../../protocol/prompt.ts';
 import type { GivenAnswer } from '../session/requests.ts';
 import { toOwner } from '../session/setup.ts';
 import { workedOff } from '../session/turn.ts';
@@ -96,10 +96,10 @@ class Native {
   }
 
   async respond(exchange: Exchange): Promise<JsonObject> {
-    const response = readObject(exchange.params, 'response');
+    const { response, ...about } = readResponse(exchange.params);
     const promptId = readOptionalString(exchange.params, 'promptId');
     if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
-    const answers = [{ value: response.value, ...readAbout(response), ...(await this.#meant(exchange, promptId)) }];
+    const answers = [{ value: response.value, ...about, ...(await this.#meant(exchange, promptId)) }];
     const served = await this.#go(exchange, (session, sessions) =>
       sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
     );
@@ -115,8 +115,8 @@ class Native {
   }
 
   async continue(exchange: Exchange): Promise<JsonObject> {
-    const prompt = readOptionalObject(exchange.params, 'nextPrompt') as Prompt | undefined;
-    const progress = readOptionalObject(exchange.params, 'progress') as Step | undefined;
+    const prompt = readOptionalPrompt(exchange.params, 'nextPrompt');
+    const progress = readOptionalStep(exchange.params, 'progress');
     const { turn, token } = await this.#go(exchange, (session, sessions) =>
       sessions.continueByOwner({ ...session, prompt, progress }),
     );
@@ -126,6 +126,9 @@ class Native {
 
   async complete(exchange: Exchange): Promise<JsonObject> {
     const result = readObject(exchange.params, 'result');
+    if (result.success !== undefined && typeof result.success !== 'boolean') {
+      throw toInvalid('result.success', 'Must be true or false');
+    }
     const summary = readOptionalString(exchange.params, 'summary');
     await this.#go(exchange, (session, sessions) =>
       sessions.completeByOwner({ ...session, result: result.data, summary }),
@@ -265,16 +268,6 @@ function referenceOf({ params, client }: Exchange): Reference {
 function readTimeout({ timeout }: JsonObject): number | undefined {
   if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
   throw toInvalid('timeout', 'Must be a number of milliseconds');
-}
-
-/** What the client says of an answer. */
-function readAbout(response: JsonObject): Pick<GivenAnswer, 'at' | 'meta'> {
-  const { timestamp: at } = response;
-  if (at !== undefined && (typeof at !== 'number' || !Number.isFinite(at) || at < 0)) {
-    throw toInvalid('response.timestamp', 'Must be a number of milliseconds since 1970');
-  }
-  const meta = readOptionalObject(response, 'metadata', 'response.metadata');
-  return { ...(at !== undefined && { at }), ...(meta && Object.keys(meta).length > 0 && { meta }) };
 }
 
 function withToken(result: JsonObject, token: string | undefined): JsonObject {

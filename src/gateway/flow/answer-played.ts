@@ -1,7 +1,8 @@
 // Answers what a client asks of the session of a call that is played for it. What only the owner of a tool may do, nobody may here.
 import { isUnacknowledged } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { readObject, readOptionalObject, readOptionalString, toInvalid } from '../../protocol/params.ts';
+import { readOptionalString, toInvalid } from '../../protocol/params.ts';
+import { readResponse } from '../../protocol/read-prompt.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Given } from './asked-session.ts';
 import type { PlayedCall } from './played-call.ts';
@@ -14,6 +15,7 @@ export function answerPlayed(method: string, params: JsonObject, call: PlayedCal
         isUnacknowledged: isUnacknowledged(params),
       });
     case 'interaction.cancel':
+      readOptionalString(params, 'reason');
       call.cancel();
       return { cancelled: true };
     case 'interaction.getState':
@@ -38,9 +40,9 @@ export function answerPlayed(method: string, params: JsonObject, call: PlayedCal
 
 /** A client may say no to one question without ending the session. */
 function readGiven(params: JsonObject): Given {
-  const response = readObject(params, 'response');
-  const { action } = readOptionalObject(response, 'metadata', 'response.metadata') ?? {};
+  const { response, ...about } = readResponse(params);
+  const { action } = about.meta ?? {};
   if (action === 'decline' || action === 'cancel') return { action };
   if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
-  return { value: response.value };
+  return { value: response.value, ...about };
 }

@@ -3,6 +3,7 @@
 // 2. An answer that does not fit is no answer: the same prompt is put again, under another id.
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { present } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toFormPrompts } from './form-prompts.ts';
 import type { FieldPrompt } from './form-prompts.ts';
@@ -16,7 +17,9 @@ interface Open {
   answered: (given: Given) => void;
 }
 
-export type Given = { value: unknown } | { action: 'decline' | 'cancel' };
+export type Given =
+  /** With when it was answered, by the client's clock, and what the client says of it. */
+  { value: unknown; at?: number; meta?: JsonObject } | { action: 'decline' | 'cancel' };
 
 /** Which prompt an answer is for. */
 export interface Meant {
@@ -82,7 +85,8 @@ export class AskedSession {
     const checked = open.field.check(given.value);
     if ('error' in checked) return this.#again(open, checked.error);
     const { value } = checked;
-    this.history.push({ turnId: this.history.length, prompt: open.prompt, response: { value }, timestamp: now });
+    const response = present({ value, timestamp: given.at, metadata: given.meta });
+    this.history.push({ turnId: this.history.length, prompt: open.prompt, response, timestamp: now });
     if (open.field.name !== undefined && value !== undefined) this.#data.set(open.field.name, value);
     open.answered({ value });
     return undefined;

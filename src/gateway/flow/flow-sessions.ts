@@ -104,6 +104,8 @@ export class FlowSessions {
     // It is asked again, under an id that the client may not know yet.
     if (result.accepted === false) session.sent.delete(recipientOf(player));
     else if (ENDING.has(method)) withdraw(session, { method, by: player });
+    // The client has put a question itself, whose id nobody has said.
+    if (method === 'interaction.continue' && isObject(params.nextPrompt)) session.sent.clear();
     sending(session, result.currentPrompt, player.tell !== undefined);
     return this.#withNext(method, session, result);
   }

@@ -216,6 +216,7 @@ export class PlayedCall {
 }
 
 function toFingerprint(given: Given, promptId: unknown): string {
-  const text = canonicalJson([promptId ?? null, given]);
+  const said = 'action' in given ? given : { value: given.value }; // sent again, it may be said to be of another time
+  const text = canonicalJson([promptId ?? null, said]);
   return lateCrypto().createHash('sha256').update(text).digest('base64url');
 }

@@ -10,6 +10,6 @@ export interface OpenPages {
 export interface Place {
   /** How others reach it; undefined where nobody can. */
   base(): Promise<string | undefined>;
-  /** Who sends this request, as whoever serves them knows its callers; absent where nobody can tell. */
+  /** The principal who sends this request; absent where nobody can tell. */
   identify?: ((request: HttpRequest) => Promise<string | undefined>) | undefined;
 }

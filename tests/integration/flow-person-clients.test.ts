@@ -8,7 +8,7 @@ import type { Answer, Json } from '../helpers/http-wire.ts';
 import { send } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import type { Wire } from '../helpers/line-wire.ts';
-import { modern } from '../helpers/mcp-http.ts';
+import { modern, openSession } from '../helpers/mcp-http.ts';
 import { until } from '../helpers/until.ts';
 
 const closing: (() => unknown)[] = [];
@@ -175,6 +175,20 @@ describe('the person who is asked, by forms', () => {
       expect(ada.messages.filter(({ method }) => method === 'elicitation/create')).toEqual([]);
     },
   );
+
+  test('over HTTP is shown it as soon as their client opens its stream', async () => {
+    const { client, url, notices } = await office();
+    const session = await openSession(url, { headers: { 'x-user': 'ops-lead' }, capabilities: FORMS });
+    const ada = await client('ada');
+    const called = ada.call('release');
+    await until('the notice', () => notices.length === 1);
+    const stream = await session.stream();
+    await stream.until('the form', ({ messages }) => messages.some(({ method }) => method === 'elicitation/create'));
+    const { id } = stream.messages.find(({ method }) => method === 'elicitation/create')!;
+    await session.post({ jsonrpc: '2.0', id, result: { action: 'accept', content: { level: '3' } } });
+    expect((await called).result!.content).toMatchObject([{ text: '3' }]);
+    stream.close();
+  });
 
   test('is shown them one at a time, and never those of somebody else', async () => {
     const who = async (ask: Ask) => {

@@ -164,7 +164,7 @@ describe('the link of a person', () => {
     expect([late.status, said(late)]).toEqual([409, expect.stringContaining('The work that needed it has ended')]);
   });
 
-  test('shows the question again, and tells nobody anew, where the answer was refused', async () => {
+  test('shows the question again, and tells nobody again, where the answer was refused', async () => {
     const even = { '~standard': standard((value) => (Number(value) % 2 === 0 ? undefined : 'must be even')) };
     const { call, linkTo, notices } = await office(async (ask) =>
       ask.person('ops-lead').text('count', { schema: even, message: 'How many?' }),

@@ -20,7 +20,7 @@ export interface Reply {
   questions: readonly Question[];
   answer: JsonObject;
   via: Via;
-  /** Is told of each turn in which it waits for others. */
+  /** Called with each turn in which it waits for others. */
   onWaiting?: ((turn: Turn) => void) | undefined;
 }
 

@@ -87,8 +87,8 @@ class WaitingCall {
   }
 
   #say(words: string): void {
-    const { current = 0, total } = furthest.get(this.#exchange) ?? {};
-    tell(this.#exchange, { current: current + LITTLE, ...(total !== undefined && { total }), message: words });
+    const { current, total } = furthest.get(this.#exchange) ?? {};
+    tell(this.#exchange, { current: aLittleMore(current), ...(total !== undefined && { total }), message: words });
     if (this.#exchange.wantsProgress !== true) return;
     this.#offStill = this.#sessions.setup.clock.after(STILL_MS, () => this.#say(words));
   }
@@ -101,8 +101,11 @@ export function toWaiting(people: readonly string[]): string {
 }
 
 const furthest = new WeakMap<Exchange, { current: number; total?: number | undefined }>();
-/** Waiting is no progress, and yet each notification has to be further than the last. */
-const LITTLE = 1 / 1024;
+
+/** Waiting is no progress, and yet each notification has to be further than the last: by a thousandth. */
+function aLittleMore(current: number | undefined): number {
+  return current === undefined ? 0 : (Math.round(current * 1000) + 1) / 1000;
+}
 
 /** MCP wants progress to grow with each notification. */
 export function tell(exchange: Exchange, { current, total, ...rest }: Step): void {

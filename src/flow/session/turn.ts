@@ -38,7 +38,7 @@ export async function workedOff(turn: Turn): Promise<Turn> {
   return last;
 }
 
-/** Waits until the session asks something or ends. `onWaiting` is told of each turn in which it waits for others. */
+/** Waits until the session asks something or ends. `onWaiting` is called with each turn in which it waits for others. */
 export async function settled(turn: Turn, onWaiting?: (turn: Turn) => void): Promise<Turn> {
   let last = turn;
   for (;;) {

@@ -1,5 +1,5 @@
 // People who are asked by `ask.person`, at those of their clients that are connected to this process: by `interaction.prompt` where the client
-// speaks MCP Flow, by a form where it shows forms. They are asked when they are told of the question, and when they connect while it waits.
+// speaks MCP Flow, by a form where it shows forms. They are asked when `notify` is called, and when they connect while the question waits.
 // 1. A client shows one form at a time. 2. A form is withdrawn when its question is not theirs to answer any more.
 // 3. What may have come from no person is no answer: then the question stays open, for the page and for other clients.
 import type { ClientView } from '../../protocol/exchange.ts';
@@ -19,7 +19,7 @@ import type { Pushes } from './pushes.ts';
 
 /** Sessions that wait for people; those of longest ago are left to reminders. */
 const MAX_SESSIONS = 10_000;
-/** How often the store is looked through for questions that another process, or one before this, has told of. */
+/** How often the store is searched for questions that another process has put. */
 const LOOK_MS = 60_000;
 
 export class AskedPeople {
@@ -77,7 +77,7 @@ export class AskedPeople {
     else if (!isForPage(question)) forms.put(header, question);
   }
 
-  /** Those that this process has not told of itself. */
+  /** Questions that another process has put. */
   async #look(): Promise<void> {
     const { store, clock } = this.#sessions.setup;
     if (!store.durable || !store.browse || clock.now() - this.#lookedAt < LOOK_MS) return;

@@ -227,7 +227,7 @@ class Native {
     return { ...told, next: { state: last.header.state, ...said } };
   }
 
-  /** Whoever is asked in the session of another is asked once more where the answer was refused, and learns nothing else. */
+  /** Somebody who is asked in the session of another is asked again where the answer was refused, and learns nothing else. */
   #toldPerson({ client }: Exchange, turn: Turn): JsonObject {
     const { header, accepted } = turn;
     const question = accepted === false ? turn.questions.find(({ complaint }) => complaint) : undefined;

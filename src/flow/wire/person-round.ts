@@ -1,5 +1,5 @@
 // The question of a person as a round of the page, read from its session with every request. What became of one that no longer waits is
-// said: whoever holds the link was asked.
+// said: the holder of the link was asked.
 import type { Answer, Closed, Round, Taken } from '../../gateway/ask/round.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { answerOnce } from '../channel/answer-in-time.ts';

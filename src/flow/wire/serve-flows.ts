@@ -39,7 +39,7 @@ export interface ServeFlowsOptions extends SessionOptions {
   /** Room for each flow in a list of tools. Questions that do not fit are not listed as arguments. Default 4096. */
   listBytes?: number | undefined;
   /**
-   * Who may open the link of a person who is asked (`ask.person`). `bearer`: whoever has it, unless `identify` names somebody else.
+   * Who may open the link of a person who is asked (`ask.person`). `bearer`: anybody who has it, unless `identify` names somebody else.
    * `identified`: only a browser that `identify` names as that person. Default: `identified` where there is `identify`.
    */
   personLinks?: 'identified' | 'bearer' | undefined;

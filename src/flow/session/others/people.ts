@@ -124,7 +124,7 @@ export function tellingAt({ current }: Pick<Header, 'current'>): number {
   return at;
 }
 
-/** Questions that were put before have been told, and whoever gave an answer that was refused knows of the question. */
+/** Questions that were put before have been told, and a person whose answer was refused knows the question. */
 export function withTold(questions: Question[], before: readonly Question[]): Question[] {
   return questions.map((question) => {
     const isSame = ({ promptId, key }: Question) =>

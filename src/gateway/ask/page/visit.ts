@@ -28,7 +28,7 @@ export interface Visit extends Site {
   readonly handle: string;
   /** While there is one. */
   readonly round: Round | undefined;
-  /** Why there is none, where the holder of the link may know. */
+  /** Why no round is open, where the holder of the link may know. */
   readonly closed: Closed['closed'] | undefined;
   /** The secret of the browser, if it is the one that opened the round. */
   readonly browser: string | undefined;

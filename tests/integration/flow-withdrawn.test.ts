@@ -221,3 +221,24 @@ test('a client is told when the program that serves the flow cancels it', async 
   });
   socket.close();
 });
+
+test('a client is told when a tool that the gateway plays by its forms takes its question back', async () => {
+  hold();
+  const called = createServer({ name: 'called', version: '1', log: QUIET });
+  serveFlows(called, FLOWS, { interactive: false });
+  const { url } = await called.listen({ port: 0 });
+  const front = createGateway({ servers: { called: { url } }, log: QUIET, startMs: 60_000 });
+  const { wire, socket } = await socketWire(Number(new URL((await front.listen({ port: 0 })).url).port));
+  await wire.initialize();
+  const { result } = await wire.request('interaction.start', { toolName: 'work' });
+  const { sessionId } = result as { sessionId: string };
+  const asked = await wire.find('the prompt', ({ method }) => method === 'interaction.prompt');
+  const { promptId } = (asked.params as { prompt: Json }).prompt;
+  const told = await wire.find('the withdrawal', ({ method }) => method === 'interaction.withdrawn');
+  expect(told.params).toEqual({ sessionId, promptId, reason: 'moved' });
+  letGo('done');
+  await wire.find('the next', ({ params }) => JSON.stringify(params ?? {}).includes('Who?'));
+  socket.close();
+  await front.close();
+  await called.close();
+});

@@ -28,6 +28,12 @@ export interface Meant {
   isUnacknowledged?: boolean | undefined;
 }
 
+/** How the client is reached. */
+interface Asker {
+  tell: (prompt: JsonObject, step: JsonObject | undefined) => void;
+  withdrawn: (promptId: string) => void;
+}
+
 export interface Turn {
   turnId: number;
   prompt: JsonObject;
@@ -42,14 +48,14 @@ const UNSURE = "the client has not acknowledged this question, which wants a per
 export class AskedSession {
   readonly history: Turn[] = [];
   readonly #data = new Map<string, unknown>();
-  readonly #tell: (prompt: JsonObject, step: JsonObject | undefined) => void;
+  readonly #client: Asker;
   #last: Promise<unknown> = Promise.resolve();
   #open: Open | undefined;
   #count = 0;
   #wrong = 0;
 
-  constructor(tell: (prompt: JsonObject, step: JsonObject | undefined) => void) {
-    this.#tell = tell;
+  constructor(client: Asker) {
+    this.#client = client;
   }
 
   /** All that was answered, by the names of the fields. */
@@ -114,6 +120,7 @@ export class AskedSession {
   ): Promise<Given> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
+        if (this.#open) this.#client.withdrawn(this.#open.promptId);
         this.#open = undefined;
         reject(new GatewayError('CANCELLED'));
       };
@@ -133,7 +140,7 @@ export class AskedSession {
     const promptId = `${field.name ?? 'answer'}~${++this.#count}`;
     const prompt = { ...field.prompt, promptId, ...(error !== undefined && { error }) };
     this.#open = { ...asked, promptId, prompt };
-    this.#tell(prompt, step);
+    this.#client.tell(prompt, step);
   }
 
   #again(open: Open, error: string): { error: string } {

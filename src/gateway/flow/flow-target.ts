@@ -126,6 +126,7 @@ export class FlowTarget extends DelegatedTarget {
       principal,
       tell: (told) => void this.#tell(told, call),
       expired: () => this.#expire(call),
+      withdrawn: (promptId) => this.#notify(call, 'interaction.withdrawn', { promptId, reason: 'moved' }),
       warn: (remainingMs) => this.#warn(call, remainingMs),
     });
     call.signal.addEventListener('abort', () => this.#sessions.forget(call.options.id));

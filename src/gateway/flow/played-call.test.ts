@@ -12,7 +12,7 @@ function setUp() {
   const told: string[] = [];
   const tell = ({ method }: Told) => void told.push(method);
   const about = { id: 's', tool: 't', principal: 'ada', timeoutMs, outcomes: new KeptOutcomes() };
-  const idle = { warn: () => {}, onEnd: () => {} };
+  const idle = { warn: () => {}, onEnd: () => {}, withdrawn: (promptId: string) => void told.push(`not ${promptId}`) };
   const call = new PlayedCall({ ...about, ...idle, clock, tell, expired: () => void told.push('expired') });
   return { clock, told, call };
 }
@@ -40,14 +40,15 @@ describe('a call that has come to its end', () => {
 });
 
 describe('a question that the server takes back', () => {
-  it('is not waited for, and cannot be answered any more', async () => {
-    const { call, clock } = setUp();
+  it('is not waited for, and cannot be answered any more, and its client is told', async () => {
+    const { call, clock, told } = setUp();
     const controller = new AbortController();
     const asked = expect(call.ask(question, controller.signal)).rejects.toMatchObject({ code: 'CANCELLED' });
     await settled();
     controller.abort();
     await asked;
     expect(call.view()).toMatchObject({ state: 'processing' });
+    expect(told).toEqual(['interaction.prompt', 'not answer~1']);
     const respond = () => call.respond({ value: true }, {});
     expect(respond).toThrow(expect.objectContaining({ code: 'FLOW_INVALID_TRANSITION' }));
     await clock.advance(timeoutMs);

@@ -28,6 +28,8 @@ export interface PlayedCallOptions {
   outcomes: KeptOutcomes;
   /** Its time is over. */
   expired: () => void;
+  /** The server has taken its question back. */
+  withdrawn: (promptId: string) => void;
   /** There is not much time left. */
   warn: (remainingMs: number) => void;
   /** Nothing more will become of it. */
@@ -199,7 +201,11 @@ export class PlayedCall {
   }
 
   #freshlyAsked(): AskedSession {
-    return new AskedSession((prompt, step) => this.#tellPrompt(prompt, step));
+    return new AskedSession({
+      tell: (prompt, step) => this.#tellPrompt(prompt, step),
+      // Its end says that it asks nothing any more.
+      withdrawn: (promptId) => !this.hasEnded && this.options.withdrawn(promptId),
+    });
   }
 
   #tellPrompt(prompt: JsonObject, step = this.#step): void {

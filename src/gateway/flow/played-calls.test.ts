@@ -13,6 +13,7 @@ it('says which sessions are gone for good, so that nobody keeps what was to be t
     tell: () => {},
     warn: () => {},
     expired: () => {},
+    withdrawn: () => {},
   });
   const { id: sessionId } = call.options;
   call.complete({ success: true }, undefined);
@@ -30,6 +31,7 @@ it('lets no client choose a time so short that its session does nothing but look
     tell: () => {},
     warn: () => {},
     expired: () => {},
+    withdrawn: () => {},
   });
   expect(call.options.timeoutMs).toBeGreaterThanOrEqual(50);
 });

@@ -16,7 +16,7 @@ export interface Start {
   what: string;
 }
 
-export type NewCall = Pick<PlayedCallOptions, 'tool' | 'principal' | 'tell' | 'warn' | 'expired'> & {
+export type NewCall = Pick<PlayedCallOptions, 'tool' | 'principal' | 'tell' | 'warn' | 'expired' | 'withdrawn'> & {
   timeoutMs: number | undefined;
   /** How the same client names it that has sent its start again. */
   start?: Start | undefined;

@@ -154,6 +154,32 @@ describe('the person who is asked, over MCP Flow', () => {
   });
 });
 
+test.each([
+  ['interaction.prompt', { experimental: { mcpFlow: { interactive: true } } }],
+  ['elicitation/create', FORMS],
+])(
+  'a person who is asked two things at once is asked the second when the first is answered (%s)',
+  async (method, capabilities) => {
+    const { client, started } = await office(async (ask) => {
+      const lead = ask.person('ops-lead');
+      return Promise.all([
+        lead.text('first', { message: 'The first?' }),
+        lead.text('second', { message: 'The second?' }),
+      ]);
+    });
+    const [ada, lead] = [await client('ada'), await client('ops-lead', capabilities)];
+    const sessionId = await started(ada);
+    for (const [nth, key] of ['first', 'second'].entries()) {
+      const question = await asked(lead, method, nth);
+      expect(JSON.stringify(question.params)).toContain(`The ${key}?`);
+      if (method === 'elicitation/create') accept(lead, question, { [key]: key });
+      else await lead.request('interaction.respond', { sessionId, promptId: `${key}~1`, response: { value: key } });
+    }
+    const { params } = await asked(ada, 'interaction.complete');
+    expect(params).toMatchObject({ result: { data: ['first', 'second'] } });
+  },
+);
+
 describe('the person who is asked, by forms', () => {
   test.each([
     ['2025-06-18', false],

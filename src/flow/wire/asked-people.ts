@@ -10,7 +10,7 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import { BoundedMap } from '../../shared/bounded-map.ts';
 import { isForPage } from '../channel/round.ts';
 import type { Header } from '../journal.ts';
-import { peopleOf, theirsOf } from '../session/others/people.ts';
+import { peopleOf, theirsOf, wasTold } from '../session/others/people.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { isEnded } from '../store/store.ts';
@@ -49,12 +49,23 @@ export class AskedPeople {
     const header = event.kind === 'turn' ? event.turn.header : event.header;
     if (event.kind === 'person') this.#told(header);
     else if (event.kind === 'turn' || event.kind === 'expired' || event.kind === 'cancelled') this.#moved(header);
+    if (event.kind === 'turn') this.#askOther(header);
   }
 
   /** Clients that came in before the question was put. */
   #told(header: Header): void {
     this.#moved(header);
     for (const client of this.#pushes.clientsOf(peopleOf(header))) this.#ask(client, header);
+  }
+
+  /** A form was answered, and its user was asked something else in the same session: that is shown after it. */
+  #askOther(header: Header): void {
+    for (const [client, forms] of this.#forms) {
+      const [question] = theirsOf(header, client.principal);
+      if (question && wasTold(question) && !this.#pushes.speaksFlow(client) && !isForPage(question)) {
+        forms.put(header, question);
+      }
+    }
   }
 
   #moved(header: Header): void {

@@ -13,6 +13,7 @@ import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { GivenAnswer } from '../session/requests.ts';
 import { toOwner } from '../session/setup.ts';
+import { wasTold } from '../session/others/people.ts';
 import { workedOff } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -227,10 +228,13 @@ class Native {
     return { ...told, next: { state: last.header.state, ...said } };
   }
 
-  /** Somebody who is asked in the session of another is asked again where the answer was refused, and learns nothing else. */
+  /**
+   * Somebody who is asked in the session of another is asked once more where the answer was refused, or else what they were asked beside it,
+   * and learns nothing else.
+   */
   #toldPerson({ client }: Exchange, turn: Turn): JsonObject {
     const { header, accepted } = turn;
-    const question = accepted === false ? turn.questions.find(({ complaint }) => complaint) : undefined;
+    const question = turn.questions.find(accepted === false ? ({ complaint }) => complaint : wasTold);
     const result = toValidation(turn);
     if (!question) return result;
     if (this.#pushes.canReach(client)) {

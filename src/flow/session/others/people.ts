@@ -112,6 +112,11 @@ export function tellCaller(sessions: Sessions, principal: string, turn: Turn): v
   if (turn.header.principal !== toOwner(principal)) sessions.emit({ kind: 'turn', turn });
 }
 
+/** The person knows of it; of others they are told when they are looked after. */
+export function wasTold({ person }: Question): boolean {
+  return person?.told !== undefined;
+}
+
 /** Whom it waits for. */
 export function peopleOf({ current }: Header): string[] {
   return [...new Set((current as Question[]).flatMap(({ person }) => (person ? [person.principal] : [])))];

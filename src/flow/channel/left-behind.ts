@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Outcome } from '../session/outcome.ts';
 import type { SessionRequest, StartRequest } from '../session/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/setup.ts';
@@ -56,20 +55,14 @@ export function isAtWork(header: Header): boolean {
   return ending ? ending.kind === 'fail' && ending.tries === undefined : header.state === 'processing';
 }
 
-/** How it ended, or will when what it did is taken back. */
-function howEnded({ header, outcome }: StateView): Outcome | undefined {
-  const failure = endingOf(header)?.failure;
-  return outcome ?? (failure && { failure });
-}
-
-/** Where it stands when it waits for its user, or has ended. */
+/** Where it stands when it asks its user something, or has ended. */
 export async function atRest(sessions: Sessions, session: SessionRequest, signal: AbortSignal): Promise<Turn> {
   for (;;) {
     const view = await sessions.getState(session);
-    const { header, questions } = view;
+    const { header, questions, outcome } = view;
     if (!isAtWork(header) || signal.aborted) {
       const isWaiting = questions.length === 0 && isForPeople(header);
-      return { header, questions, ...howEnded(view), ...(isWaiting && { later: () => movesOf(sessions, header) }) };
+      return { header, questions, ...outcome, ...(isWaiting && { later: () => movesOf(sessions, header) }) };
     }
     await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
   }
@@ -84,15 +77,20 @@ async function findEnded(
   if (sessionId === undefined || waiting.has(sessionId)) return undefined;
   const view = await sessions.getState({ principal, sessionId }).catch(endedMeanwhile);
   const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStarted(tool, args);
-  return isSame && howEnded(view) ? view : undefined;
+  return isSame && view.outcome ? view : undefined;
 }
 
 /** The id of a session that is about to begin, which its caller will be able to come back for. */
-export async function noted(sessions: Sessions, { principal, tool }: StartRequest): Promise<string> {
-  const { store, limits, newId } = sessions.setup;
-  const id = newId();
-  await store.putBlob(toNote(principal, tool), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
+export async function noted(sessions: Sessions, start: StartRequest): Promise<string> {
+  const id = sessions.setup.newId();
+  await note(sessions, start, id);
   return id;
+}
+
+/** Before the session is in the store: whoever comes back after a crash finds it, or nothing. */
+export function note({ setup }: Sessions, { principal, tool }: StartRequest, id: string): Promise<void> {
+  const { store, limits } = setup;
+  return store.putBlob(toNote(principal, tool), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
 }
 
 function toNote(principal: string, tool: string): string {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toSuspended } from '../../protocol/suspended.ts';
 import type { Resumed } from '../../protocol/suspended.ts';
+import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
@@ -20,7 +21,7 @@ import { isForEvents } from '../session/others/waits.ts';
 import { movesOf } from '../session/own-moves.ts';
 import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
-import { atRest } from './left-behind.ts';
+import { atRest, note } from './left-behind.ts';
 import { withoutAsking } from './nobody-to-ask.ts';
 import { keyOf, toAsk } from './round.ts';
 import type { Round } from './round.ts';
@@ -110,14 +111,15 @@ async function timedOut(
   return (await takeReply(sessions, session, { questions: rest, answer, via: 'mrtr' })).turn;
 }
 
-/** From here on its caller may come back for it, with the state that led here. */
+/** From here on its caller may come back for it, with the state that led here or by calling the tool again. */
 async function keep(
   { header, entries }: StoredSession,
   sessions: Sessions,
-  { tool, args }: StartRequest,
+  start: StartRequest,
 ): Promise<'ok' | 'exists'> {
   const { store, limits } = sessions.setup;
-  header.started = toStarted(tool, args);
+  header.started = toStarted(start.tool, start.args);
+  if (!isAnonymous(start.principal)) await note(sessions, start, header.id);
   const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: toDueAt(header) };
   const made = await store.create(header, entries, most);
   if (made === 'limit')

@@ -8,11 +8,21 @@ const LEVELS: Record<string, string> = {
 const IMPACTS: Record<string, string> = { api: 'down', checkout: 'slow', search: 'fine' };
 const LOG = { name: 'api.log', mimeType: 'text/plain', data: Buffer.from('503 503 503\n').toString('base64') };
 
+/** What is asked on the page alone, by its words. */
+export function answerTo(message: string, who: string): string | typeof LOG {
+  return message.includes('A log of it?')
+    ? LOG
+    : (answerOf(message.includes('token') ? 'token' : message, who) as string);
+}
+
 export function isSilent(key: string, who: string): boolean {
   return who.endsWith('-drill') && (key === 'by' || key === 'words');
 }
 
 export function answerOf(key: string, who: string): unknown {
+  const [field = '', option] = key.split(': ');
+  // A choice of several, in a form that knows only yes and no.
+  if (option !== undefined) return (answerOf(field, who) as string[]).includes(option);
   const parts = key.split('.');
   const [subject = '', last] = [parts[0], parts.at(-1)];
   switch (last) {

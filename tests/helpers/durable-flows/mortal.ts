@@ -37,6 +37,7 @@ export class Mortal implements AsyncDisposable {
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
   #up: Promise<void>;
+  #down: Promise<unknown> = Promise.resolve();
   #closed = false;
   /** What each process that is started from now on is told. */
   #next: () => Death = () => ({});
@@ -52,6 +53,12 @@ export class Mortal implements AsyncDisposable {
   /** Resolves when it listens. */
   get up(): Promise<void> {
     return this.#up;
+  }
+
+  /** Resolves when the process that listens now has died. */
+  async down(): Promise<void> {
+    await this.#up;
+    await this.#down;
   }
 
   /** Where its processes died, in order. */
@@ -93,7 +100,9 @@ export class Mortal implements AsyncDisposable {
     const options: MortalOptions = { ...this.#options, death: this.#next() };
     const child = fork(this.#program, [JSON.stringify(options)], { env: this.#env });
     this.#child = child;
-    const exited = once(child, 'exit').then(([code]) => {
+    const exit = once(child, 'exit');
+    this.#down = exit;
+    const exited = exit.then(([code]) => {
       if (code !== null) throw new Error(`the server ended by itself, with ${code}`);
       if (!this.#closed) this.#up = this.#start();
       return this.#up;

@@ -1,6 +1,7 @@
 // A client of 2026-07-28 by hand: its call is ended with the questions, and made again with the answers. What has got no answer, because the
 // server died, is sent again as it was.
 import { setTimeout as delay } from 'node:timers/promises';
+import { isAway, isOfDeadProcess } from './away.ts';
 import type { Answer, Json } from '../http-wire.ts';
 import { send } from '../http-wire.ts';
 import { elicits, modern } from '../mcp-http.ts';
@@ -27,14 +28,27 @@ export async function playRounds(rounds: Rounds): Promise<Result> {
   for (;;) {
     let result = await request(rounds, call);
     for (let handle = handleOf(result); handle !== undefined; handle = handleOf(result)) {
-      const answer = await rounds.answered(result);
-      const said = request(rounds, { name: 'parley_answer', arguments: { handle, ...answer } });
-      // The process that asked is not there any more, and the next one knows nothing of the handle: the call has its state.
-      result = await said.catch(() => request(rounds, call));
+      // Where the process that asked is not there any more, the next one knows nothing of the handle: the call has its state.
+      const answer = await orUndefined(rounds.answered(result));
+      const said = answer && request(rounds, { name: 'parley_answer', arguments: { handle, ...answer } });
+      result = (await said?.catch(() => undefined)) ?? (await request(rounds, call));
+    }
+    // Nor what it was asked on a page. Whoever calls afresh is asked whether to go on.
+    if (result['isError'] && isOfDeadProcess(String(result.content?.[0]?.text))) {
+      call = { name: rounds.tool, arguments: {} };
+      continue;
     }
     if (!result.inputRequests) return result;
     call = { ...call, requestState: result['requestState'], inputResponses: toResponses(result, rounds) };
   }
+}
+
+/** Undefined where the server has died. */
+function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((thrown: unknown) => {
+    if (isAway(thrown)) return undefined;
+    throw thrown;
+  });
 }
 
 function toResponses({ inputRequests = {} }: Result, { contentFor }: Rounds): Json {

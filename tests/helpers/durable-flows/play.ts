@@ -3,12 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect, createLog } from 'mcp-parley';
 import type { Client, ConnectOptions } from 'mcp-parley';
 import { connectFlows } from 'mcp-parley/flow';
-import { FakeBrowser } from '../../../src/gateway/ask/page/fake-round.contract.ts';
-import { answerOf, isSilent } from './answers.ts';
+import { answerOf, answerTo, isSilent } from './answers.ts';
+import { isAway, isOfDeadProcess } from './away.ts';
+import { answerOnPage, toInputs } from './on-page.ts';
+import { OFFICIAL, isOfficial, openOfficial } from './official.ts';
+import type { Official, Player } from './official.ts';
 import { playRounds } from './play-rounds.ts';
 
-export const CHANNELS = ['flow', 'form', 'plain-form', 'input-required', 'task', 'page', 'relay'] as const;
-export type Channel = (typeof CHANNELS)[number];
+const OWN = ['flow', 'form', 'plain-form', 'input-required', 'task', 'page', 'relay'] as const;
+export type Channel = (typeof OWN)[number] | Official;
+export const CHANNELS: readonly Channel[] = [...OWN, ...OFFICIAL];
 
 export interface Play {
   url: string;
@@ -17,6 +21,8 @@ export interface Play {
   who: string;
   /** Resolves when the server is there again. */
   up: () => Promise<void>;
+  /** Resolves when the server that is there now has died. */
+  down: () => Promise<void>;
 }
 
 type Result = Awaited<ReturnType<Client['callTool']>>;
@@ -37,20 +43,27 @@ export async function playIn(channel: Channel, play: Play): Promise<unknown> {
       (await playRounds({ ...play, contentFor: (names) => contentFor(names, play.who), answered: inWords })) as Result,
     );
   }
-  const revision =
-    { form: '2025-11-25', 'plain-form': '2025-06-18', task: '2025-11-25' }[channel as string] ?? '2026-07-28';
-  const canBeAsked = channel !== 'page' && channel !== 'relay';
-  const options: ConnectOptions = { revision, log, ...(canBeAsked && { onElicit: filling(play.who) }) };
   let result: Result | undefined;
   await untilDone(play, async () => {
-    await using client = await connect({ url: play.url, headers: { 'x-user': play.who } }, options);
+    await using client = await opened(channel, play);
     result = await client.callTool(play.tool, {}, channel === 'task' ? { task: true } : {});
     for (let handle = handleOf(result); handle !== undefined; handle = handleOf(result)) {
       const answer = await answered(result, channel, play.who);
       result = await client.callTool('parley_answer', { handle, ...answer });
     }
+    if (result.isError && isOfDeadProcess(textOf(result))) throw new Error(textOf(result));
   });
   return toOutcome(result!);
+}
+
+function opened(channel: Channel, play: Play): Promise<Player> {
+  const { url, who } = play;
+  if (isOfficial(channel)) return openOfficial(channel, { ...play, onElicit: filling(who) });
+  const revision =
+    { form: '2025-11-25', 'plain-form': '2025-06-18', task: '2025-11-25' }[channel as string] ?? '2026-07-28';
+  const canBeAsked = channel !== 'page' && channel !== 'relay';
+  const asked = canBeAsked && { onElicit: filling(who), elicitUrls: true };
+  return connect({ url, headers: { 'x-user': who } }, { revision, log, ...asked });
 }
 
 function toOutcome(result: Result): unknown {
@@ -58,17 +71,17 @@ function toOutcome(result: Result): unknown {
   return result.structuredContent;
 }
 
-async function playNatively({ url, tool, who }: Play): Promise<unknown> {
+async function playNatively(play: Play): Promise<unknown> {
+  const { url, tool, who } = play;
   const onPrompt = (prompt: object): unknown => {
     const key = keyOf((prompt as { promptId: string }).promptId);
     const answer = answerOf(key, who) ?? null;
     return isSilent(key, who) ? delay(TOO_LATE_MS, answer) : answer;
   };
-  await using client = await connectFlows(
-    { url, headers: { 'x-user': who } },
-    // A client of 2026-07-28 hears nothing while a question is open, not even that its time is over.
-    { log, attempts: 12, backoffMs: PAUSE_MS, ...(who.endsWith('-drill') && { revision: '2025-11-25' }) },
-  );
+  // A client of 2026-07-28 hears nothing while a question is open, not even that its time is over.
+  const revision = who.endsWith('-drill') && { revision: '2025-11-25' };
+  const options = { log, attempts: 12, backoffMs: PAUSE_MS, ...revision };
+  await using client = await untilDone(play, () => connectFlows({ url, headers: { 'x-user': who } }, options));
   const { result, success, summary } = await client.run(tool, {}, { onPrompt });
   if (!success) throw new Error(summary ?? 'It failed');
   return result;
@@ -78,7 +91,7 @@ function keyOf(promptId: string): string {
   return promptId.replace(/~\d+$/, '');
 }
 
-async function untilDone({ up }: Play, work: () => Promise<void>): Promise<void> {
+async function untilDone<T>({ up }: Play, work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     await up();
     try {
@@ -90,15 +103,12 @@ async function untilDone({ up }: Play, work: () => Promise<void>): Promise<void>
   }
 }
 
-function isAway(thrown: unknown): boolean {
-  const { code, message } = thrown as { code?: unknown; message: string };
-  return (
-    /^(UPSTREAM_|STREAM_|ECONN)/.test(String(code)) || /^(Parley stopped while|fetch failed|Unknown task)/.test(message)
-  );
-}
-
 function filling(who: string): NonNullable<ConnectOptions['onElicit']> {
-  return (request) => {
+  return async (request) => {
+    if (request.mode === 'url') {
+      await answerOnPage(request.url, who, [answerTo(request.message, who)]);
+      return { action: 'accept' };
+    }
     const { properties = {} } = (request as { requestedSchema?: { properties?: object } }).requestedSchema ?? {};
     return { action: 'accept', content: contentFor(Object.keys(properties), who) };
   };
@@ -116,21 +126,8 @@ async function answered(result: Result, channel: Channel, who: string): Promise<
   const [link] = /https?:\S+\/ask\S+/.exec(text) ?? [];
   const isForPage = channel === 'page' || text.includes('Only the user can answer this');
   if (!isForPage || link === undefined) return { answer: contentFor(names, who) };
-  const browser = new FakeBrowser();
-  browser.headers = { 'x-user': who };
-  const got = await browser.fill(link, inputsOf(text, contentFor(names, who)));
-  if (got.status >= 400) throw new Error(`The page has not taken the answer: ${got.text}`);
+  await answerOnPage(link, who, toInputs(text, contentFor(names, who)));
   return {};
-}
-
-/** The inputs of the page have numbers, in the order of the questions; so have options. */
-function inputsOf(text: string, content: Content): Record<string, string> {
-  const inputs = Object.entries(content).map(([name, value], index) => {
-    const [, options] = new RegExp(`^- ${name} \\(one of (.*), (?:required|optional)\\)`, 'm').exec(text) ?? [];
-    const values = options?.replaceAll(/“[^”]*”/g, '').match(/"[^"]*"/g);
-    return [`q0.${index}`, String(values ? values.indexOf(JSON.stringify(value)) : value)];
-  });
-  return Object.fromEntries(inputs) as Record<string, string>;
 }
 
 function handleOf({ _meta }: Result): string | undefined {

@@ -1,5 +1,6 @@
 // What the flows of examples/durable-flows act upon: a folder with tables and reports, and a company that is told things.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { changesIn, startCompany } from '../../../examples/durable-flows/company.ts';
@@ -50,7 +51,19 @@ export async function createWorld(): Promise<World> {
 }
 
 function filesIn(place: string): string[] {
-  return readdirSync(place, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+  const entries = readEntries(place);
+  return entries.flatMap((entry) => {
+    const path = join(place, entry.name);
+    return entry.isDirectory() ? filesIn(path) : [path];
+  });
+}
+
+/** A folder of another play may be deleted meanwhile. */
+function readEntries(place: string): Dirent[] {
+  try {
+    return readdirSync(place, { withFileTypes: true });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw thrown;
+  }
 }

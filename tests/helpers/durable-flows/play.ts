@@ -32,6 +32,8 @@ const log = createLog({ level: 'silent' });
 /** More than a server is away for. */
 const MOST_TRIES = 1000;
 const PAUSE_MS = 10;
+/** Twelve tries last for more than a minute: a server may die again as soon as it is there. */
+const BACKOFF_MS = 50;
 /** Longer than a drill waits. Whoever is not told that a question was withdrawn learns it from the answer. */
 const TOO_LATE_MS = 2000;
 
@@ -80,7 +82,7 @@ async function playNatively(play: Play): Promise<unknown> {
   };
   // A client of 2026-07-28 hears nothing while a question is open, not even that its time is over.
   const revision = who.endsWith('-drill') && { revision: '2025-11-25' };
-  const options = { log, attempts: 12, backoffMs: PAUSE_MS, ...revision };
+  const options = { log, attempts: 12, backoffMs: BACKOFF_MS, ...revision };
   await using client = await untilDone(play, () => connectFlows({ url, headers: { 'x-user': who } }, options));
   const { result, success, summary } = await client.run(tool, {}, { onPrompt });
   if (!success) throw new Error(summary ?? 'It failed');

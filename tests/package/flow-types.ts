@@ -116,6 +116,10 @@ export async function stepsReturnJson(ask: Ask, anything: unknown): Promise<void
       undo: (order) => order?.id,
     }),
   );
+  // @ts-expect-error undo needs an effect
+  await ask.step('o', () => 1, { undo: () => {} });
+  // @ts-expect-error so does check
+  await ask.step('p', () => 1, { check: () => 1 });
   is<readonly [number, 'x']>(await ask.step('l', () => [1, 'x'] as const));
   is<{ name: string; message: string }>(await ask.step('n', () => ({ name: 'a', message: 'looks like an Error' })));
   is<string>((await ask.step('m', (step) => step.call<{ id: string }>('book'))).structuredContent.id);

@@ -60,3 +60,18 @@ describe('an option that nobody knows', () => {
     expect(questions).toHaveLength(1);
   });
 });
+
+describe('an option that would do nothing', () => {
+  it.each<[string, object]>([
+    ['undo', { undo: () => {} }],
+    ['check', { check: () => 1 }],
+    ['undo and check', { undo: () => {}, check: () => undefined }],
+  ])('is refused before the step is run: %s without effect', async (names, options) => {
+    let runs = 0;
+    const { failure } = await play((ask) => ask.step('reserve', () => void (runs += 1), odd(options)));
+    expect(runs).toBe(0);
+    expect(failure?.name).toBe('FLOW_MISUSED');
+    expect(failure?.message).toContain(`${names.split(' ')[0]} for ask.step('reserve')`);
+    expect(failure?.message).toContain("effect: 'retry'");
+  });
+});

@@ -95,7 +95,12 @@ function checkRange(options: { min?: unknown; max?: unknown }, of: string): void
 
 export function checkStepOptions(key: string, options: object): void {
   for (const name in options) if (!STEPS.has(name)) refuse(name, `ask.step('${key}')`, STEPS);
-  const { effect, check, retry } = options as StepOptions<unknown>;
+  const { effect, check, undo, retry } = options as StepOptions<unknown>;
+  if (!effect && (undo || check)) {
+    throw new GatewayError('FLOW_MISUSED', {
+      reason: `${undo ? 'undo' : 'check'} for ask.step('${key}') without an effect; add effect: 'retry' (after a crash it runs again with the same idempotency key) or effect: 'once'`,
+    });
+  }
   if (retry && effect === 'once' && !check) {
     throw new GatewayError('FLOW_MISUSED', {
       reason: `retry for ask.step('${key}'), which is to happen once; give it a check`,

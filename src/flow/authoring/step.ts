@@ -37,12 +37,24 @@ export interface StepContext {
   reveal(secret: Secret): Promise<string>;
 }
 
-export interface StepOptions<T> {
+export type StepOptions<T> = ReadingOptions | EffectOptions<T>;
+
+/** It only reads, and may run as often as it likes. */
+interface ReadingOptions extends CommonOptions {
+  effect?: undefined;
+  /** Needs an `effect`. */
+  check?: undefined;
+  /** Needs an `effect`: what may run as often as it likes is not taken back. */
+  undo?: undefined;
+}
+
+/** It changes something. */
+interface EffectOptions<T> extends CommonOptions {
   /**
-   * Absent: it only reads, and may run as often as it likes. `retry`: it changes something, and after a crash it is run again
-   * with the same idempotency key. `once`: it is never run again; `check` can find out what became of it.
+   * `retry`: after a crash it is run again with the same idempotency key. `once`: it is never run again; `check` can find out what
+   * became of it.
    */
-  effect?: 'retry' | 'once';
+  effect: 'retry' | 'once';
   /** After a crash in a `once`: the result, where it did happen; undefined where it did not. */
   check?: (step: StepContext) => T | undefined | Promise<T | undefined>;
   /**
@@ -50,6 +62,9 @@ export interface StepOptions<T> {
    * it. Tried again if it throws. Must not mind being called twice.
    */
   undo?: (result: T, step: StepContext) => unknown;
+}
+
+interface CommonOptions {
   /** Runs also while the session ends, where every other step is refused: for what a `finally` has to do. Is not taken back. */
   cleanup?: boolean;
   /** Of one try. Default 60 s. */

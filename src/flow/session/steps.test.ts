@@ -23,7 +23,10 @@ class Busy extends Error {
 }
 
 describe('a step with a retry policy', () => {
-  async function tried(options: StepOptions<string>, fails: (attempt: number) => Error | undefined) {
+  async function tried(
+    options: Pick<StepOptions<string>, 'retry' | 'timeout' | 'heartbeat'>,
+    fails: (attempt: number) => Error | undefined,
+  ) {
     const at: number[] = [];
     const keys = new Set<string>();
     const { clock, start } = served((ask) =>

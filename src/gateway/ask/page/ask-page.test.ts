@@ -122,7 +122,7 @@ describe('the link', () => {
     const unknown = await serve(formRound(NAME));
     unknown.rounds.clear();
     const token = new URL(url).searchParams.get('t')!;
-    const middle = token.length / 2;
+    const middle = Math.floor(token.length / 2);
     const altered = token.slice(0, middle) + (token[middle] === 'A' ? 'B' : 'A') + token.slice(middle + 1);
     const urls = [
       expiredUrl,

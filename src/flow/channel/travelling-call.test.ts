@@ -50,3 +50,25 @@ it('goes on where it stands when the state that led to keeping it is shown again
   });
   await sessions.close();
 });
+
+it('is kept where its answer leads to a question for somebody else, who can answer then', async () => {
+  const release = flow({ name: 'release' }, async (ask) => [
+    await ask.text('version'),
+    await ask.person('ops-lead').confirm('approve'),
+  ]);
+  const sessions = new Sessions([release]);
+  const tokens = createTokens({ keys: ['key'] });
+  const travelling = new TravellingSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
+  const begin = { principal: 'me', tool: 'release', args: {} };
+  const { signal } = new AbortController();
+  const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
+  const { suspended } = await travel(exchange, begin, { sessions, travelling });
+  const answers = { version: { action: 'accept', content: { version: '2.0' } } };
+  const resumed = { ...exchange, resumed: { state: suspendedOf(suspended!)!.state, answers } } as unknown as Exchange;
+  const { turn } = await travel(resumed, begin, { sessions, travelling });
+  const { id: sessionId } = turn.header;
+  const later = turn.later!();
+  await sessions.answer({ principal: 'ops-lead', sessionId, answers: [{ value: true }] });
+  expect((await later).result).toEqual(['2.0', true]);
+  await sessions.close();
+});

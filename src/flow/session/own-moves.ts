@@ -7,7 +7,7 @@ import type { Question } from '../question/question.ts';
 import { hasLate } from './loading.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { Sessions } from './sessions.ts';
-import { isForOthers, nextMoment, ownOf } from './others/waits.ts';
+import { isForEvents, isForOthers, nextMoment, ownOf } from './others/waits.ts';
 import { withOutcome } from './outcome.ts';
 import { toDueAt } from './timing.ts';
 import { settled } from './turn.ts';
@@ -115,7 +115,8 @@ export async function timePassed(sessions: Sessions, header: Header): Promise<Tu
   const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
   await sessions.attend(header.id).finally(off);
   const now = (await store.load(header.id))?.header ?? header;
-  return turns.at(-1) ?? { header: now, questions: ownOf(now), later: () => timePassed(sessions, now) };
+  const later = !isForEvents(now) && { later: () => timePassed(sessions, now) };
+  return turns.at(-1) ?? { header: now, questions: ownOf(now), ...later };
 }
 
 /** The same questions wait. */

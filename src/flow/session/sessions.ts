@@ -23,7 +23,7 @@ import type { Delivered } from './others/delivering.ts';
 import { migrated } from './migrating.ts';
 import { outcomeOf, withOutcome } from './outcome.ts';
 import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
-import { isIdle, ownOf } from './others/waits.ts';
+import { isIdle, laterOf, ownOf } from './others/waits.ts';
 import { movesOf, timePassed } from './own-moves.ts';
 import { rewound } from './rewinding.ts';
 import type {
@@ -370,7 +370,7 @@ export class Sessions {
       questions: ownOf(header),
       ...withOutcome(this.setup, header),
       ...(next && { next }),
-      ...(isIdle(header) && { later: () => this.#following(header) }),
+      ...(isIdle(header) && laterOf({ setup: this.setup, following: this.#following }, header)),
     };
   }
 

@@ -12,6 +12,7 @@ import { isForEvents } from '../session/others/waits.ts';
 import { toOwner } from '../session/setup.ts';
 import type { SessionOptions } from '../session/setup.ts';
 import { DEFAULT_FLOW_LIMITS } from '../session/flow-limits.ts';
+import { settled } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
@@ -112,7 +113,7 @@ export class TravellingSessions {
     const spend = session && this.#spending(session);
     const { shared, clock } = this.#carried;
     const store = new CarriedStore(session, { shared, clock, onEffect: spend });
-    const turn = await settledHere(await act(this.sessions.over(store)));
+    const turn = await settled(await act(this.sessions.over(store)));
     const after = store.session;
     if (!this.#mayOutgrow && after && isForEvents(after.header)) {
       throw new GatewayError('FLOW_MISUSED', {
@@ -153,16 +154,6 @@ export class TravellingSessions {
     if (!opened.ok) throw refusal(opened.why);
     const { session } = opened;
     return session.header.current.length > 0 ? session : toWaiting(this.sessions, session);
-  }
-}
-
-/** Sleeps are slept here; of what happens outside nothing could be told to a session that is kept nowhere. */
-async function settledHere(turn: Turn): Promise<Turn> {
-  let last = turn;
-  for (;;) {
-    if (last.next) last = await last.next;
-    else if (last.later && !isForEvents(last.header)) last = await last.later();
-    else return last;
   }
 }
 

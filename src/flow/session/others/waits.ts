@@ -83,8 +83,12 @@ export function isForEvents({ waits = [], current }: Header): boolean {
   return waits.some(({ kind }) => kind === 'event') || (current as Question[]).some(({ person }) => person);
 }
 
-/** What follows, where it waits for others and asks nothing. */
-export function laterOf({ following }: Pick<DriveInput, 'following'>, header: Header): Pick<Turn, 'later'> {
+/** What follows, where it waits for others and asks nothing. Of what happens outside nothing is told to a session that is kept nowhere. */
+export function laterOf(
+  { following, setup }: Pick<DriveInput, 'following' | 'setup'>,
+  header: Header,
+): Pick<Turn, 'later'> {
   const isWaiting = !isEnded(header) && ownOf(header).length === 0 && isForOthers(header);
-  return following && isWaiting ? { later: () => following(header) } : {};
+  const canFollow = setup.lasting || !isForEvents(header);
+  return following && isWaiting && canFollow ? { later: () => following(header) } : {};
 }

@@ -1,7 +1,8 @@
 // Mistakes in a body that can be told at once.
 import { GatewayError } from '../../shared/errors.ts';
+import type { Run } from './run.ts';
 import { toWhat } from './want.ts';
-import type { AnySpec, SleepSpec, StepWant, Want } from './want.ts';
+import type { AnySpec, EventSpec, SleepSpec, StepWant, Want } from './want.ts';
 
 export function toNested(spec: AnySpec, running: StepWant | undefined): GatewayError {
   return new GatewayError('FLOW_MISUSED', {
@@ -17,9 +18,11 @@ export function toForgotten(asked: readonly Want[]): { kind: 'failed'; error: Ga
   return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { reason }) };
 }
 
-/** It would never wake up. */
-export function refuseEndless({ key, sleepMs }: SleepSpec, since: number, deadline = Infinity): void {
-  if (since + sleepMs <= deadline) return;
-  const reason = `a sleep (${key}) that is longer than its session may last; raise limits.duration of the flow`;
+/** It would never wake up, or never be given up. */
+export function refuseEndless(spec: SleepSpec | EventSpec, run: Run): void {
+  const ms = spec.kind === 'sleep' ? spec.sleepMs : (spec.timeoutMs ?? 0);
+  if (run.since(spec.key) + ms <= (run.input.deadline ?? Infinity)) return;
+  const what = spec.kind === 'sleep' ? `a sleep (${spec.key})` : `a timeout for the event ${spec.key}`;
+  const reason = `${what} that is longer than its session may last; raise limits.duration of the flow`;
   throw new GatewayError('FLOW_MISUSED', { reason });
 }

@@ -182,7 +182,7 @@ export class Run implements Inside {
     if (this.#inFlight > 0 && inside() !== this) throw toNested(spec, this.#wants.started()[0]);
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
-    if (spec.kind === 'sleep') refuseEndless(spec, this.since(spec.key), this.input.deadline);
+    if (spec.kind === 'sleep' || spec.kind === 'event') refuseEndless(spec, this);
     this.#asked.push(want);
     if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
     if (inside() !== this) this.#ticks.plan(2);

@@ -37,8 +37,10 @@ export interface Played {
   /** All questions, in the order in which they were put. */
   asked: Question[];
   rounds: number;
-  /** Questions that no answer was given for: there it stopped. */
+  /** Questions that no answer was given for, those of other people among them: there it stopped. */
   open: Question[];
+  /** Keys of the events that it waited for there. */
+  waiting: string[];
   /** Steps that were run, each as often as it was. */
   steps: StepSeen[];
   journal: Entry[];
@@ -64,18 +66,28 @@ export async function play({ flow, args, answers, ...around }: Playing): Promise
   let rounds = 0;
   for (let acts = 0; acts < MAX_ROUNDS; acts++) {
     const { header, questions } = turn;
-    for (const question of questions) asked.set(question.promptId, question);
+    for (const question of openOf(turn)) asked.set(question.promptId, question);
     const given = questions.flatMap((question) => toGiven(question, answers) ?? []);
     const next = given.length === 0 ? await withoutAnswer(turn, stage, answers) : undefined;
     if (given.length === 0 && !next) break;
-    if (given.length > 0) rounds++;
+    if (given.length > 0 || next?.verdicts) rounds++;
     turn = next ?? (await act((sessions) => sessions.answer({ ...ME, sessionId: header.id, answers: given })));
     refuseWrong(turn, answers);
   }
   return {
     ...{ result: turn.questions.length === 0 ? seen.returned : undefined, failure: turn.failure, rounds, journal },
-    ...{ asked: [...asked.values()], open: turn.questions, steps: seen.steps },
+    ...{ asked: [...asked.values()], open: openOf(turn), waiting: eventsOf(turn), steps: seen.steps },
   };
+}
+
+/** The caller's, and those of other people. */
+function openOf({ header, questions }: Turn): Question[] {
+  if (isEnded(header)) return questions;
+  return [...questions, ...(header.current as Question[]).filter(({ person }) => person && !person.orCaller)];
+}
+
+function eventsOf({ header }: Turn): string[] {
+  return isEnded(header) ? [] : (header.waits ?? []).flatMap(({ kind, key }) => (kind === 'event' ? [key] : []));
 }
 
 /** What others bring about; undefined where only an answer would. */
@@ -92,8 +104,13 @@ async function withoutAnswer({ header }: Turn, stage: Stage, answers: Answers): 
   return header.waits?.some(({ until }) => until !== undefined) ? pass(nextMoment(header)) : undefined;
 }
 
+/** One that is not to come is waited for until its time is over. */
 function hasEvent(answers: Answers, key: string): boolean {
-  return typeof answers !== 'function' && Object.hasOwn(answers, key);
+  if (typeof answers === 'function' || !Object.hasOwn(answers, key)) return false;
+  const value = answers[key];
+  if (!(value instanceof Unanswered)) return true;
+  if (value.no === 'timeout') return false;
+  throw new Error(`Nobody answers the event ${key}: give it a value, or unanswered('timeout')`);
 }
 
 function toGiven(question: Question, answers: Answers): GivenAnswer | undefined {

@@ -3,7 +3,9 @@
 import type { AnyFlow } from '../define.ts';
 import type { Entry } from '../journal.ts';
 import { ownOf } from '../session/others/waits.ts';
-import type { GivenAnswer } from '../session/requests.ts';
+import { withOutcome } from '../session/outcome.ts';
+import { toExpired } from '../session/own-moves.ts';
+import type { AnswerRequest, GivenAnswer } from '../session/requests.ts';
 import { Sessions } from '../session/sessions.ts';
 import { workedOff } from '../session/turn.ts';
 import type { Turn } from '../session/turn.ts';
@@ -17,6 +19,8 @@ import { observed } from './observed.ts';
 import type { Observation } from './observed.ts';
 
 export const ME = { principal: 'tester' };
+/** Where events would be delivered: a name that no network knows (RFC 2606). The test delivers them itself. */
+export const MADE_UP_URL = 'https://flows.invalid';
 
 export interface Stage {
   /** Until it asks something, ends, or waits for others. */
@@ -46,6 +50,7 @@ export function createStage(flow: AnyFlow, { fatal, clock }: { fatal: Boundaries
     return new Sessions([observed(flow, boundaries, seen)], {
       ...options,
       ...fixed,
+      baseUrl: () => MADE_UP_URL,
       store: mortalStore(memory, boundaries, journal),
     });
   };
@@ -58,7 +63,7 @@ export function createStage(flow: AnyFlow, { fatal, clock }: { fatal: Boundaries
     off();
     for (const turn of turns) await workedOff(turn);
     const left = await memory.load('session_test');
-    return left && found(left);
+    return left && found(left, sessions);
   };
 
   let process = begin();
@@ -72,7 +77,7 @@ export function createStage(flow: AnyFlow, { fatal, clock }: { fatal: Boundaries
     return workedOff(await request(process));
   };
 
-  const now = async () => found(await memory.load('session_test'));
+  const now = async () => found(await memory.load('session_test'), process);
   const pass: Stage['pass'] = (at) =>
     act((sessions) => {
       clock.move(Math.max(at - clock.now(), 0));
@@ -80,7 +85,7 @@ export function createStage(flow: AnyFlow, { fatal, clock }: { fatal: Boundaries
     });
   const answerAs: Stage['answerAs'] = (principal, answer) => {
     const request = { principal, sessionId: 'session_test', answers: [answer] };
-    return act((sessions) => turnOf(sessions, now, () => sessions.answer(request)));
+    return act((sessions) => answered(sessions, now, request));
   };
   const deliver: Stage['deliver'] = (event, value) =>
     act((sessions) => turnOf(sessions, now, () => sessions.deliver({ sessionId: 'session_test', event, value })));
@@ -96,6 +101,13 @@ async function turnOf(sessions: Sessions, now: () => Promise<Turn>, work: () => 
   return turns.at(-1) ?? now();
 }
 
+/** Where the answer of somebody else leads to, with what was made of it. */
+async function answered(sessions: Sessions, now: () => Promise<Turn>, request: AnswerRequest): Promise<Turn> {
+  let verdicts: Turn['verdicts'];
+  const turn = await turnOf(sessions, now, async () => ({ verdicts } = await sessions.answer(request)));
+  return verdicts ? { ...turn, verdicts } : turn;
+}
+
 /** Where the steps lead to that run beside a question. */
 async function worked(sessions: Sessions, now: () => Promise<Turn>): Promise<Turn> {
   let off = (): void => {};
@@ -106,7 +118,9 @@ async function worked(sessions: Sessions, now: () => Promise<Turn>): Promise<Tur
   return (turn.header.busy ? moved : Promise.resolve(turn)).finally(off);
 }
 
-function found(stored: StoredSession | undefined): Turn {
+function found(stored: StoredSession | undefined, { setup }: Sessions): Turn {
   if (!stored) throw new Error('The session is gone');
-  return { header: stored.header, questions: ownOf(stored.header) };
+  const { header } = stored;
+  if (header.reason === 'expired') return toExpired(header);
+  return { header, questions: ownOf(header), ...withOutcome(setup, header) };
 }

@@ -8,6 +8,7 @@ import { memoryStore } from '../../flow/store/memory.ts';
 import { Boundaries } from '../../flow/testing/crash-store.ts';
 import { observed } from '../../flow/testing/observed.ts';
 import type { Observation, StepSeen } from '../../flow/testing/observed.ts';
+import { MADE_UP_URL } from '../../flow/testing/stage.ts';
 import { serveFlows } from '../../flow/wire/serve-flows.ts';
 import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
 import { createServer } from '../../server/create-server.ts';
@@ -15,6 +16,7 @@ import type { ParleyServer } from '../../server/create-server.ts';
 import { collectLog } from '../collect-log.ts';
 import { memoryPair } from '../memory-pair.ts';
 import { Asked } from './asked.ts';
+import { Others } from './others.ts';
 import { KINDS } from './kinds.ts';
 import type { ClientKind, Kind } from './kinds.ts';
 import { Person } from './person.ts';
@@ -62,17 +64,21 @@ export async function playAsClient(
   if (!Object.hasOwn(KINDS, kind))
     throw new GatewayError('BAD_OPTION', { option: 'kind of client', reason: `there is no ${kind}` });
   const how: Kind = KINDS[kind];
-  const { server, watched, seen } = serve(flow, how, options);
+  let look = (_id: string): void => {};
+  const { server, sessions, watched, seen } = serve(flow, { how, options, onWritten: (id) => look(id) });
   const person = new Person(answers);
+  const others = new Others(sessions, person, answers);
+  look = (id) => void others.look(id);
   const given = how.plays === 'arguments' ? { ...args, ...answers } : args;
   // No timer of a server keeps a process from ending, and there is no socket here that would.
   const alive = setInterval(() => {}, 60_000);
   try {
     const call = { tool: flow.name, args: given };
-    const outcome =
+    const played =
       how.plays === 'flow'
-        ? await natively(server, person, call)
-        : await called(server, new Asked({ how, person, watched, maxRounds }), call);
+        ? natively(server, person, call)
+        : called(server, new Asked({ how, person, watched, maxRounds }), call);
+    const outcome = await Promise.race([played, others.failed]);
     const { asked, rounds, ways } = person;
     return { ...outcome, asked, rounds, ways: [...ways], steps: seen.steps, kept: watched.made > 0 };
   } catch (thrown) {
@@ -83,8 +89,14 @@ export async function playAsClient(
   }
 }
 
-function serve(flow: AnyFlow, { plays, channels }: Kind, options: ServeFlowsOptions) {
-  const watched = watchStore(options.store ?? memoryStore());
+interface Place {
+  how: Kind;
+  options: ServeFlowsOptions;
+  onWritten: (id: string) => void;
+}
+
+function serve(flow: AnyFlow, { how: { plays, channels }, options, onWritten }: Place) {
+  const watched = watchStore(options.store ?? memoryStore(), onWritten);
   const seen: Observation = { steps: [] };
   const observable = observed(flow, new Boundaries(), seen);
   // Left to itself, a flow that takes long becomes a task when it has taken so long: sooner or later.
@@ -92,8 +104,9 @@ function serve(flow: AnyFlow, { plays, channels }: Kind, options: ServeFlowsOpti
   const { log } = collectLog();
   const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels } });
   const limits = { ...UNHURRIED, ...options.limits };
-  serveFlows(server, [served], { log, keys: KEYS, ...options, limits, store: watched.store });
-  return { server, watched, seen };
+  const around = { log, keys: KEYS, baseUrl: () => MADE_UP_URL };
+  const sessions = serveFlows(server, [served], { ...around, ...options, limits, store: watched.store });
+  return { server, sessions, watched, seen };
 }
 
 type Call = { tool: string; args: Record<string, unknown> };

@@ -1,30 +1,37 @@
 // A store, and which questions wait in it: what a page shows, and what a model is told, is found there without reading their words.
 import type { Question } from '../../flow/question/question.ts';
+import { ownOf } from '../../flow/session/others/waits.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
 
 export interface Watched {
   store: FlowStore;
-  /** Those that were put last. */
+  /** Those that were put last to the caller. */
   readonly questions: readonly Question[];
   /** Sessions that were made in it. */
   readonly made: number;
 }
 
-export function watchStore(inner: FlowStore): Watched {
+/** `onWritten` is called after a session was written, with its id. */
+export function watchStore(inner: FlowStore, onWritten: (id: string) => void): Watched {
   let questions: readonly Question[] = [];
   let made = 0;
   const see = ({ current }: { current?: unknown[] | undefined }) => {
-    if (current && current.length > 0) questions = current as Question[];
+    const own = current ? ownOf({ current }) : [];
+    if (own.length > 0) questions = own;
   };
   const seen: Pick<FlowStore, 'create' | 'commit'> = {
-    create(header, entries, limits) {
+    async create(header, entries, limits) {
       made++;
       see(header);
-      return inner.create(header, entries, limits);
+      const created = await inner.create(header, entries, limits);
+      onWritten(header.id);
+      return created;
     },
-    commit(id, rev, change) {
+    async commit(id, rev, change) {
       see(change.patch);
-      return inner.commit(id, rev, change);
+      const committed = await inner.commit(id, rev, change);
+      onWritten(id);
+      return committed;
     },
   };
   const store = new Proxy(inner, {

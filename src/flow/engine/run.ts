@@ -33,7 +33,7 @@ import { Telling } from './telling.ts';
 import { Ticks } from './ticks.ts';
 import { watch } from './tracer.ts';
 import type { Trespass } from './tracer.ts';
-import { closeWindow, inside, openWindow } from './window.ts';
+import { closeWindow, inside, openWindow, outside } from './window.ts';
 import type { Inside } from './window.ts';
 
 /** A body that goes on asking after its session has ended is left alone after so many times. */
@@ -113,7 +113,7 @@ export class Run implements Inside {
   onTrespass({ what, where }: Trespass): boolean {
     const { flow, checks = 'throw', onTrespass } = this.input;
     if (checks === 'off') return false;
-    onTrespass?.({ what, where });
+    outside(() => onTrespass?.({ what, where })); // a log may write to a file
     if (checks !== 'throw') return false;
     this.#outcome ??= { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool: flow.name, what, where }) };
     return true;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
-import fs, { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { createRequire } from 'node:module';
@@ -59,6 +59,21 @@ describe('a body that reaches out by itself', () => {
     expect(turn.failure).toMatchObject({ name: 'FLOW_UNJOURNALED', message: expect.stringContaining(`(${what})`) });
     expect(turn.failure?.message).toMatch(/unjournaled\.test\.ts:\d+/);
     expect(readFileSync(kept, 'utf8')).toBe('kept');
+  });
+
+  it('is logged once, also where the log itself writes to a file', async () => {
+    const path = join(folder, 'told.log');
+    const log = createLog({ write: (line) => appendFileSync(path, line) });
+    const body = async (ask: Ask) => {
+      await readFile(import.meta.filename);
+      return ask.text('city');
+    };
+    const sessions = new Sessions([flow({ name: 'x' }, body)], { checks: 'throw', log });
+    const turn = await settled(await sessions.start({ principal: 'me', tool: 'x' }));
+    await sessions.close();
+    expect(turn.failure?.name).toBe('FLOW_UNJOURNALED');
+    const told = readFileSync(path, 'utf8').match(/flow\.unjournaled/g);
+    expect(told).toHaveLength(1);
   });
 
   it('only warns in production, and goes on', async () => {

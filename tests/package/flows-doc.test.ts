@@ -1,5 +1,8 @@
 // The code that docs/flows.md shows is the code of the example, which is run by its check.
 import { expect, it } from 'vitest';
+import { toWaiting } from '../../src/flow/channel/tell-progress.ts';
+import type { Round } from '../../src/gateway/ask/round.ts';
+import { toWords } from '../../src/gateway/ask/words.ts';
 import { read } from '../helpers/files.ts';
 
 const BLOCK = /<!-- file: (.+?) -->\n```js\n([\s\S]*?)```/g;
@@ -16,3 +19,11 @@ it('shows the first flow in ten lines, its server, and one whose steps call tool
 });
 
 it.each(blocks)('$file is shown as it is', ({ file, text }) => expect(text).toBe(read(file)));
+
+it('shows what a model reads while somebody else is asked', () => {
+  const [, shown] = /^```text\n(The tool release [\s\S]*?)\n```/m.exec(read('docs/flows.md'))!;
+  const [, handle] = /"handle":"(ask_[\w-]+)"/.exec(shown!)!;
+  const round = { handle: handle!, about: { tool: 'release' }, waitsFor: toWaiting(['ops-lead']), questions: [] };
+  const ways = { link: undefined, hasRelay: true, hasChanges: false };
+  expect(toWords({ ...round, expiresAt: 0 } as unknown as Round, ways)).toMatchObject({ content: [{ text: shown }] });
+});

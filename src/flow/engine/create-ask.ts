@@ -21,6 +21,7 @@ import type { Run } from './run.ts';
 import type { AskedPerson, Wording } from './spec.ts';
 import { AskPromise } from './want.ts';
 import type { EventSpec } from './want.ts';
+import { MAX_PERSON_CHARS } from '../question/question.ts';
 import type { Kind } from '../question/question.ts';
 
 export function createAsk(run: Run): Ask {
@@ -44,6 +45,10 @@ class RunAsk {
     checkNames(options, PERSON, `ask.person('${principal}')`);
     if (typeof principal !== 'string' || principal === '') {
       throw new GatewayError('FLOW_MISUSED', { reason: 'ask.person() without a principal' });
+    }
+    if (principal.length > MAX_PERSON_CHARS) {
+      const reason = `ask.person() with a principal of ${principal.length} characters; it has at most ${MAX_PERSON_CHARS}`;
+      throw new GatewayError('FLOW_MISUSED', { reason });
     }
     const { remind, orCaller } = options;
     const asked: AskedPerson = { principal };

@@ -11,6 +11,9 @@ export interface Complaint {
   suggestion?: string | undefined;
 }
 
+/** A person is named in links, which have to fit into a URL. */
+export const MAX_PERSON_CHARS = 500;
+
 export interface Addressee {
   principal: string;
   /** The caller may answer too. */

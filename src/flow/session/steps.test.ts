@@ -167,6 +167,11 @@ describe('a mistake of the author', () => {
     ['min above max', (ask) => ask.number('n', { min: 3, max: 1 }), /min 3, which is more than max 1/],
     ['days the wrong way round', (ask) => ask.date('d', { min: '2026-02-01', max: '2026-01-01' }), /more than max/],
     ['min above max in a form', async (ask) => ask.form('f', { n: f.text({ min: 3, max: 1 }) }), /more than max 1/],
+    [
+      'a person with too long a name',
+      (ask) => ask.person('x'.repeat(501)).text('t'),
+      /501 characters; it has at most 500/,
+    ],
     ['a Date', (ask) => ask.step('s', (): unknown => ({ at: [new Date()] })), /a Date at at.0 as the result of step s/],
     ['a Map', (ask) => ask.step('s', (): unknown => new Map()), /a Map as the result of step s/],
     ['NaN', (ask) => ask.step('s', () => ({ n: Number.NaN })), /NaN at n as the result/],

@@ -1,6 +1,7 @@
 // Questions to others than the caller: who may answer what, and when people are told of their questions. A person sees nothing of a session but
 // the questions that are theirs.
 import type { Entry, Header } from '../../journal.ts';
+import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { StoredSession } from '../../store/store.ts';
@@ -28,8 +29,6 @@ export interface PersonNotice {
 /** After a notice that failed; doubled each time. */
 const AGAIN_MS = 1000;
 const MAX_AGAIN_MS = 60_000;
-/** Of somebody to whom a question is handed over. It is part of a link. */
-const MAX_NAME = 500;
 /** A notice that takes longer has failed. */
 const NOTICE_MS = 10_000;
 /** After which somebody is told by another process. */
@@ -76,8 +75,8 @@ export function handedOver(
   const refused = (reason: string) => new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
   if (!question?.person) throw refused(`the question ${promptId} does not wait for another person`);
   if (question.person.principal !== principal) throw refused(`the question ${promptId} is not yours to hand over`);
-  if (to.trim() === '' || to.length > MAX_NAME) {
-    const reason = `somebody with a name of 1 to ${MAX_NAME} characters has to be asked`;
+  if (to.trim() === '' || to.length > MAX_PERSON_CHARS) {
+    const reason = `somebody with a name of 1 to ${MAX_PERSON_CHARS} characters has to be asked`;
     throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason });
   }
   if (entries.filter(({ t }) => t === 'hand').length >= limits.handOvers) {

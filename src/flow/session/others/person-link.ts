@@ -4,7 +4,7 @@ import type { Sealer } from '../../../shared/seal.ts';
 import type { Setup } from '../setup.ts';
 
 const PURPOSE = 'flow-person';
-const MAX_LENGTH = 4000;
+const MAX_LENGTH = 8000;
 
 export const PERSON_PATH = '/person';
 

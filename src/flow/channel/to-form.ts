@@ -138,7 +138,7 @@ function fromText({ kind, prompt }: Field, given: unknown): unknown {
 }
 
 function messageOf(questions: readonly Question[], told: string | undefined): string {
-  const notes = questions.flatMap(({ notes = [] }) => notes);
+  const notes = new Set(questions.flatMap(({ notes = [] }) => notes));
   const complaints = questions.flatMap(({ complaint }) => (complaint ? [wordsOf(complaint)] : []));
   const asked = questions.map(({ prompt }) => prompt.message);
   return [...(told === undefined ? [] : [told]), ...complaints, ...notes, ...asked].join('\n');

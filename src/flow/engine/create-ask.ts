@@ -18,7 +18,7 @@ import type { StepContext, StepOptions } from '../authoring/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toNumber, toUuid } from './entropy.ts';
 import type { Run } from './run.ts';
-import type { AskedPerson, Wording } from './spec.ts';
+import type { AskedPerson, Spec, Wording } from './spec.ts';
 import { AskPromise } from './want.ts';
 import type { EventSpec } from './want.ts';
 import { MAX_PERSON_CHARS } from '../question/question.ts';
@@ -89,18 +89,18 @@ class RunAsk {
   choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choice', key, options);
     checkChoices(choices, `ask.choice('${key}')`);
-    return this.run.ask({ key: keyOf(this, key), kind: 'choice', options, choices, person: this.asked });
+    return put(this, { key: keyOf(this, key), kind: 'choice', options, choices });
   }
 
   choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choices', key, options);
     checkChoices(choices, `ask.choices('${key}')`);
-    return this.run.ask({ key: keyOf(this, key), kind: 'choices', options, choices, person: this.asked });
+    return put(this, { key: keyOf(this, key), kind: 'choices', options, choices });
   }
 
   form(key: string, fields: FormFields, options: Wording = {}): Promise<unknown> {
     checkAskOptions('form', key, options);
-    return this.run.ask({ key: keyOf(this, key), kind: 'form', options, fields, person: this.asked });
+    return put(this, { key: keyOf(this, key), kind: 'form', options, fields });
   }
 
   step(key: string, work: (step: StepContext) => unknown, options: StepOptions<unknown> = {}): Promise<unknown> {
@@ -133,7 +133,7 @@ class RunAsk {
   }
 
   note(text: string): void {
-    this.run.notes.push(text);
+    this.run.notes.said.push(text);
   }
 
   now(): number {
@@ -185,7 +185,12 @@ class RunAsk {
 
 function plain(ask: RunAsk, kind: Kind, key: string, options: Wording): Promise<unknown> {
   checkAskOptions(kind, key, options);
-  return ask.run.ask({ key: keyOf(ask, key), kind, options, person: ask.asked });
+  return put(ask, { key: keyOf(ask, key), kind, options });
+}
+
+/** Notes are for the caller: somebody else who is asked does not see them. */
+function put({ run, asked }: RunAsk, question: Spec): Promise<unknown> {
+  return run.ask({ ...question, person: asked, notes: asked ? 0 : run.notes.said.length });
 }
 
 function toAnswered(value: unknown): { ok: true; value: unknown } {

@@ -36,7 +36,10 @@ export interface Incoming {
 export type Fitting = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
 
 export function fit(told: AnswerEntry | Incoming, want: AskWant, run: Run): Fitting | undefined {
-  return told.t === 'ans' ? fitEntry(told, want.spec, run) : fitIncoming(told, want.spec, run);
+  const found = told.t === 'ans' ? fitEntry(told, want.spec, run) : fitIncoming(told, want.spec, run);
+  const wasPut = told.t === 'in' || told.ty !== PREFILLED;
+  if (found && wasPut) run.notes.shown = Math.max(run.notes.shown, want.spec.notes ?? 0);
+  return found;
 }
 
 function fitEntry(entry: AnswerEntry, spec: Spec, run: Run): Fitting | undefined {

@@ -46,7 +46,7 @@ export class Run implements Inside {
   /** All steps that the body has asked for, in that order, and what came of them. */
   readonly steps = new Map<string, AskedStep>();
   readonly telling: Telling;
-  readonly notes: string[] = [];
+  readonly notes = { said: [] as string[], shown: 0 };
   /** Answers of the journal that no longer fit, and why. */
   readonly refused = new Map<string, Complaint>();
   /** Questions that were answered. */

@@ -40,6 +40,8 @@ export interface Spec {
   fields?: FormFields | undefined;
   /** Somebody else who is asked. */
   person?: AskedPerson | undefined;
+  /** How many notes had been said when it was asked. */
+  notes?: number | undefined;
   /** Keys that the body had used more often than this one when it asked, and how often. */
   loops?: string | undefined;
 }

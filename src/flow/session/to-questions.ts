@@ -73,7 +73,8 @@ export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Questio
   if (options.deliver) question.deliver = options.deliver;
   if (options.timeout !== undefined) question.until = now + toMs(options.timeout, `timeout of question ${key}`);
   if (run.progress) question.progress = run.progress;
-  if (run.notes.length > 0) question.notes = run.notes.slice();
+  const { said, shown } = run.notes;
+  if (said.length > shown) question.notes = said.slice(shown);
   if (complaint) question.complaint = complaint;
   if (spec.person) question.person = toAddressee(run, spec);
   const consent = toConsent(spec);

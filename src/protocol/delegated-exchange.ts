@@ -60,6 +60,10 @@ export class DelegatedExchange implements Exchange {
     return this.inner.cancellation;
   }
 
+  get isConnected(): boolean | undefined {
+    return this.inner.isConnected;
+  }
+
   get trace(): Exchange['trace'] {
     return this.inner.trace;
   }

@@ -115,6 +115,8 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** The same at less cost, where it is known; for those who look at it with every call. */
   readonly cancellation?: Abortable | undefined;
+  /** False while nobody is connected to hear the answer, though the client may come back for it; undefined where that is not known. */
+  readonly isConnected?: boolean | undefined;
   readonly trace?: TraceContext | undefined;
   /** From which level on the client wants log messages of this request; undefined when it has not said. */
   readonly logLevel?: LoggingLevel | undefined;

@@ -7,10 +7,11 @@ import type { ResultObject } from '../../protocol/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { orAborted } from '../../shared/abort.ts';
-import { CLIENT_GONE } from '../../shared/cancellation.ts';
+import { CLIENT_GONE, CONNECTION_CLOSED } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { StartRequest } from '../session/requests.ts';
+import { peopleOf } from '../session/others/people.ts';
 import { OwnMoves } from '../session/own-moves.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled, workedOff } from '../session/turn.ts';
@@ -33,8 +34,8 @@ export interface Called {
   sessions: Sessions;
   /** In the state of calls that are ended with questions. */
   travelling: TravellingSessions;
-  /** Kept sessions whose calls wait in this process. */
-  waiting: Set<string>;
+  /** The calls that wait in this process, by their kept sessions. */
+  waiting: Map<string, Exchange>;
 }
 
 /** For the answer to a call to leave this process. */
@@ -63,7 +64,7 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
   if (exchange.maySuspend) return travel(exchange, start, called); // not once it was asked something, and waits here
   const { sessions, waiting } = called;
   const sessionId = isAnonymous(start.principal) ? undefined : await noted(sessions, start);
-  if (sessionId !== undefined) waiting.add(sessionId);
+  if (sessionId !== undefined) waiting.set(sessionId, exchange);
   const telling = tellProgress(exchange, sessions, sessionId);
   try {
     const turn = await sessions.start({ ...start, sessionId });
@@ -78,12 +79,12 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
 }
 
 /** How it ended is kept until the answer to the call has left. One whose client has gone may come back for it. */
-function heard({ signal }: Exchange, { sessions, waiting }: Called, { header }: Turn): void {
+function heard(exchange: Exchange, { sessions, waiting }: Called, { header }: Turn): void {
   const { clock, log } = sessions.setup;
   const { id, started } = header;
-  waiting.delete(id);
-  if (started === undefined || signal.aborted) return;
-  waiting.add(id); // it is offered to nobody meanwhile
+  forget(waiting, id, exchange);
+  if (started === undefined || exchange.signal.aborted || exchange.isConnected === false) return;
+  waiting.set(id, exchange); // it is offered to nobody meanwhile
   const acknowledge = async (): Promise<void> => {
     await sessions.acknowledge(id).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
     waiting.delete(id);
@@ -91,24 +92,34 @@ function heard({ signal }: Exchange, { sessions, waiting }: Called, { header }: 
   clock.after(HEARD_MS, () => void acknowledge());
 }
 
+/** Another call of its user may wait for the session by now. */
+function forget(waiting: Called['waiting'], sessionId: string, exchange: Exchange): void {
+  if (waiting.get(sessionId) === exchange) waiting.delete(sessionId);
+}
+
 async function played(first: Round, exchange: Exchange, { sessions, waiting }: Called): Promise<Turn> {
   let round = first;
   if (isEnded(round.turn.header)) return round.turn;
   const { principal } = exchange.client;
   const { id: sessionId } = round.turn.header;
+  let isForOthers = false;
   const giveUp = (): void => {
-    if (exchange.signal.reason === CLIENT_GONE && !isAnonymous(principal)) return; // its user may come back for it
+    if (!isAnonymous(principal) && mayComeBack(exchange.signal, isForOthers)) return;
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
   };
   const moves = new OwnMoves(sessions, round.turn.header);
-  waiting.add(sessionId);
+  waiting.set(sessionId, exchange);
   const telling = tellProgress(exchange, sessions, sessionId);
-  const onWaiting = ({ header }: Turn): void => telling.waits(header);
+  const onWaiting = ({ header }: Turn): void => {
+    isForOthers = peopleOf(header).length > 0;
+    telling.waits(header);
+  };
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
     round = { ...round, turn: await orGivenUp(settled(round.turn, onWaiting), exchange.signal) };
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
+      isForOthers = false;
       telling.goesOn();
       if (progress) tell(exchange, progress);
       const answer = await putTo(exchange, round, moves, sessions.setup.clock.now());
@@ -129,8 +140,16 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     telling.stop();
     exchange.signal.removeEventListener('abort', giveUp);
     moves.close();
-    waiting.delete(sessionId);
+    forget(waiting, sessionId, exchange);
   }
+}
+
+/**
+ * Its user may come back for it. A client that cancels while others are asked has often just lost patience, and they would be asked a second
+ * time; where its own user is asked, a cancel is the user's word.
+ */
+function mayComeBack({ aborted, reason }: AbortSignal, isForOthers: boolean): boolean {
+  return aborted && (isForOthers || reason === CLIENT_GONE || reason === CONNECTION_CLOSED);
 }
 
 /** Others may take days. */

@@ -24,7 +24,7 @@ function process() {
   return {
     sessions,
     travelling: new TravellingSessions([login], { tokens, shared: store }),
-    waiting: new Set<string>(),
+    waiting: new Map<string, Exchange>(),
   };
 }
 let store = memoryStore();

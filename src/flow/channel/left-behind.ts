@@ -2,6 +2,7 @@
 // the list of its owner. One that has ended since is found by a note that names the last session of each owner and tool.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { Exchange } from '../../protocol/exchange.ts';
 import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -20,15 +21,22 @@ const LOOK_MS = 250;
 
 export interface Offering {
   sessions: Sessions;
-  /** Sessions whose calls wait in this process. */
-  waiting: ReadonlySet<string>;
+  /** The calls that wait in this process, by their sessions. */
+  waiting: ReadonlyMap<string, Pick<Exchange, 'isConnected'>>;
+}
+
+/** Its client is there. Where its connection is broken, the client may come back for the call, and its user by another one: both may answer. */
+function isHeard({ waiting }: Offering, sessionId: string): boolean {
+  const call = waiting.get(sessionId);
+  return call !== undefined && call.isConnected !== false;
 }
 
 /** The newest one that what is given now would not change. */
 export async function findLeft(start: StartRequest, offering: Offering): Promise<StateView | undefined> {
   const { principal, tool, args = {} } = start;
-  const { sessions, waiting } = offering;
-  const open = (await sessions.list(principal)).filter((header) => header.tool === tool && !waiting.has(header.id));
+  const { sessions } = offering;
+  const all = await sessions.list(principal);
+  const open = all.filter((header) => header.tool === tool && !isHeard(offering, header.id));
   const newest = open.filter(isWorthwhile).toSorted((one, other) => other.lastActivityAt - one.lastActivityAt)[0];
   if (!newest) return findEnded(start, offering);
   const view = await sessions.getState({ principal, sessionId: newest.id }).catch(endedMeanwhile);
@@ -68,13 +76,11 @@ export async function atRest(sessions: Sessions, session: SessionRequest, signal
   }
 }
 
-async function findEnded(
-  { principal, tool, args }: StartRequest,
-  { sessions, waiting }: Offering,
-): Promise<StateView | undefined> {
+async function findEnded({ principal, tool, args }: StartRequest, offering: Offering): Promise<StateView | undefined> {
+  const { sessions } = offering;
   const bytes = await sessions.setup.store.getBlob(toNote(principal, tool));
   const sessionId = bytes && Buffer.from(bytes).toString();
-  if (sessionId === undefined || waiting.has(sessionId)) return undefined;
+  if (sessionId === undefined || isHeard(offering, sessionId)) return undefined;
   const view = await sessions.getState({ principal, sessionId }).catch(endedMeanwhile);
   const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStarted(tool, args);
   return isSame && view.outcome ? view : undefined;

@@ -29,7 +29,7 @@ async function left() {
   const { header } = await sessions.start(start);
   await sessions.answer({ principal: 'me', sessionId: header.id, answers: [{ value: '1' }], via: 'elicit' });
   await sessions.close();
-  return { clock, sessions: make(), waiting: new Set<string>() };
+  return { clock, sessions: make(), waiting: new Map<string, Exchange>() };
 }
 
 it('is offered', async () => {
@@ -63,7 +63,7 @@ async function atWork() {
   const sessionId = await noted(dead, start);
   await dead.start({ ...start, sessionId });
   await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
-  return { clock, sessions: make('next', clock), waiting: new Set<string>(), runs, sessionId };
+  return { clock, sessions: make('next', clock), waiting: new Map<string, Exchange>(), runs, sessionId };
 }
 
 it('is followed while it is at work, until it has its result', async () => {
@@ -110,7 +110,9 @@ it('is offered as its result where it has ended since, until it is acknowledged'
 
 it('is not offered while its own call waits in this process', async () => {
   const offering = await atWork();
-  expect(await offerResume(exchange, start, { ...offering, waiting: new Set([offering.sessionId]) })).toBeUndefined();
+  expect(
+    await offerResume(exchange, start, { ...offering, waiting: new Map([[offering.sessionId, exchange]]) }),
+  ).toBeUndefined();
 });
 
 it('is followed while it takes back what it did, and told why', async () => {
@@ -132,7 +134,7 @@ it('is followed while it takes back what it did, and told why', async () => {
   await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
   await until('it to be ending', async () => (await dead.list('me'))[0]?.pending !== undefined);
   const sessions = make(false, clock);
-  const following = offerResume(exchange, start, { sessions, waiting: new Set() });
+  const following = offerResume(exchange, start, { sessions, waiting: new Map() });
   await until('it to end', async () => {
     clock.move(2000);
     await sessions.sweep();

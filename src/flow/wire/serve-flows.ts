@@ -1,7 +1,7 @@
 // Flows as tools of a server: listed and called like any other, and played over the methods of MCP Flow by clients that know them.
 import { randomBytes } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView } from '../../protocol/exchange.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { FLOW_VERSION, withCalls } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
@@ -86,7 +86,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const called = {
     sessions,
     travelling: carriedByCalls(flows, { ...setup, store: sessions.setup.store }),
-    waiting: new Set<string>(),
+    waiting: new Map<string, Exchange>(),
   };
   const desk = options.tokens
     ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))

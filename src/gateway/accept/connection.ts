@@ -3,6 +3,7 @@
 import type { ClientConnection } from '../../protocol/exchange.ts';
 import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
 import { isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
+import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { PassingMap } from '../../shared/passing-map.ts';
 import { toIncoming } from '../codec/json-rpc.ts';
@@ -89,7 +90,7 @@ export class Connection {
   close(): void {
     this.#closed = true;
     this.#conversation.close();
-    for (const running of this.#running.values()) running.cancel();
+    for (const running of this.#running.values()) running.cancel(CLIENT_GONE);
     this.#running.clear();
     this.#onIdle?.();
   }

@@ -70,6 +70,10 @@ export class PostOutlet extends Alarm implements Outlet {
     else this.#carrier?.end();
   }
 
+  get isOpen(): boolean {
+    return this.#stream ? this.#stream.isCarried : !this.#response.destroyed;
+  }
+
   release(retryMs: number): void {
     if (this.ended || !this.#accepted.stream || !this.#canPrime) return;
     this.#upgrade();

@@ -7,6 +7,8 @@ export interface Outlet {
   send(message: Message): void;
   /** The answer, or nothing where none is due. `status` matters only while an HTTP answer has not begun. */
   end(answer?: Message | Message[], status?: number): void;
+  /** Whether the client is connected to hear the answer; undefined where that is not known. */
+  readonly isOpen?: boolean | undefined;
   /** Lets go of the stream; the client comes back for the rest. Does nothing where that cannot be. */
   release(retryMs: number): void;
 }

@@ -48,6 +48,11 @@ export abstract class ServedExchange implements Exchange {
     return this.progressToken !== undefined;
   }
 
+  /** Not known of one that was answered: with a task, or with words that its client comes back by. */
+  get isConnected(): boolean | undefined {
+    return this.#ended ? undefined : this.outlet.isOpen;
+  }
+
   get cancelled(): boolean {
     return this.cancellation.aborted;
   }

@@ -276,7 +276,7 @@ export const SPECS: readonly CommandSpec[] = [
     usage: [
       'ls [--state S] [--flow NAME] [--principal P] [--older SPAN] [--newer SPAN] [--limit N]',
       'show ID',
-      'answer ID [VALUE] [--arg KEY=VALUE …]',
+      'answer ID [VALUE] [--arg KEY=VALUE …] [--principal P]',
       'cancel ID [--reason TEXT]',
       'retry ID',
       'replay --against FILE',
@@ -317,7 +317,7 @@ export const SPECS: readonly CommandSpec[] = [
       principal: {
         type: 'string',
         value: 'P',
-        text: 'only those of this user, by name or by the owner that "show" tells',
+        text: 'only those of this user, by name or by the owner that "show" tells; of "answer": the person whose question it is',
       },
       older: { type: 'string', value: 'SPAN', text: 'only those that were started longer ago: 30s, 5m, 2h, 1d' },
       newer: { type: 'string', value: 'SPAN', text: 'only those that were started since then' },

@@ -220,6 +220,29 @@ describe('says what is wrong', () => {
     expect(away).toMatchObject({ status: 1, stderr: expect.stringContaining('does not answer') });
   });
 
+  test('where a question is somebody else’s, unless that person is named', async () => {
+    await using desk = new Desk();
+    const asker = await desk.call(await desk.serve(), 'release');
+    const [id] = await desk.ids();
+    expect((await desk.flows(['ls'])).stdout).toContain('note: What is new?; approve: Ship it? (waits for boss)');
+    expect((await desk.flows(['show', id!])).stdout).toMatch(/asks +approve +Ship it\? \(waits for boss, confirm\)/);
+    expect(JSON.parse((await desk.flows(['show', id!, '--json'])).stdout)).toMatchObject({
+      questions: [{ key: 'note' }, { key: 'approve', person: 'boss' }],
+    });
+    for (const named of [[], ['--principal', 'ada']]) {
+      const refused = await desk.flows(['answer', id!, '--arg', 'approve=yes', ...named]);
+      expect(refused).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('approve is for boss to answer. To answer for them: --principal boss'),
+      });
+    }
+    const answered = await desk.asks(['answer', id!, '--arg', 'approve=yes', '--principal', 'boss']);
+    expect(answered).toMatchObject({ status: 0, stdout: 'Done. It asks note now: What is new?\n' });
+    expect((await desk.flows(['show', id!])).stdout).toMatch(/Ship it\? → true \(operator \S+, by a terminal\)/);
+    expect(await desk.asks(['answer', id!, 'all'])).toMatchObject({ status: 0, stdout: 'It is completed.\n' });
+    expect(await asker.text()).toBe('Shipped: all');
+  });
+
   test('where a person’s own word is wanted, which a command line is not', async () => {
     await using desk = new Desk();
     const asker = await desk.call(await desk.serve(), 'launch');

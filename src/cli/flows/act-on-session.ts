@@ -17,6 +17,7 @@ import type { Telling } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
 import { outcomeOfAsking } from './outcome-of-asking.ts';
 import { fromTyped } from './typed-answer.ts';
+import { shownText } from './words.ts';
 
 export async function actOnSession(open: OpenStore, listed: Listed, telling: Telling): Promise<number> {
   const { command, clock } = telling;
@@ -70,13 +71,29 @@ async function answersTo(header: Header, command: FlowsCommand): Promise<{ promp
   for (const key of typed.keys()) {
     if (!questions.some((one) => one.key === key)) throw new Error(`no question ${key} waits; ${openWords(questions)}`);
   }
+  const open = questions.filter((question) => mayAnswer(question, command.principal));
+  const asked = typed.size > 0 ? questions.filter(({ key }) => typed.has(key)) : open.length > 0 ? open : questions;
   const answers: { promptId: string; value?: unknown }[] = [];
-  for (const question of questions) {
+  for (const question of asked) {
+    refuseOthers(question, command.principal);
     const text = typed.get(question.key);
-    if (text !== undefined) answers.push({ promptId: question.promptId, value: given(question, text) });
-    else if (typed.size === 0) answers.push(await byHand(question));
+    answers.push(
+      text === undefined ? await byHand(question) : { promptId: question.promptId, value: given(question, text) },
+    );
   }
   return answers;
+}
+
+function mayAnswer({ person }: Question, named: string | undefined): boolean {
+  return !person || person.orCaller === true || person.principal === named;
+}
+
+/** An operator who answers in the place of somebody else has to say so. */
+function refuseOthers(question: Question, named: string | undefined): void {
+  if (mayAnswer(question, named)) return;
+  const { key, person } = question;
+  const who = shownText(person!.principal);
+  throw new Error(`${key} is for ${who} to answer. To answer for them: --principal ${who}`);
 }
 
 /** Nobody can tell who has written a command line: it may have been a model. */

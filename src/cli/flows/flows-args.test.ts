@@ -91,6 +91,15 @@ describe('what is shown', () => {
     ]);
   });
 
+  it('names the person who has answered, where that is not the user', () => {
+    const answer = { t: 'ans', k: 'ok', a: 1, ty: 'confirm', v: true, src: 'human', via: 'page', ts: 0 };
+    const texts = (entry: object, isBare: boolean) => toTimeline([entry as never], isBare).map((line) => line.at(-1));
+    expect(texts({ ...answer, who: 'boss' }, false)).toContain('true (boss, by the page)');
+    expect(texts({ ...answer, who: 'boss' }, true)).toContain('answered (boss, by the page)');
+    expect(texts({ ...answer, who: 'boss', src: 'model' }, false)).toContain('true (the model of boss, by the page)');
+    expect(texts(answer, false)).toContain('true (the user, by the page)');
+  });
+
   it('is as long as the terminal is wide', () => {
     expect(wrapped('one two three four five six', 20)).toEqual(['one two three four', 'five six']);
     expect(wrapped('x'.repeat(45), 20)).toEqual(['x'.repeat(20), 'x'.repeat(20), 'xxxxx']);

@@ -87,9 +87,14 @@ function aboutOf(header: Header): string {
   if (header.notUndone?.length) return `not undone: ${shownText(header.notUndone.join(', '))}`;
   const questions = header.current as Question[];
   if (questions.length > 0)
-    return questions.map(({ key, prompt }) => shownText(`${key}: ${prompt.message}`)).join('; ');
+    return questions.map((one) => shownText(`${one.key}: ${one.prompt.message}${forWhom(one)}`)).join('; ');
   if (header.waits?.length) return shownText(`waits for ${header.waits.map(({ key }) => key).join(', ')}`);
   return shownText(header.reason ?? '');
+}
+
+/** Nothing where it is the caller's. */
+function forWhom({ person }: Question): string {
+  return person ? ` (waits for ${person.principal})` : '';
 }
 
 /** For programs. */
@@ -99,8 +104,8 @@ export function toPlainSession({ header, dueAt, heldUntil }: Listed): object {
     ...{ id, flow: tool, state: conditionOf(header), version, principal, via, rounds },
     ...{ createdAt: toIso(createdAt), lastActivityAt: toIso(lastActivityAt), expiresAt: toIso(expiresAt) },
     ...{ dueAt: toIso(dueAt), heldUntil: toIso(heldUntil) },
-    questions: (header.current as Question[]).map(({ promptId, key, kind, prompt }) => {
-      return { promptId, key, kind, message: prompt.message };
+    questions: (header.current as Question[]).map(({ promptId, key, kind, prompt, person }) => {
+      return { promptId, key, kind, message: prompt.message, ...(person && { person: person.principal }) };
     }),
     ...{ parked: whyParked(header), reason, notUndone },
   };

@@ -139,8 +139,9 @@ function toOpen({ current, waits = [] }: Header, now: number): Line[] {
   const waiting = waits.map(({ key, kind, until }): Line => {
     return ['', 'waits', key, `${kind}${until === undefined ? '' : `, until ${fromNow(until, now)}`}`];
   });
-  const asking = (current as Question[]).map(({ key, prompt, kind, complaint, until, by, secret }): Line => {
+  const asking = (current as Question[]).map(({ key, prompt, kind, complaint, until, by, secret, person }): Line => {
     const notes = [
+      ...(person ? [`waits for ${shownText(person.principal)}`] : []),
       ...(secret ? ['a secret'] : kind === 'text' ? [] : [kind]),
       ...(by ? ['a person’s own word'] : []),
       ...(until === undefined ? [] : [`until ${fromNow(until, now)}`]),

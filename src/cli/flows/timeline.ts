@@ -51,7 +51,7 @@ export function toTimeline(entries: readonly Entry[], isBare = false): Line[] {
 function toBareText(entry: Entry): string {
   if (entry.t === 'ans') {
     const given = entry.no === undefined ? 'answered' : UNANSWERED[entry.no];
-    return entry.a === 0 ? 'an argument' : `${given} (${WHOSE[entry.src]}, by ${BY[entry.via]})`;
+    return entry.a === 0 ? 'an argument' : `${given} (${whoOf(entry)}, by ${BY[entry.via]})`;
   }
   if (entry.t === 'step')
     return [entry.e?.name ?? '', entry.att > 1 ? `${entry.att} tries` : ''].filter(Boolean).join(', ');
@@ -118,13 +118,20 @@ function withoutHeld(input: unknown): unknown {
   return hidden(clear);
 }
 
-function toAnswer({ q, v, no, src, via, meta, a, ty }: AnswerEntry): string {
+function toAnswer(entry: AnswerEntry): string {
+  const { q, v, no, via, a, ty } = entry;
   const asked = q ? `${shownText(q.message)} → ` : '';
   const given = no === undefined ? shownValue(v) : UNANSWERED[no];
-  const operator = meta?.['operator'];
-  const who = typeof operator === 'string' ? `operator ${shownText(operator)}` : WHOSE[src];
   if (a === 0) return `${given} (${ty === '' ? 'an argument, before it was asked' : 'an argument'})`;
-  return `${asked}${given} (${who}, by ${BY[via]})`;
+  return `${asked}${given} (${whoOf(entry)}, by ${BY[via]})`;
+}
+
+/** An operator, another person, or the caller. */
+function whoOf({ who, src, meta }: AnswerEntry): string {
+  const operator = meta?.['operator'];
+  if (typeof operator === 'string') return `operator ${shownText(operator)}`;
+  if (who === undefined || (src !== 'human' && src !== 'ui' && src !== 'model')) return WHOSE[src];
+  return src === 'model' ? `the model of ${shownText(who)}` : shownText(who);
 }
 
 function toOutcome({ v, e, att }: Extract<Entry, { t: 'step' }>): string {

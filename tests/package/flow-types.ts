@@ -154,6 +154,12 @@ export async function answersAreTyped(ask: Ask): Promise<void> {
       kind: f.choice(['cat', 'dog']),
     }),
   );
+  const short = (text: string) => (text.length > 3 ? 'too long' : undefined);
+  is<{ readonly x: string } | undefined>(
+    await ask.form('s', { x: f.text() }, { required: false, validate: ({ x }) => short(x) }),
+  );
+  // @ts-expect-error it may be left out
+  is<{ readonly x: string }>(await ask.form('t', { x: f.text() }, { required: false }));
   is<{ price: number }>(await ask.step('p', async (step) => ({ price: step.attempt })));
   const tried = await ask.try(ask.text('q'));
   is<string>(tried.ok ? tried.value : tried.reason);

@@ -42,6 +42,9 @@ export type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.Infe
 
 type TextOptions<T = string> = AskOptions<T> & TextRules;
 
+/** Its fields have defaults, it has none. */
+type FormOptions<F extends FormFields> = Omit<AskOptions<FieldsOf<F>>, 'default'> & { default?: never };
+
 export interface Ask {
   // The overload with a schema comes first: the other one would match it too, and say `string`.
   text<K extends string, S extends StandardSchemaV1, const O extends TextOptions<never>>(
@@ -100,12 +103,12 @@ export interface Ask {
   ): Promise<Answered<O, SchemaOutput<S>>>;
   custom<K extends string>(key: Key<K>, options?: AskOptions<unknown>): Promise<unknown>;
 
-  /** Several fields in one round. */
-  form<K extends string, const F extends FormFields>(
+  /** Several fields in one round. `validate` is given all of them, once each is right. */
+  form<K extends string, const F extends FormFields, const O extends FormOptions<F>>(
     key: Key<K>,
     fields: F,
-    options?: AskOptions<never>,
-  ): Promise<FieldsOf<F>>;
+    options?: Only<O, FormOptions<F>>,
+  ): Promise<Answered<O, FieldsOf<F>>>;
 
   /** Whatever reaches out of the body. Its result is written down, and is never asked for again. */
   step<K extends string, T>(

@@ -23,9 +23,8 @@ export function accept(raw: unknown, spec: Spec, circumstances: Circumstances): 
   if ('complaint' in checked) return checked;
   if (checked.value === undefined) return { value: undefined, raw: undefined, from: checked.from };
   const { options } = spec;
-  const made = spec.fields
-    ? throughFields(checked.value, spec, circumstances)
-    : through(checked.value, options, circumstances);
+  const parts = spec.fields ? throughFields(checked.value, spec, circumstances) : { value: checked.value };
+  const made = 'complaint' in parts ? parts : through(parts.value, options, circumstances);
   if ('complaint' in made) return made;
   return { value: made.value, raw: checked.value, from: checked.from };
 }

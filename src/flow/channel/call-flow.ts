@@ -20,7 +20,7 @@ import { isEnded } from '../store/store.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
 import { noted } from './left-behind.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
-import { offerResume } from './offer-resume.ts';
+import { LeftAsItIs, offerResume } from './offer-resume.ts';
 import { toAsk } from './round.ts';
 import type { Round } from './round.ts';
 import { takeReply } from './take-reply.ts';
@@ -195,7 +195,7 @@ function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<J
 
 /** What befalls a session is told to whoever called the tool; a state that is none of ours is a bad request. */
 function toRefused(thrown: unknown): JsonObject {
-  if (thrown instanceof NobodyToAsk) return toFailed(thrown.message);
+  if (thrown instanceof NobodyToAsk || thrown instanceof LeftAsItIs) return toFailed(thrown.message);
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
   if (thrown.code === 'FLOW_SESSION_NOT_FOUND') throw new GatewayError('STATE_INVALID');
   return toFailed(thrown.message);

@@ -37,6 +37,15 @@ it('is offered', async () => {
   expect(await offerResume(exchange, start, offering)).toMatchObject({ questions: [{ key: 'second' }] });
 });
 
+it.each(['cancel', 'decline'])('is left as it is by a %s, and nothing is started', async (action) => {
+  const offering = await left();
+  const unanswered = { ...exchange, ask: async () => ({ action }) } as unknown as Exchange;
+  await expect(offerResume(unanswered, start, offering)).rejects.toThrow(
+    'x was not started: what was begun before is left as it is. Call x again to go on with it.',
+  );
+  expect(await offerResume(exchange, start, offering)).toMatchObject({ questions: [{ key: 'second' }] });
+});
+
 it('is not there once its time is over, though nobody has looked after it since', async () => {
   const offering = await left();
   offering.clock.move(3_600_000);

@@ -18,7 +18,14 @@ import { contentOf } from './to-form.ts';
 
 const FIELD = 'resume';
 
-/** The session as it was left; undefined where there is none, or it is to start again. */
+/** Its user wants neither: the call ends, and the session stays as it is. */
+export class LeftAsItIs extends Error {
+  constructor(tool: string) {
+    super(`${tool} was not started: what was begun before is left as it is. Call ${tool} again to go on with it.`);
+  }
+}
+
+/** The session as it was left; undefined where it is to start again, or nothing was left. Throws LeftAsItIs. */
 export async function offerResume(
   exchange: Exchange,
   start: StartRequest,
@@ -31,7 +38,7 @@ export async function offerResume(
   const ask = toOffer(left);
   if (!exchange.canAsk(ask)) return undefined;
   const answer = await exchange.ask(ask);
-  if (answer.action !== 'accept') return undefined;
+  if (answer.action !== 'accept') throw new LeftAsItIs(start.tool);
   const session = { principal, sessionId: left.header.id };
   if (contentOf(answer)[FIELD] === true) return atRest(offering.sessions, session, exchange.signal);
   if (isEnded(left.header)) await offering.sessions.acknowledge(session.sessionId);

@@ -5,6 +5,7 @@ import type { Progress } from '../../protocol/exchange.ts';
 import { createFormAsker } from '../ask-form.ts';
 import type { CallCommand } from '../command.ts';
 import { errorWords, isOfGateway } from '../error-words.ts';
+import { toProgressLine } from '../playing/progress-line.ts';
 import type { Printer } from '../print.ts';
 import { reach, stillStarting } from '../reach.ts';
 import type { Reached } from '../reach.ts';
@@ -73,12 +74,6 @@ async function startingOwner(reached: Reached, tool: string): Promise<string | u
 function cancelled({ tool }: CallCommand, print: Printer): number {
   print.problem(`${tool} was cancelled.`);
   return 1;
-}
-
-/** `  50 %  Searching…` */
-function toProgressLine({ progress, total, message }: Progress): string {
-  const share = total === undefined || total <= 0 ? String(progress) : `${Math.round((100 * progress) / total)} %`;
-  return `  ${share.padStart(5)}${message === undefined ? '' : `  ${message}`}`;
 }
 
 function namesOf(tools: Tool[], wanted: string): string {

@@ -8,12 +8,12 @@ import { toExplored } from '../../flow/explore/explored-file.ts';
 import type { Explored } from '../../flow/explore/explored.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
 import { checkAnswer } from '../../flow/question/check.ts';
-import type { Question } from '../../flow/question/question.ts';
+import type { Complaint, Question } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/to-json-schema.ts';
 import type { GivenAnswer } from '../../flow/session/requests.ts';
-import { OwnMoves } from '../../flow/session/own-moves.ts';
+import { OwnMoves, movesOf } from '../../flow/session/own-moves.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
-import { settled } from '../../flow/session/turn.ts';
+import { workedOff } from '../../flow/session/turn.ts';
 import type { Turn } from '../../flow/session/turn.ts';
 import { didYouMean } from '../../config/suggest.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -23,12 +23,17 @@ import { createLog } from '../../shared/log.ts';
 import type { RunCommand } from '../command.ts';
 import { errorWords } from '../error-words.ts';
 import { loadFlow } from '../load-flow.ts';
+import { answerFor, isPassing, othersOf, restOf } from '../playing/others.ts';
+import type { OfOthers } from '../playing/others.ts';
+import { toProgressLine } from '../playing/progress-line.ts';
 import type { Printer } from '../print.ts';
 import { untilSignal } from '../signals.ts';
 import { toArguments } from '../tool-arguments.ts';
 
 const ME = { principal: 'terminal' };
 const ALIVE_MS = 60_000;
+/** Where events would be delivered: a name that no network knows (RFC 2606). Whoever sits here says what they bring. */
+const NOWHERE = 'https://flows.invalid';
 /** How often it is tried to undo an effect: somebody waits for the end of the command. */
 const UNDO_ATTEMPTS = 3;
 
@@ -40,10 +45,13 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     const flow = await loadFlow(command.file, command.flow);
     const answers = command.answers === undefined ? {} : readAnswers(command.answers);
     // The answers are the user's own, and may come as fast as a file is read.
-    sessions = new Sessions([flow], { limits: { respondsPerSecond: Infinity, undoAttempts: UNDO_ATTEMPTS } });
+    const limits = { respondsPerSecond: Infinity, undoAttempts: UNDO_ATTEMPTS };
+    sessions = new Sessions([flow], { limits, baseUrl: () => NOWHERE });
+    const screen = { isAsking: false };
+    tellProgress(sessions, screen, print);
     const args = toArguments(command.args, {}, await schemaOf(flow, command, print));
     const asked = new Set<string>();
-    const turn = await play(flow, { sessions, args, answers, asked });
+    const turn = await play(flow, { sessions, args, answers, asked, refused: new Map(), screen, print });
     tellUnused(flow, Object.keys(answers), asked, print);
     return finish(turn, command, print);
   } catch (thrown) {
@@ -98,6 +106,15 @@ interface Playing {
   answers: JsonObject;
   /** Takes the names of the questions that were asked. */
   asked: Set<string>;
+  /** What was wrong with events, by their keys. */
+  refused: Map<string, Complaint>;
+  screen: Screen;
+  print: Printer;
+}
+
+interface Screen {
+  /** A question is on it. */
+  isAsking: boolean;
 }
 
 /** To its end; cancelled where a question has no answer, or a signal asks for the end. */
@@ -105,7 +122,7 @@ async function play(flow: AnyFlow, playing: Playing): Promise<Turn> {
   const { sessions, args } = playing;
   const started = await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' });
   const cancel = (reason: string) => sessions.cancel({ ...ME, sessionId: started.header.id, reason });
-  const moves = new OwnMoves(sessions, started.header);
+  const moves = new OwnMoves(sessions, started.header, workedOff);
   const stop = new AbortController();
   const stopped = untilSignal().then(() => stop.abort());
   try {
@@ -119,6 +136,15 @@ async function play(flow: AnyFlow, playing: Playing): Promise<Turn> {
   }
 }
 
+/** Steps say how far they are; a question that is on the terminal is not written over. */
+function tellProgress(sessions: Sessions, screen: Screen, print: Printer): void {
+  sessions.on((event) => {
+    if (event.kind !== 'progress' || screen.isAsking) return;
+    const { current, total, message } = event.progress;
+    print.note(toProgressLine({ progress: current, total, message }));
+  });
+}
+
 interface Watched {
   moves: OwnMoves;
   /** The end was asked for. */
@@ -128,24 +154,55 @@ interface Watched {
 /** Undefined where the end was asked for. */
 async function playOn(started: Turn, playing: Playing, watched: Watched): Promise<Turn | undefined> {
   const { sessions, args, answers, asked: names } = playing;
-  const reason = (next: Turn): Turn => ({ ...next, questions: next.questions.map((one) => withReason(one, args)) });
-  let turn = reason(await settled(started));
+  const rest = async (next: Turn): Promise<Turn> => {
+    const last = await restOf(sessions, next);
+    return { ...last, questions: last.questions.map((one) => withReason(one, args)) };
+  };
+  let turn = await rest(started);
   const asked = { ...ME, sessionId: turn.header.id };
   let rounds = 0;
-  while (turn.questions.length > 0) {
-    for (const { key } of turn.questions) names.add(key);
-    const given = fromFile(turn, answers);
-    const round = given.length > 0 ? { answers: given } : await byHand(turn, rounds === 0, watched);
+  for (;;) {
+    const other = otherOf(turn, playing);
+    const shown = other ? { ...turn, questions: [other.question] } : turn;
+    if (shown.questions.length === 0) return turn;
+    for (const { key } of shown.questions) names.add(key);
+    const given = fromFile(shown, answers);
+    const round =
+      given.length > 0
+        ? { answers: given }
+        : await byHand(shown, { isFirst: rounds === 0, other }, { ...playing, ...watched });
     if (watched.stop.aborted) return undefined;
-    if (round === 'late') turn = await watched.moves.moved!;
+    if (round === 'late') turn = await rest(await watched.moves.moved!);
+    else if (round === 'passes') turn = await rest(await movesOf(sessions, turn.header, workedOff));
     else if (round === 'cancel') turn = await sessions.cancel({ ...asked, reason: 'The user cancelled' });
-    else if (round === 'back') [turn, rounds] = [await settled(await sessions.back(asked)), rounds - 1];
+    else if (round === 'back') [turn, rounds] = [await rest(await sessions.back(asked)), rounds - 1];
+    else if (other) turn = await rest(await forOther(turn, { of: other, answer: round.answers[0]! }, playing));
     else {
-      turn = reason(await settled(await sessions.answer({ ...asked, answers: round.answers, via: 'terminal' })));
+      turn = await rest(await sessions.answer({ ...asked, answers: round.answers, via: 'terminal' }));
       rounds += 1;
     }
   }
-  return turn;
+}
+
+/** One at a time, first what there is an answer for. */
+function otherOf(turn: Turn, { answers, refused }: Playing): OfOthers | undefined {
+  const others = othersOf(turn, refused);
+  return others.find(({ question: { key, attempt } }) => attempt === 1 && Object.hasOwn(answers, key)) ?? others[0];
+}
+
+/** An event that does not fit is asked for again. */
+async function forOther(
+  turn: Turn,
+  { of, answer }: { of: OfOthers; answer: GivenAnswer },
+  { sessions, refused }: Playing,
+): Promise<Turn> {
+  try {
+    return await answerFor(sessions, turn, { of, answer });
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_VALIDATION_FAILED') throw thrown;
+    refused.set(of.question.key, { error: String(thrown.details['reason']) });
+    return turn;
+  }
 }
 
 /** A question that is asked although there was an argument for it: that did not fit. */
@@ -166,11 +223,27 @@ function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
   });
 }
 
-async function byHand(turn: Turn, isFirst: boolean, { moves, stop }: Watched) {
+interface Shown {
+  /** There is nothing to go back to. */
+  isFirst: boolean;
+  /** Who is asked in the place of the user. */
+  other: OfOthers | undefined;
+}
+
+async function byHand(turn: Turn, { isFirst, other }: Shown, { moves, stop, screen, print }: Watched & Playing) {
   if (process.stdin.isTTY) {
     const late = new AbortController();
     moves.from(turn, () => late.abort());
-    return (await import('../flow-round.ts')).askRound(turn, isFirst, { late: late.signal, stop });
+    const { askRound } = await import('../flow-round.ts');
+    screen.isAsking = true;
+    return askRound(turn, isFirst, { late: late.signal, stop }).finally(() => (screen.isAsking = false));
+  }
+  if (other && isPassing(turn)) {
+    const { principal, question } = other;
+    print.note(
+      principal === undefined ? `Waits for the event ${question.key}` : `Waits for ${principal} (${question.key})`,
+    );
+    return 'passes';
   }
   const open = turn.questions.map(({ key, prompt, complaint }) => {
     const why = complaint && [complaint.error, complaint.suggestion].filter((part) => part !== undefined);

@@ -19,14 +19,17 @@ const LOOK_MS = 1000;
 export class OwnMoves {
   readonly #sessions: Sessions;
   readonly #stop: () => void;
+  readonly #rest: (turn: Turn) => Promise<Turn>;
   #header: Header;
   #moved: Promise<Turn> | undefined;
   #isLate = false;
   #onMove = (_: Promise<Turn>): void => {};
   #offLook = (): void => {};
 
-  constructor(sessions: Sessions, header: Header) {
+  /** `rest`: how far a turn is followed. */
+  constructor(sessions: Sessions, header: Header, rest: (turn: Turn) => Promise<Turn> = settled) {
     this.#sessions = sessions;
+    this.#rest = rest;
     this.#header = header;
     this.#stop = sessions.on((event) => this.#hear(event));
   }
@@ -55,7 +58,7 @@ export class OwnMoves {
   }
 
   #hear(event: SessionEvent): void {
-    if (event.kind === 'turn' && event.turn.header.id === this.#header.id) this.#move(settled(event.turn));
+    if (event.kind === 'turn' && event.turn.header.id === this.#header.id) this.#move(this.#rest(event.turn));
     if (event.kind === 'expired' && event.header.id === this.#header.id)
       this.#move(Promise.resolve(toExpired(event.header)));
     if (event.kind === 'cancelled' && event.header.id === this.#header.id)
@@ -96,8 +99,12 @@ export class OwnMoves {
 }
 
 /** What a session comes to by itself from here. */
-export function movesOf(sessions: Sessions, header: Header): Promise<Turn> {
-  const moves = new OwnMoves(sessions, header);
+export function movesOf(
+  sessions: Sessions,
+  header: Header,
+  rest: (turn: Turn) => Promise<Turn> = settled,
+): Promise<Turn> {
+  const moves = new OwnMoves(sessions, header, rest);
   return new Promise((resolve) => {
     moves.from({ header, questions: [] }, () => {
       moves.close();

@@ -1,0 +1,87 @@
+// Others than the user of a flow that is played on a terminal: people who are asked by `ask.person`, and what delivers events. Whoever sits
+// there stands for all of them. They are asked one at a time, after the user's own questions.
+import type { Complaint, Question } from '../../flow/question/question.ts';
+import { withOutcome } from '../../flow/session/outcome.ts';
+import { movesOf } from '../../flow/session/own-moves.ts';
+import type { GivenAnswer } from '../../flow/session/requests.ts';
+import type { Sessions } from '../../flow/session/sessions.ts';
+import { workedOff } from '../../flow/session/turn.ts';
+import type { Turn } from '../../flow/session/turn.ts';
+import { nextMoment, ownOf } from '../../flow/session/others/waits.ts';
+import { isEnded } from '../../flow/store/store.ts';
+
+/** Something that somebody else has to do, as a question to the terminal. */
+export interface OfOthers {
+  question: Question;
+  /** For whom it is; undefined for an event. */
+  principal: string | undefined;
+}
+
+/** Until it asks something, of whomever, or ends. Time that only passes is waited for. */
+export async function restOf(sessions: Sessions, turn: Turn): Promise<Turn> {
+  let last = await workedOff(turn);
+  while (!isEnded(last.header) && last.questions.length === 0 && !waitsForOthers(last)) {
+    last = await movesOf(sessions, last.header, workedOff);
+  }
+  return last;
+}
+
+function waitsForOthers(turn: Turn): boolean {
+  return othersOf(turn, new Map()).length > 0;
+}
+
+/** What it waits for of others, where the user is asked nothing. `refused` says what was wrong with events, by their keys. */
+export function othersOf({ header, questions }: Turn, refused: ReadonlyMap<string, Complaint>): OfOthers[] {
+  if (isEnded(header) || questions.length > 0) return [];
+  const people = (header.current as Question[]).flatMap((question) => (question.person ? [toPersonal(question)] : []));
+  if (people.length > 0 || header.busy) return people;
+  const events = (header.waits ?? []).filter(({ kind }) => kind === 'event');
+  return events.map(({ key }) => toAwaited(key, refused.get(key)));
+}
+
+/** It goes on by itself some time. */
+export function isPassing({ header }: Turn): boolean {
+  return nextMoment(header) < Infinity;
+}
+
+function toPersonal(question: Question): OfOthers {
+  const { prompt, person } = question;
+  const { principal } = person!;
+  return {
+    principal,
+    question: { ...question, prompt: { ...prompt, message: `for ${principal}: ${prompt.message}` } },
+  };
+}
+
+function toAwaited(key: string, complaint: Complaint | undefined): OfOthers {
+  const message = `The flow waits for the event ${key}. What does it bring, as JSON?`;
+  const prompt = { type: 'custom' as const, message, validation: { required: true } };
+  const attempt = complaint ? 2 : 1;
+  return { principal: undefined, question: { promptId: key, key, attempt, kind: 'custom', prompt, complaint } };
+}
+
+/** Where the answer leads to. Rejects where an event does not fit. */
+export async function answerFor(
+  sessions: Sessions,
+  { header: { id: sessionId } }: Turn,
+  { of: { principal, question }, answer }: { of: OfOthers; answer: GivenAnswer },
+): Promise<Turn> {
+  const turns: Turn[] = [];
+  const off = sessions.on((event) => {
+    if (event.kind === 'turn' && event.turn.header.id === sessionId) turns.push(event.turn);
+  });
+  const done =
+    principal === undefined
+      ? sessions.deliver({ sessionId, event: question.key, value: answer.value })
+      : sessions.answer({ principal, sessionId, answers: [answer], via: 'terminal' });
+  await done.finally(off);
+  return turns.at(-1) ?? (await standing(sessions, sessionId));
+}
+
+/** Where it stands: nothing has followed yet, or the answer was refused. */
+async function standing({ setup }: Sessions, sessionId: string): Promise<Turn> {
+  const stored = await setup.store.load(sessionId);
+  if (!stored) throw new Error('The session is gone');
+  const { header } = stored;
+  return { header, questions: ownOf(header), ...withOutcome(setup, header) };
+}

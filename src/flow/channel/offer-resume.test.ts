@@ -143,7 +143,13 @@ it('is followed while it takes back what it did, and told why', async () => {
   await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
   await until('it to be ending', async () => (await dead.list('me'))[0]?.pending !== undefined);
   const sessions = make(false, clock);
-  const following = offerResume(exchange, start, { sessions, waiting: new Map() });
+  const asked: string[] = [];
+  const ask = async ({ params }: { params: { message: string } }) => {
+    asked.push(params.message);
+    return { action: 'accept', content: { resume: true } };
+  };
+  const watched = { ...exchange, ask } as unknown as Exchange;
+  const following = offerResume(watched, start, { sessions, waiting: new Map() });
   await until('it to end', async () => {
     clock.move(2000);
     await sessions.sweep();
@@ -151,4 +157,24 @@ it('is followed while it takes back what it did, and told why', async () => {
   });
   clock.move(1000);
   expect(await following).toMatchObject({ questions: [], failure: { message: 'nobody wants it' } });
+  const words = 'You began this before. It has failed, and what it did is being taken back.';
+  expect(asked).toEqual([words]);
+});
+
+it('does not count what somebody else has answered', async () => {
+  const body = flow({ name: 'x' }, async (ask) => {
+    const [boss, cto] = [ask.person('boss'), ask.person('cto')];
+    return [await boss.confirm('ok'), await cto.confirm('sign')];
+  });
+  const sessions = new Sessions([body], { store: memoryStore() });
+  const { header } = await sessions.start(start);
+  await sessions.answer({ principal: 'boss', sessionId: header.id, answers: [{ value: true }] });
+  const asked: string[] = [];
+  const ask = async ({ params }: { params: { message: string } }) => {
+    asked.push(params.message);
+    return { action: 'accept', content: { resume: true } };
+  };
+  await offerResume({ ...exchange, ask } as unknown as Exchange, start, { sessions, waiting: new Map() });
+  expect(asked).toEqual(['You began this before. Waiting for cto.']);
+  await sessions.close();
 });

@@ -4,6 +4,7 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/ids.ts';
+import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { peopleOf } from '../session/others/people.ts';
@@ -58,21 +59,20 @@ function toOffer(left: StateView): Ask {
   };
 }
 
-function wordsFor({ header, history, questions }: StateView): { message: string; title: string; otherwise: string } {
+function wordsFor({ header, answered, questions }: StateView): { message: string; title: string; otherwise: string } {
   if (isEnded(header) && !isAtWork(header)) {
     // Its process may have died between the answer to the call and writing down that it was answered.
     const message = 'You started this before, and it has ended since. You may already have seen how.';
     return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
   }
-  const count = history.length === 1 ? 'one question' : `${history.length} questions`;
-  return {
-    message: `You began this before and answered ${count}. ${toNext(header, questions)}`,
-    title: 'Go on from there',
-    otherwise: ', and forget what was answered',
-  };
+  const count = answered === 1 ? 'one question' : `${answered} questions`;
+  const message = `You began this before${answered === 0 ? '' : ` and answered ${count}`}. ${toNext(header, questions)}`;
+  if (endingOf(header)) return { message, title: 'Wait for that, and show why it failed', otherwise: ' meanwhile' };
+  return { message, title: 'Go on from there', otherwise: ', and forget what was answered' };
 }
 
 function toNext(header: Header, [question]: Question[]): string {
+  if (endingOf(header)) return 'It has failed, and what it did is being taken back.';
   if (isAtWork(header)) return 'It is still at work.';
   return question ? `Next would be: ${question.prompt.message}` : `${toWaiting(peopleOf(header))}.`;
 }

@@ -23,6 +23,8 @@ export interface PastTurn {
 export interface StateView {
   header: Header;
   history: PastTurn[];
+  /** How many questions the caller has answered; others may have answered more. */
+  answered: number;
   questions: Question[];
   /** What was given up front and answered so far, without secrets. */
   data: Record<string, unknown>;
@@ -30,7 +32,7 @@ export interface StateView {
   outcome?: Outcome | undefined;
 }
 
-const GONE = (header: Header): StateView => ({ header, history: [], questions: [], data: {} });
+const GONE = (header: Header): StateView => ({ header, history: [], answered: 0, questions: [], data: {} });
 
 export async function toView({ header, entries }: StoredSession, flow: AnyFlow | undefined): Promise<StateView> {
   if (isEnded(header) || entries.length === 0) return GONE(header);
@@ -48,6 +50,7 @@ export async function toView({ header, entries }: StoredSession, flow: AnyFlow |
   return {
     header,
     history,
+    answered: answers.filter(({ a, who }) => a > 0 && who === undefined).length,
     questions: ownOf(header),
     data: toData(folded.start, answers, header.current as Question[]),
   };

@@ -97,7 +97,7 @@ export function handedOver(
 /** What another person sees of a session; undefined for its caller, who sees all of it. */
 export function viewOf(header: Header, principal: string): StateView | undefined {
   if (header.principal === toOwner(principal)) return undefined;
-  return { header, history: [], questions: theirsOf(header, principal), data: {} };
+  return { header, history: [], answered: 0, questions: theirsOf(header, principal), data: {} };
 }
 
 /** Another person is told nothing of a session but what was made of their own answer. */

@@ -8,9 +8,10 @@ import type { Outcome } from '../session/outcome.ts';
 import type { Turn } from '../session/turn.ts';
 import type { StateView } from '../session/view.ts';
 
-/** A question as `prompt`, with its id; after a refused answer it says why, and of a secret that it is one. */
-export function toPrompt({ prompt, promptId, complaint, secret }: Question): JsonObject {
-  return { ...prompt, promptId, ...(secret && { secret }), ...(complaint && { error: complaint.error }) };
+/** A question as `prompt`, with its id; after a refused answer it says why, and of a secret that it is one. Notes are for the caller alone. */
+export function toPrompt({ prompt, promptId, complaint, secret, notes, person }: Question): JsonObject {
+  const message = notes && !person ? [...notes, prompt.message].join('\n') : prompt.message;
+  return { ...prompt, message, promptId, ...(secret && { secret }), ...(complaint && { error: complaint.error }) };
 }
 
 /** How the next question, or the end, is told: the method and its params. Undefined while there is nothing to tell. */

@@ -195,7 +195,7 @@ describe('no more bytes than', () => {
   });
 
   test('a token may have', async () => {
-    const { begin } = await (await serving({}, { tokens: 'signed', keys: ['key'] }))();
+    const { begin } = await (await serving({}, { tokens: 'signed', keys: ['the key of this test'] }))();
     const session = await begin('forever');
     expect(await session.answer('x'.repeat(30_000))).toMatchObject(accepted);
     expect(await session.answer('x'.repeat(30_000))).toMatchObject({

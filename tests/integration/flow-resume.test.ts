@@ -23,7 +23,7 @@ const trip = flow({ name: 'trip' }, async (ask) => {
 async function serving(store: FlowStore, identify = true) {
   const who = (request: { headers: Record<string, unknown> }) => String(request.headers['x-user'] ?? 'ada');
   const server = createServer({ name: 'trips', version: '1', log, ...(identify && { identify: who }) });
-  const sessions = serveFlows(server, [trip], { store, keys: ['a key'] });
+  const sessions = serveFlows(server, [trip], { store, keys: ['the key of this test'] });
   const { url } = await server.listen({ port: 0 });
   return { server, url, sessions };
 }

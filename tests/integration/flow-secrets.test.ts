@@ -70,7 +70,7 @@ const PLACES: Record<string, () => Promise<Place>> = {
   },
   async 'signed tokens'() {
     const store = recorded(memoryStore());
-    const options: ServeFlowsOptions = { store, tokens: 'signed', keys: ['key'] };
+    const options: ServeFlowsOptions = { store, tokens: 'signed', keys: ['the key of this test'] };
     return { options, written: async () => JSON.stringify(store.seen), end: async () => {} };
   },
 };

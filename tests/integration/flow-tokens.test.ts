@@ -26,7 +26,7 @@ const servers: ParleyServer[] = [];
 async function client(options: ServeFlowsOptions = {}, flows = [two, other]): Promise<Wire> {
   const server = createServer({ name: 'tokens', version: '1', log });
   servers.push(server);
-  serveFlows(server, flows, { tokens: 'signed', keys: ['key'], ...options });
+  serveFlows(server, flows, { tokens: 'signed', keys: ['the key of this test'], ...options });
   const { url } = await server.listen({ port: 0 });
   return visit(url);
 }
@@ -58,7 +58,10 @@ describe.each(Object.entries(METHODS))('%s', (method, params) => {
       return { by: wire, reference: { sessionId: one.sessionId, token: another.token } };
     },
     'with a stranger’s': async () => ({ by: await client(), reference: await started(wire) }),
-    'where the key is another': async () => ({ by: await client({ keys: ['other'] }), reference: await started(wire) }),
+    'where the key is another': async () => ({
+      by: await client({ keys: ['the key of another'] }),
+      reference: await started(wire),
+    }),
     'with its signature gone': async () => {
       const { sessionId, token } = await started(wire);
       const { signature: _, ...rest } = JSON.parse(Buffer.from(String(token), 'base64').toString()) as Json;

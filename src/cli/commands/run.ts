@@ -7,8 +7,7 @@ import { NOTHING } from '../../flow/explore/explored.ts';
 import { toExplored } from '../../flow/explore/explored-file.ts';
 import type { Explored } from '../../flow/explore/explored.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
-import { checkAnswer } from '../../flow/question/check.ts';
-import type { Complaint, Question } from '../../flow/question/question.ts';
+import type { Complaint } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/to-json-schema.ts';
 import type { GivenAnswer } from '../../flow/session/requests.ts';
 import { OwnMoves, movesOf } from '../../flow/session/own-moves.ts';
@@ -153,11 +152,8 @@ interface Watched {
 
 /** Undefined where the end was asked for. */
 async function playOn(started: Turn, playing: Playing, watched: Watched): Promise<Turn | undefined> {
-  const { sessions, args, answers, asked: names } = playing;
-  const rest = async (next: Turn): Promise<Turn> => {
-    const last = await restOf(sessions, next);
-    return { ...last, questions: last.questions.map((one) => withReason(one, args)) };
-  };
+  const { sessions, answers, asked: names } = playing;
+  const rest = (next: Turn): Promise<Turn> => restOf(sessions, next);
   let turn = await rest(started);
   const asked = { ...ME, sessionId: turn.header.id };
   let rounds = 0;
@@ -203,14 +199,6 @@ async function forOther(
     refused.set(of.question.key, { error: String(thrown.details['reason']) });
     return turn;
   }
-}
-
-/** A question that is asked although there was an argument for it: that did not fit. */
-function withReason(question: Question, args: JsonObject): Question {
-  const { key, attempt, complaint } = question;
-  if (complaint || attempt > 1 || !Object.hasOwn(args, key)) return question;
-  const checked = checkAnswer(args[key], question);
-  return 'complaint' in checked ? { ...question, complaint: checked.complaint } : question;
 }
 
 /** Each is tried once: the same answer would be refused again. What is optional is left out where nobody can type. */

@@ -45,6 +45,11 @@ describe('an option that nobody knows', () => {
     expect(() => serveFlows(server, [], odd({ explore: false }))).toThrow('explore as an option of serveFlows()');
   });
 
+  it('is refused like a key that is too short to be one', () => {
+    const server = createServer({ name: 'x', version: '1', log });
+    expect(() => serveFlows(server, [], { keys: ['long enough to be a key', 'short'] })).toThrow('16 characters');
+  });
+
   it('is not one that every question has', async () => {
     const { questions } = await play((ask) =>
       ask.text('a', {

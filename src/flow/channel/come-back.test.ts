@@ -18,9 +18,9 @@ const login = flow({ name: 'login' }, async (ask) => {
 });
 
 function process() {
-  const options = { keys: ['the same'], store };
+  const options = { keys: ['the same everywhere'], store };
   const sessions = new Sessions([login], options);
-  const tokens = createTokens({ keys: ['the same'] });
+  const tokens = createTokens({ keys: ['the same everywhere'] });
   return {
     sessions,
     travelling: new TravellingSessions([login], { tokens, shared: store }),

@@ -33,7 +33,7 @@ export function toAsk({ turn: { questions, header }, told, given = [] }: Round):
 /** By key: what was entered in vain. */
 function toEntered(questions: readonly Question[], given: readonly GivenAnswer[]): Map<string, unknown> {
   const last = new Map(given.map(({ promptId, value }) => [promptId, value]));
-  const again = questions.filter(({ complaint }) => complaint !== undefined);
+  const again = questions.filter(({ complaint, attempt }) => complaint !== undefined && attempt > 1);
   return new Map(again.map(({ key, attempt }) => [key, last.get(toPromptId(key, attempt - 1))]));
 }
 

@@ -46,3 +46,21 @@ describe('a file that was given as an argument', () => {
     });
   });
 });
+
+describe('an argument that does not fit its question', () => {
+  it('is asked for with the reason, until it is answered', async () => {
+    const order = flow({ name: 'order' }, async (ask) => {
+      const count = await ask.number('count', { message: 'How many?', max: 5, alone: true });
+      return [count, await ask.text('name', { alone: true })];
+    });
+    const sessions = new Sessions([order]);
+    const turn = await settled(await sessions.start({ principal: 'me', tool: 'order', args: { count: 9 } }));
+    expect(turn.questions).toMatchObject([
+      { key: 'count', complaint: { error: expect.stringContaining('at most 5') } },
+    ]);
+    const session = { principal: 'me', sessionId: turn.header.id };
+    const next = await sessions.answer({ ...session, answers: [{ value: 3 }] });
+    expect(next.questions).toMatchObject([{ key: 'name', promptId: 'name~1' }]);
+    expect(next.questions[0]).not.toHaveProperty('complaint');
+  });
+});

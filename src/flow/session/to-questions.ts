@@ -75,7 +75,9 @@ export function toQuestion(run: Run, spec: Spec, complaint?: Complaint): Questio
   if (run.progress) question.progress = run.progress;
   const { said, shown } = run.notes;
   if (said.length > shown) question.notes = said.slice(shown);
-  if (complaint) question.complaint = complaint;
+  // The argument, or an answer to an older version, does not fit.
+  const why = complaint ?? (attempt === 1 ? run.refused.get(key) : undefined);
+  if (why) question.complaint = why;
   if (spec.person) question.person = toAddressee(run, spec);
   const consent = toConsent(spec);
   if (consent !== undefined) question.consent = consent;

@@ -128,7 +128,7 @@ describe.each(['2025-06-18', '2025-11-25', '2026-07-28'])('a client of %s', (rev
     const { isError, content } = await client.callTool('trip', {});
     expect({ isError, content }).toMatchObject({
       isError: true,
-      content: [{ text: 'trip was cancelled' }],
+      content: [{ text: 'trip was cancelled: User cancelled' }],
     });
   });
 

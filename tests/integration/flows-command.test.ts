@@ -58,7 +58,7 @@ describe.concurrent.each(Object.keys(PLACES))('beside a server that keeps its se
     await desk.asks(['answer', choose!, 'Milk']);
     const cancelled = await desk.asks(['cancel', choose!, '--reason', 'Wrong shop']);
     expect(cancelled).toMatchObject({ status: 0, stdout: 'It is cancelled (Wrong shop).\n' });
-    expect(await choosing.text()).toBe('order was cancelled');
+    expect(await choosing.text()).toBe('order was cancelled: Wrong shop');
     expect(desk.ledger).toEqual(['reserve Bread', 'charge Bread', 'reserve Milk', 'release Milk']);
     expect(await desk.ids('--state', 'ended')).toHaveLength(2);
     const over = (await desk.flows(['show', choose!])).stdout;

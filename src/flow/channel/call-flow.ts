@@ -189,7 +189,8 @@ async function tooLate(thrown: unknown, moves: OwnMoves): Promise<Round> {
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {
   if (turn.failure) return toFailed(turn.failure.message);
-  if (turn.header.state === 'cancelled') return toFailed(`${name} was cancelled`);
+  const { state, reason } = turn.header;
+  if (state === 'cancelled') return toFailed(`${name} was cancelled${reason === undefined ? '' : `: ${reason}`}`);
   return toToolResult(turn.result, { key: name, output });
 }
 

@@ -7,6 +7,9 @@ import type { Filter } from '../../flow/outside/listing.ts';
 import { endingOf } from '../../flow/journal.ts';
 import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
+import { outcomeOf } from '../../flow/session/outcome.ts';
+import { toSetup } from '../../flow/session/setup.ts';
+import type { Setup } from '../../flow/session/setup.ts';
 import type { Listed } from '../../flow/store/store.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { FlowsCommand } from '../command.ts';
@@ -32,11 +35,11 @@ export interface Telling {
   clock: Clock;
 }
 
-export async function listSessions({ store }: OpenStore, { command, print, clock }: Telling): Promise<number> {
+export async function listSessions({ store, keys }: OpenStore, { command, print, clock }: Telling): Promise<number> {
   const now = clock.now();
   const found = await findSessions(store, toFilter(command, now), command.limit);
   if (command.json) print.line(JSON.stringify(found.sessions.map(toPlainSession), undefined, 2));
-  else for (const line of toLines(found.sessions, now, print)) print.line(line);
+  else for (const line of toLines(found.sessions, { now, print, setup: toSetup({ store, keys }) })) print.line(line);
   const { sessions, fitting, all } = found;
   if (sessions.length < fitting) print.note(`${sessions.length} of ${fitting} are shown; --limit N shows more.`);
   else if (fitting === 0 && !command.json) print.note(noneOf(all));
@@ -58,7 +61,7 @@ function noneOf(all: number): string {
   return `None of the ${all} sessions in this store is meant; --state all shows those that have ended, too.`;
 }
 
-function toLines(sessions: Listed[], now: number, print: Printer): string[] {
+function toLines(sessions: Listed[], { now, print, setup }: { now: number; print: Printer; setup: Setup }): string[] {
   if (sessions.length === 0) return [];
   const rows = sessions.map(({ header }) => [
     toShortId(header.id),
@@ -66,7 +69,7 @@ function toLines(sessions: Listed[], now: number, print: Printer): string[] {
     conditionOf(header),
     toAge(now - header.createdAt),
     toAge(now - header.lastActivityAt),
-    aboutOf(header),
+    aboutOf(header, setup),
   ]);
   const table = toTable([['ID', 'FLOW', 'STATE', 'AGE', 'IDLE', 'ABOUT'], ...rows], { width: process.stdout.columns });
   return table.map((line, index) =>
@@ -79,7 +82,7 @@ function painted(line: string, condition: Condition, print: Printer): string {
 }
 
 /** What it waits for, or why it is as it is. */
-function aboutOf(header: Header): string {
+function aboutOf(header: Header, setup: Setup): string {
   const parked = whyParked(header);
   if (parked !== undefined) return shownText(parked);
   const ending = endingOf(header);
@@ -89,7 +92,14 @@ function aboutOf(header: Header): string {
   if (questions.length > 0)
     return questions.map((one) => shownText(`${one.key}: ${one.prompt.message}${forWhom(one)}`)).join('; ');
   if (header.waits?.length) return shownText(`waits for ${header.waits.map(({ key }) => key).join(', ')}`);
-  return shownText(header.reason ?? '');
+  return shownText(whyFailed(header, setup) ?? header.reason ?? '');
+}
+
+/** In the words of the flow, as long as they are kept. */
+function whyFailed(header: Header, setup: Setup): string | undefined {
+  if (conditionOf(header) !== 'failed' || header.outcome === undefined) return undefined;
+  const outcome = outcomeOf(setup, header);
+  return outcome ? outcome.failure?.message : `${header.reason ?? 'failed'}; --seal-key NAME shows why`;
 }
 
 /** Nothing where it is the caller's. */

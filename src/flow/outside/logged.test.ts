@@ -58,5 +58,6 @@ it('and so is one whose effects could not be undone', async () => {
   };
   const { sessions, sessionId, namedBy } = await begun(paid('charge', undo));
   await sessions.cancel({ ...me, sessionId });
+  expect(await namedBy('flow.undo-failed')).toBe(sessionId);
   expect(await namedBy('flow.not-undone')).toBe(sessionId);
 });

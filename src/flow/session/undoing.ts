@@ -9,6 +9,7 @@ import type { Folded } from '../fold.ts';
 import type { Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { toShortId } from '../short-id.ts';
 import type { Commits } from './commits.ts';
 import { inTime } from './run-step.ts';
 import type { Setup } from './setup.ts';
@@ -74,7 +75,7 @@ export async function undoRound(
     try {
       await undo(undoing, effect, tries + 1);
     } catch (error) {
-      const about = { error, tool: flow.name, sessionId: header.id, step: effect.key, attempt: tries + 1 };
+      const about = { error, tool: flow.name, session: toShortId(header.id), step: effect.key, attempt: tries + 1 };
       setup.log.warn(about, 'flow.undo-failed');
       left.unshift(effect);
       continue;

@@ -221,7 +221,10 @@ export const ERRORS = {
     'It is not known whether {step} has happened',
     'Find out by hand; give the step a `check` so that it can be found out.',
   ]),
-  FLOW_MISUSED: row(-32603, 500, 'config', ['A flow used {reason}', 'Correct the flow; docs/flows.md has the rules.']),
+  FLOW_MISUSED: row(-32603, 500, 'config', [
+    'A mistake in {flow}: {reason}',
+    'Correct it; docs/flows.md has the rules.',
+  ]),
   FLOW_UNJOURNALED: row(-32603, 500, 'config', [
     'The body of {tool} reached out by itself ({what}) at {where}',
     'Do that in ask.step, so that it is written down and not done again in every turn.',

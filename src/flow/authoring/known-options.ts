@@ -120,11 +120,13 @@ export function checkFieldOptions(kind: Kind, options: object): void {
 
 /** For options that are given once. */
 export function checkNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
-  for (const name in options) if (!Object.hasOwn(names, name)) refuse(name, of, new Set(Object.keys(names)));
+  for (const name in options) if (!Object.hasOwn(names, name)) refuse(name, of, new Set(Object.keys(names)), of);
 }
 
-function refuse(name: string, of: string, names: ReadonlySet<string>): never {
+/** `where`: what is at fault, where that is not known later. */
+function refuse(name: string, of: string, names: ReadonlySet<string>, where?: string): never {
   throw new GatewayError('FLOW_MISUSED', {
+    ...(where !== undefined && { flow: where }),
     reason: `${name} as an option of ${of}, which takes ${[...names].join(', ')}`,
   });
 }

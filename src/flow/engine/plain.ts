@@ -12,8 +12,8 @@ export function frozen<T>(value: T): T {
 export function toPlain(value: unknown, what: string, maxBytes: number): unknown {
   const lost = findLost(value, '');
   if (lost) {
-    const reason = `${lost.what}${lost.path === '' ? '' : ` at ${lost.path.slice(1)}`} as ${what}, which would not come back as it is`;
-    throw new GatewayError('FLOW_MISUSED', { reason: `${reason}; give it as JSON` });
+    const reason = `${lost.what}${lost.path === '' ? '' : ` at "${lost.path.slice(1)}"`} as ${what}, which would not come back as it is`;
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `${reason}; give it as JSON` });
   }
   const text = toJson(value, what);
   if (text === undefined) return undefined;
@@ -54,7 +54,11 @@ function toJson(value: unknown, what: string): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new GatewayError('FLOW_MISUSED', { reason: `something that is not JSON as ${what}` }, { cause });
+    throw new GatewayError(
+      'FLOW_MISUSED',
+      { flow: 'a flow', reason: `something that is not JSON as ${what}` },
+      { cause },
+    );
   }
 }
 

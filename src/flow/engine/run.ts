@@ -17,7 +17,7 @@ import type { Incoming } from './fit.ts';
 import { fitEvent, toEventEntry } from './fit-event.ts';
 import type { Arriving } from './fit-event.ts';
 import { install } from './checks/install.ts';
-import { refuseEndless, toForgotten, toNested } from './misuse.ts';
+import { refuseEndless, toForgotten, toNested, withFlow } from './misuse.ts';
 import type { AnySpec, AskWant, AskedStep, EventSpec, StepWant, Want } from './want.ts';
 import { Wants } from './wants.ts';
 import type { Open } from './wants.ts';
@@ -179,7 +179,7 @@ export class Run implements Inside {
 
   ask(spec: AnySpec): Promise<unknown> {
     // The body runs only in its windows. A question that comes while a step runs, outside of a window, comes from that step.
-    if (this.#inFlight > 0 && inside() !== this) throw toNested(spec, this.#wants.started()[0]);
+    if (this.#inFlight > 0 && inside() !== this) throw toNested(spec, this.#wants.started()[0], this.input.flow.name);
     if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const want = this.#wants.add(spec);
     if (spec.kind === 'sleep' || spec.kind === 'event') refuseEndless(spec, this);
@@ -253,7 +253,7 @@ export class Run implements Inside {
       this.#outcome ??= outcome;
       if (inside() !== this) this.#ticks.plan(2);
     };
-    const fail = (error: unknown): void => settle({ kind: 'failed', error });
+    const fail = (error: unknown): void => settle({ kind: 'failed', error: withFlow(error, flow.name) });
     try {
       const body = flow.body(createAsk(this), frozen(folded.start.input)) as Promise<unknown>;
       Promise.resolve(body).then((value) => settle({ kind: 'ended', value }), fail);
@@ -368,7 +368,7 @@ export class Run implements Inside {
   #toRest(): Rest | undefined {
     if (this.#outcome?.kind === 'ended')
       this.#outcome =
-        toLostEffects(this, []) ?? (this.#isEnding ? undefined : toForgotten(this.#asked)) ?? this.#outcome;
+        toLostEffects(this, []) ?? (this.#isEnding ? undefined : toForgotten(this.#asked, this)) ?? this.#outcome;
     if (this.#outcome) {
       this.#keepFinished();
       // What can be taken back comes to its end first, unless it is to stay.

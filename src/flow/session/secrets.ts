@@ -64,7 +64,7 @@ export async function revealSecret(setup: Setup, sessionId: string, secret: Secr
   const bytes = await setup.store.getBlob(name);
   const text = bytes && setup.sealer.open(PURPOSE, sessionId, Buffer.from(bytes).toString());
   if (typeof text !== 'string')
-    throw new GatewayError('FLOW_MISUSED', { reason: 'a secret that is not there any more' });
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: 'a secret that is not there any more' });
   return text;
 }
 
@@ -87,6 +87,7 @@ function toLife({ limits, clock }: Setup, { deadline }: Owning): number {
 
 export async function readFile(setup: Setup, { sha256, name }: FileRef): Promise<Uint8Array> {
   const bytes = await setup.store.getBlob(sha256);
-  if (!bytes) throw new GatewayError('FLOW_MISUSED', { reason: `the file ${name}, which is not there any more` });
+  if (!bytes)
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `the file ${name}, which is not there any more` });
   return bytes;
 }

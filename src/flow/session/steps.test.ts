@@ -149,20 +149,28 @@ it('of steps with one limit no more run at once, in whatever session they are', 
 describe('a mistake of the author', () => {
   const none: string[] = [];
   it.each<[string, (ask: Ask) => Promise<unknown>, RegExp]>([
-    ['a question in a step', (ask) => ask.step('s', () => ask.text('q')), /the question q inside of the step s/],
-    ['a step in a step', (ask) => ask.step('s', () => ask.step('t', () => 1)), /the step t inside of the step s/],
+    [
+      'a question in a step',
+      (ask) => ask.step('s', () => ask.text('q')),
+      /in x: the question q is inside of the step s/,
+    ],
+    [
+      'a step in a step',
+      (ask) => ask.step('s', () => ask.step('t', () => 1)),
+      /in x: the step t is inside of the step s/,
+    ],
     [
       'a question in a step, later',
       (ask) => ask.step('s', async () => (await Promise.resolve(), ask.text('q'))),
-      /the question q inside of the step s/,
+      /in x: the question q is inside of the step s/,
     ],
     [
       'an effect that nobody waits for',
       async (ask) => void ask.step('charge', () => 1, { effect: 'retry' }),
-      /the step charge without awaiting it/,
+      /in x: the step charge is never awaited/,
     ],
-    ['a question that nobody waits for', async (ask) => void ask.text('q'), /the question q without awaiting it/],
-    ['no choices', (ask) => ask.choice('c', none), /ask.choice\('c'\) without choices/],
+    ['a question that nobody waits for', async (ask) => void ask.text('q'), /in x: the question q is never awaited/],
+    ['no choices', (ask) => ask.choice('c', none), /in x: ask.choice\('c'\) without choices/],
     ['no choices of several', (ask) => ask.choices('c', none), /ask.choices\('c'\) without choices/],
     ['min above max', (ask) => ask.number('n', { min: 3, max: 1 }), /min 3, which is more than max 1/],
     ['days the wrong way round', (ask) => ask.date('d', { min: '2026-02-01', max: '2026-01-01' }), /more than max/],
@@ -172,9 +180,13 @@ describe('a mistake of the author', () => {
       (ask) => ask.person('x'.repeat(501)).text('t'),
       /501 characters; it has at most 500/,
     ],
-    ['a Date', (ask) => ask.step('s', (): unknown => ({ at: [new Date()] })), /a Date at at.0 as the result of step s/],
+    [
+      'a Date',
+      (ask) => ask.step('s', (): unknown => ({ at: [new Date()] })),
+      /a Date at "at.0" as the result of step s/,
+    ],
     ['a Map', (ask) => ask.step('s', (): unknown => new Map()), /a Map as the result of step s/],
-    ['NaN', (ask) => ask.step('s', () => ({ n: Number.NaN })), /NaN at n as the result/],
+    ['NaN', (ask) => ask.step('s', () => ({ n: Number.NaN })), /NaN at "n" as the result/],
     ['bytes', (ask) => ask.step('s', (): unknown => Buffer.from('x')), /a Buffer as the result/],
     [
       'a retry of what must happen once',

@@ -49,6 +49,7 @@ function notDeclared({ input: { flow } }: Run, key: string): true {
   const declared = flow.input?.json['properties'];
   if (!isObject(declared) || !Object.hasOwn(declared, key)) return true;
   throw new GatewayError('FLOW_MISUSED', {
+    flow: flow.name,
     reason: `the secret ${key} as an argument of its input; leave it out there`,
   });
 }

@@ -117,6 +117,7 @@ export class TravellingSessions {
     const after = store.session;
     if (!this.#mayOutgrow && after && isForEvents(after.header)) {
       throw new GatewayError('FLOW_MISUSED', {
+        flow: 'a flow',
         reason: 'an event, or a question to somebody else, in a session that is kept nowhere; give it a store',
       });
     }
@@ -168,7 +169,7 @@ function toClaim(shared: FlowStore | undefined, ms: number): (key: string) => Pr
   return async (key) => {
     if (shared) return shared.spend(`once_${key}`, 0, ms);
     const reason = 'an effect that must happen once, in tokens, where nothing remembers it; give it a store';
-    throw new GatewayError('FLOW_MISUSED', { reason });
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason });
   };
 }
 

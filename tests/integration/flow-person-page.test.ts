@@ -152,16 +152,38 @@ describe('the link of a person', () => {
   });
 
   test('says that the work has ended where the caller has called it off', async () => {
-    const { call, linkTo } = await office();
-    const { wire } = await call('ada', { version: '2' });
+    const { call, linkTo, sessions, notices } = await office();
+    await call('ada', { version: '2' });
     const link = await linkTo('ops-lead');
     const browser = new FakeBrowser();
     const csrf = csrfOf((await browser.open(link)).text);
-    const { id } = await wire.request('ping');
-    wire.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: Number(id) - 1 } });
-    await until('the end', async () => (await browser.get(link)).status === 409);
+    await sessions.cancel({ principal: 'ada', sessionId: notices[0]!.sessionId });
+    expect((await browser.get(link)).status).toBe(409);
     const late = await browser.post(link, { csrf, 'q0.0': 'true' });
     expect([late.status, said(late)]).toEqual([409, expect.stringContaining('The work that needed it has ended')]);
+  });
+
+  test('says that the work is paused where the code has changed, and takes the answer once that is put right', async () => {
+    let step = 'charge';
+    const paid = async (ask: Ask) => {
+      await ask.step(step as 'charge', () => 'paid', { effect: 'retry' });
+      return ask.person('ops-lead').confirm('approve');
+    };
+    const { call, linkTo } = await office(paid, { warm: 0 });
+    const { result } = await call('ada');
+    const link = await linkTo('ops-lead');
+    const browser = new FakeBrowser();
+    const form = { csrf: csrfOf((await browser.open(link)).text), 'q0.0': 'true' };
+    step = 'charge-card';
+    const refused = await browser.post(link, form);
+    expect([refused.status, said(refused)]).toEqual([
+      409,
+      expect.stringContaining('is paused until a fix is deployed'),
+    ]);
+    expect(refused.text).toContain('This question cannot be answered now');
+    step = 'charge';
+    expect((await browser.post(link, form)).text).toContain('Your answer has been sent');
+    expect(await result).toBe('true');
   });
 
   test('shows the question again, and tells nobody again, where the answer was refused', async () => {

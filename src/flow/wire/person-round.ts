@@ -4,6 +4,7 @@ import type { Answer, Closed, Round, Taken } from '../../gateway/ask/round.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { answerOnce } from '../channel/answer-in-time.ts';
 import { fromAnswer, toAsk } from '../channel/round.ts';
+import { isMismatch } from '../engine/mismatch.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { readPersonHandle } from '../session/others/person-link.ts';
@@ -96,6 +97,7 @@ async function take(request: PersonRoundRequest, { header, question }: Shown, an
     const { accepted } = await answerOnce(request.sessions, { ...from, answers, src: 'human', via: 'page' });
     if (accepted !== false) return true;
   } catch (thrown) {
+    if (isMismatch(thrown)) return { principal: person, closed: 'paused' };
     if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
   }
   const now = await findPersonRound(request, answers);

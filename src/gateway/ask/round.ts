@@ -43,5 +43,5 @@ export type Taken = boolean | { again: Round } | Closed;
 /** A round that takes no answer any more, where the holder of its link may know why. */
 export interface Closed {
   readonly principal: string;
-  readonly closed: 'answered' | 'handed-over' | 'withdrawn' | 'expired' | 'ended';
+  readonly closed: 'answered' | 'handed-over' | 'withdrawn' | 'expired' | 'ended' | 'paused';
 }

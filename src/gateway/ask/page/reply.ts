@@ -51,8 +51,8 @@ export class Reply {
   }
 
   closed(why?: Closed['closed']): void {
-    const { closed, closedText, goBack, reasons } = this.#words;
-    this.#notice(409, closed, `${why ? reasons[why] : closedText} ${goBack}`);
+    const { closed, closedText, paused, goBack, reasons } = this.#words;
+    this.#notice(409, why === 'paused' ? paused : closed, `${why ? reasons[why] : closedText} ${goBack}`);
   }
 
   notYours(): void {

@@ -61,6 +61,7 @@ export const de: Words = {
   cancelled: 'Sie haben abgebrochen',
   goBack: 'Sie können diese Seite schließen und zu Ihrem Gespräch zurückkehren.',
   closed: 'Diese Frage ist nicht mehr offen',
+  paused: 'Diese Frage kann gerade nicht beantwortet werden',
   closedText: 'Sie wurde schon beantwortet oder zurückgezogen. Jetzt wurde nichts gesendet.',
   gone: 'Dieser Link funktioniert nicht',
   goneText:
@@ -104,6 +105,8 @@ export const de: Words = {
     withdrawn: 'Sie wird nicht mehr gestellt. Jetzt wurde nichts gesendet.',
     expired: 'Die Zeit für eine Antwort ist vorbei. Jetzt wurde nichts gesendet.',
     ended: 'Die Arbeit, für die sie gebraucht wurde, ist beendet. Jetzt wurde nichts gesendet.',
+    paused:
+      'Die Arbeit, für die sie gebraucht wird, ruht, bis ein Fehler behoben ist. Jetzt wurde nichts gesendet: Öffnen Sie diesen Link später noch einmal.',
   },
   forOthers: {
     waitingText:

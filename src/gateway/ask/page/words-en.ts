@@ -62,6 +62,7 @@ export const en: Words = {
   cancelled: 'You have cancelled',
   goBack: 'You can close this page and return to your conversation.',
   closed: 'This question is no longer open',
+  paused: 'This question cannot be answered now',
   closedText: 'It was answered before, or called off. Nothing has been sent now.',
   gone: 'This link does not work',
   goneText:
@@ -87,6 +88,8 @@ export const en: Words = {
     withdrawn: 'It is not asked any more. Nothing has been sent now.',
     expired: 'The time for an answer is over. Nothing has been sent now.',
     ended: 'The work that needed it has ended. Nothing has been sent now.',
+    paused:
+      'The work that needs it is paused until a fix is deployed. Nothing has been sent now: open this link again later.',
   },
   forOthers: {
     waitingText: 'Somebody else’s work needs your answer. Once you continue, this link works in this browser only.',

@@ -61,6 +61,7 @@ export const es: Words = {
   cancelled: 'Ha cancelado',
   goBack: 'Puede cerrar esta página y volver a su conversación.',
   closed: 'Esta pregunta ya no está abierta',
+  paused: 'Esta pregunta no se puede responder ahora',
   closedText: 'Ya se respondió o se retiró. Ahora no se ha enviado nada.',
   gone: 'Este enlace no funciona',
   goneText:
@@ -104,6 +105,8 @@ export const es: Words = {
     withdrawn: 'Ya no se pregunta. Ahora no se ha enviado nada.',
     expired: 'Se acabó el plazo para responder. Ahora no se ha enviado nada.',
     ended: 'El trabajo que la necesitaba ha terminado. Ahora no se ha enviado nada.',
+    paused:
+      'El trabajo que la necesita está en pausa hasta que se corrija un error. Ahora no se ha enviado nada: abra este enlace más tarde.',
   },
   forOthers: {
     waitingText:

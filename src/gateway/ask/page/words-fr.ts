@@ -62,6 +62,7 @@ export const fr: Words = {
   cancelled: 'Vous avez annulé',
   goBack: 'Vous pouvez fermer cette page et revenir à votre conversation.',
   closed: 'Cette question n’est plus ouverte',
+  paused: 'Cette question ne peut pas recevoir de réponse maintenant',
   closedText: 'Elle a déjà reçu une réponse ou a été retirée. Rien n’a été envoyé maintenant.',
   gone: 'Ce lien ne fonctionne pas',
   goneText:
@@ -105,6 +106,8 @@ export const fr: Words = {
     withdrawn: 'Elle n’est plus posée. Rien n’a été envoyé maintenant.',
     expired: 'Le délai de réponse est écoulé. Rien n’a été envoyé maintenant.',
     ended: 'Le travail qui en avait besoin est terminé. Rien n’a été envoyé maintenant.',
+    paused:
+      'Le travail qui en a besoin est en pause jusqu’à la correction d’une erreur. Rien n’a été envoyé maintenant : ouvrez ce lien plus tard.',
   },
   forOthers: {
     waitingText:

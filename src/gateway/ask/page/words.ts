@@ -76,6 +76,7 @@ export interface Words {
   readonly cancelled: string;
   readonly goBack: string;
   readonly closed: string;
+  readonly paused: string;
   readonly closedText: string;
   readonly gone: string;
   readonly goneText: string;

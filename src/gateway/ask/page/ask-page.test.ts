@@ -228,7 +228,7 @@ describe('a form', () => {
     const { url, rounds } = await serve(round);
     const browser = new FakeBrowser();
     const csrf = csrfOf((await browser.open(url)).text);
-    round.answer({}, 'relay');
+    await round.answer({}, 'relay');
     expect(await browser.post(url, { csrf, do: 'accept', 'q0.0': 'late' })).toMatchObject({ status: 409 });
     expect((await browser.get(url)).text).toContain('no longer open');
     rounds.clear();

@@ -56,8 +56,8 @@ export interface Place {
 }
 
 /**
- * A client of the handshake era does not notice that its server has died: whoever sits before it does, and calls again. One of 2026-07-28 is given
- * a `fetch` that sends again what has got no answer, since its next call would begin anew.
+ * A client of the handshake era does not notice that its server has died: its user does, and calls again. One of 2026-07-28 is given
+ * a `fetch` that sends again what has got no answer, since its next call would start over.
  */
 export async function openOfficial(kind: Official, { url, who, onElicit, up, down }: Place): Promise<Player> {
   const filling = (await import(pathToFileURL(join(PEERS, 'clients/filling.mjs')).href)) as Filling;
@@ -79,7 +79,7 @@ export async function openOfficial(kind: Official, { url, who, onElicit, up, dow
   };
 }
 
-/** What is asked in words is known to the process that asked alone: whoever answers it calls the tool again. */
+/** What is asked in words is known to the process that asked alone: the player calls the tool again. */
 function isOfProcess(body: unknown): boolean {
   return typeof body === 'string' && body.includes('parley_answer');
 }

@@ -32,7 +32,7 @@ const NAMES = Object.keys(PLAYS) as PlayName[];
 /** Those of an incident have a part for others than the caller, and two effects at once. */
 const INCIDENT = 'handle_incident';
 const DRILL: PlayName = 'the drill, in which nobody answers what can be decided without';
-/** Where it is played while the server is killed. Whoever leaves a question unanswered has to be told that its time is over, by a server that lives. */
+/** Where it is played while the server is killed. A client that leaves a question unanswered has to hear from a living server that its time is over. */
 function channelsOf(name: PlayName): readonly Channel[] {
   return name === DRILL ? [] : CHANNELS;
 }

@@ -31,7 +31,7 @@ import { toArguments } from '../tool-arguments.ts';
 
 const ME = { principal: 'terminal' };
 const ALIVE_MS = 60_000;
-/** Where events would be delivered: a name that no network knows (RFC 2606). Whoever sits here says what they bring. */
+/** Where events would be delivered: a name that no network knows (RFC 2606). The person at the terminal types what they bring. */
 const NOWHERE = 'https://flows.invalid';
 /** How often it is tried to undo an effect: somebody waits for the end of the command. */
 const UNDO_ATTEMPTS = 3;

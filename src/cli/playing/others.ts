@@ -1,5 +1,5 @@
-// Others than the user of a flow that is played on a terminal: people who are asked by `ask.person`, and what delivers events. Whoever sits
-// there stands for all of them. They are asked one at a time, after the user's own questions.
+// Plays everybody else a flow on the terminal waits for: people who are asked by `ask.person`, and senders of events. The person at the
+// terminal answers for all of them, one at a time, after the user's own questions.
 import type { Complaint, Question } from '../../flow/question/question.ts';
 import { withOutcome } from '../../flow/session/outcome.ts';
 import { movesOf } from '../../flow/session/own-moves.ts';

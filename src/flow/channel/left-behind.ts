@@ -93,7 +93,7 @@ export async function noted(sessions: Sessions, start: StartRequest): Promise<st
   return id;
 }
 
-/** Before the session is in the store: whoever comes back after a crash finds it, or nothing. */
+/** Before the session is in the store: a caller who comes back after a crash finds it, or nothing. */
 export function note({ setup }: Sessions, { principal, tool }: StartRequest, id: string): Promise<void> {
   const { store, limits } = setup;
   return store.putBlob(toNote(principal, tool), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);

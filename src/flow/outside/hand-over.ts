@@ -56,7 +56,7 @@ export async function handRetry(outside: Outside, sessionId: string, by: string)
       return { patch: { handed: header.handed ?? { answers: [], by } }, dueAt: AT_ONCE };
     const ending = endingOf(header);
     if (!ending) return { patch: {}, dueAt: AT_ONCE };
-    // One that was given up is given up anew, if it is; one whose version is missing waits no longer than before.
+    // A session that was given up may be given up again; one whose version is missing waits no longer than before.
     const parked = header.notUndone ? undefined : ending.parked;
     return { patch: { pending: { ...ending, tries: 0, parked } }, dueAt: AT_ONCE };
   });

@@ -41,7 +41,7 @@ function toLastAnswers(entries: Entry[]): AnswerEntry[] | undefined {
   return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
 }
 
-/** Of a session that ends: whoever does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
+/** Of a session that ends: a client that does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
 export function keepOutcome({ input, commits }: Drive, { patch, turn, add }: Draft, unwritten: Entry[]): void {
   const { via, started } = input.header;
   // A call is answered with its result. Only a caller that may come back, or waits in another process, has a way to ask for it later.

@@ -33,7 +33,7 @@ export async function playRounds(rounds: Rounds): Promise<Result> {
       const said = answer && request(rounds, { name: 'parley_answer', arguments: { handle, ...answer } });
       result = (await said?.catch(() => undefined)) ?? (await request(rounds, call));
     }
-    // Nor what it was asked on a page. Whoever calls afresh is asked whether to go on.
+    // Nor what it was asked on a page. A user who calls again is asked whether to go on.
     if (result['isError'] && isOfDeadProcess(String(result.content?.[0]?.text))) {
       call = { name: rounds.tool, arguments: {} };
       continue;

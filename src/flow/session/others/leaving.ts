@@ -30,7 +30,7 @@ export async function leave(drive: Drive, rest: Rest): Promise<Turn | undefined>
   );
   const open = (header.waits ?? []).filter(({ key }) => !over.has(key));
   const waits = open.length > 0 ? open : undefined;
-  // Whoever holds the lease of a session at rest goes on no more: this has to be taken up by the next process, as if that one had died.
+  // A process that holds the lease of a session at rest does nothing more with it: the next process takes this up, as if that one had died.
   const busy = isAtRest(header) ? (true as const) : header.busy;
   const patch: Partial<Header> = {
     ...{ current, waits, busy, state: toState(header, current), lastActivityAt: now, left: (header.left ?? 0) + 1 },

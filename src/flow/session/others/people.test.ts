@@ -181,7 +181,7 @@ describe('a question to another person', () => {
     expect((await store.load(sessionId))!.header.current).toMatchObject([{ person: { told: 1 } }]);
   });
 
-  it('is not brought again to whoever has given an answer that was refused', async () => {
+  it('is not brought again to a person whose answer was refused', async () => {
     const { sessions, notices } = office(async (ask) => ask.person('ops-lead').number('count', { min: 2 }));
     const { answerAs } = await started(sessions);
     await sessions.sweep();

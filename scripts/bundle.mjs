@@ -18,8 +18,8 @@ const PROCESSES = ['cli/main', 'flow/explore/child', 'flow/outside/replay-child'
 /** No entries of the package: `bench/flows`, `tests/kill-loop` and `tests/peers/diff` look at these from inside. */
 const INTERNALS = [
   'gateway/ask/answer-tool',
-  ...['flow/define', 'flow/fold', 'flow/engine/run', 'flow/session/sessions', 'flow/session/turn'],
-  ...['flow/store/memory', 'flow/store/redis', 'flow/store/sqlite', 'flow/store/store'],
+  ...['flow/define', 'flow/fold', 'flow/engine/run', 'flow/session/sessions', 'flow/session/turn/turn'],
+  ...['flow/store/memory', 'flow/store/redis/redis', 'flow/store/sqlite/sqlite', 'flow/store/store'],
   ...['flow/token/tokens', 'flow/token/travelling'],
 ];
 
@@ -28,17 +28,17 @@ const INTERNALS = [
  * for longest comes first. `cli/main` is in none: it runs as long as the command does, and who imports it would wait for that.
  */
 const CHUNKS = {
-  start: /^cli\/(?:dispatch|print|signals)$/, // all of main
+  start: /^cli\/(?:dispatch|terminal\/print|signals)$/, // all of main
   base: /^(?:shared|protocol)\//,
-  wrap: /^(?:cli\/commands\/wrap|gateway\/upstream\/inbox)$/,
-  commands: /^gateway\/upstream\/stdio$/, // one of these two is loaded with it
-  urls: /^gateway\/upstream\/streamable-http$/,
-  http: /^gateway\/accept\/http-endpoint$/,
-  ports: /^cli\/(?:wrapped-port|first\/wrap-again)$/, // what `wrap` has on a port
+  wrap: /^(?:cli\/commands\/wrap|gateway\/upstream\/links\/inbox)$/,
+  commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it
+  urls: /^gateway\/upstream\/links\/streamable-http$/,
+  http: /^gateway\/accept\/http\/http-endpoint$/,
+  ports: /^cli\/(?:wrap\/wrapped-port|first\/wrap-again)$/, // what `wrap` has on a port
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,
   config: /^cli\/commands\/serve$/,
-  serve: /^cli\/serve-configured$/,
+  serve: /^cli\/serve\/serve-configured$/,
   ...Object.fromEntries(ENTRIES.map((entry) => [entry.slice('_entries/'.length), new RegExp(`^${entry}$`)])),
 };
 

@@ -1,6 +1,6 @@
 // The command line as a typed command. Never throws and never prints: what cannot be understood is a command too.
 import { parseArgs } from 'node:util';
-import { suggest } from '../config/suggest.ts';
+import { suggest } from '../config/check/suggest.ts';
 import type { Command } from './command.ts';
 import { SPECS, specOf } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';

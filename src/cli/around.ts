@@ -1,6 +1,6 @@
 // What surrounds a command: the one place of the command line where environment, folders and platform are read.
 import { homedir } from 'node:os';
-import type { Surroundings } from '../config/find.ts';
+import type { Surroundings } from '../config/read/find.ts';
 
 export function surroundings(): Surroundings & { platform: NodeJS.Platform } {
   const { env, platform } = process;

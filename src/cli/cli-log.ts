@@ -4,8 +4,8 @@ import { createLog } from '../shared/log.ts';
 import { printableLine } from '../shared/visible.ts';
 import type { Log } from '../shared/log.ts';
 import type { LogLevel } from './command.ts';
-import { hasColours } from './print.ts';
-import type { Printer, Style } from './print.ts';
+import { hasColours } from './terminal/print.ts';
+import type { Printer, Style } from './terminal/print.ts';
 
 interface LogOutput {
   isTTY?: boolean;

@@ -1,14 +1,14 @@
 // A command line → its command, run. It imports what every command line needs and no more: each command is loaded when it is run.
-import { startAhead } from '../gateway/upstream/head-start.ts';
+import { startAhead } from '../gateway/upstream/links/head-start.ts';
 import { readArgs } from './args.ts';
 import type { Runnable, WrapCommand } from './command.ts';
 import { onFirstWords } from './running/first-words.ts';
 import { gatewayId, roundTrip } from './running/gateway-id.ts';
 import { mistakeHelp, toHelp } from './help.ts';
-import type { Printer } from './print.ts';
+import type { Printer } from './terminal/print.ts';
 import { untilSignal } from './signals.ts';
 import { version } from '../shared/version.ts';
-import { wrappedAddress } from './wrapped-address.ts';
+import { wrappedAddress } from './wrap/wrapped-address.ts';
 
 /** Resolves with the exit status. */
 export async function dispatch(argv: string[], print: Printer): Promise<number> {
@@ -78,9 +78,9 @@ function startWrapped({ server, port }: WrapCommand, id: string): void {
     const start = (): void => startAhead({ ...address, id });
     if (port === undefined) onFirstWords(start);
     else start();
-    void import('../gateway/upstream/stdio.ts');
+    void import('../gateway/upstream/links/stdio.ts');
   } else if (/^http/i.test(String(address.url))) {
-    void import('../gateway/upstream/streamable-http.ts');
+    void import('../gateway/upstream/links/streamable-http.ts');
   }
-  if (port !== undefined) void import('../gateway/accept/listen-http.ts');
+  if (port !== undefined) void import('../gateway/accept/http/listen-http.ts');
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';
 import { flowsOf, isFlow } from '../flow/explore/flows-of.ts';
-import { importFresh, whyNotImported } from '../gateway/middleware/import-fresh.ts';
+import { importFresh, whyNotImported } from '../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 

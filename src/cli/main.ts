@@ -3,9 +3,9 @@
 // running, 2 a command line that was not understood. Nothing imports this file, and what it does is in others: an
 // import of it would wait for its end.
 import { dispatch } from './dispatch.ts';
-import { createPrinter } from './print.ts';
+import { createPrinter } from './terminal/print.ts';
 import { secondSignal } from './signals.ts';
-import { assumeSize } from './terminal-size.ts';
+import { assumeSize } from './terminal/terminal-size.ts';
 
 /** By then the first answer is given: loading `node:v8` would delay it. */
 const SETTLED_MS = 200;

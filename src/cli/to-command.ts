@@ -1,6 +1,6 @@
 // What was typed after a command, checked and put into its type. A Mistake says what is wrong and what to do.
 import { existsSync } from 'node:fs';
-import { suggest } from '../config/suggest.ts';
+import { suggest } from '../config/check/suggest.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/outside/condition.ts';

@@ -1,7 +1,7 @@
 // Work with somebody who was reached: what goes wrong is told in words, and the connection is closed in the end.
 import type { Reach } from './command.ts';
-import { errorWords } from './error-words.ts';
-import type { Printer } from './print.ts';
+import { errorWords } from './terminal/error-words.ts';
+import type { Printer } from './terminal/print.ts';
 import { reach } from './reach.ts';
 import type { Reached } from './reach.ts';
 import { untilSignal } from './signals.ts';

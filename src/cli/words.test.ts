@@ -2,16 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../shared/log.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { bridgeLine } from './bridge-line.ts';
+import { bridgeLine } from './serve/bridge-line.ts';
 import { createCliLog, toPretty } from './cli-log.ts';
-import { errorWords } from './error-words.ts';
-import { inheritedEnv } from './inherited-env.ts';
-import { toResultLines } from './result-lines.ts';
-import { serverName } from './server-name.ts';
-import { ServerStderr } from './server-stderr.ts';
-import { firstSentence, toTable } from './table.ts';
-import { toArguments } from './tool-arguments.ts';
-import { whyNotStarted } from './why-not-started.ts';
+import { errorWords } from './terminal/error-words.ts';
+import { inheritedEnv } from './wrap/inherited-env.ts';
+import { toResultLines } from './terminal/result-lines.ts';
+import { serverName } from './serve/server-name.ts';
+import { ServerStderr } from './wrap/server-stderr.ts';
+import { firstSentence, toTable } from './terminal/table.ts';
+import { toArguments } from './terminal/tool-arguments.ts';
+import { whyNotStarted } from './wrap/why-not-started.ts';
 
 describe('the line of a bridge', () => {
   const client = { dialect: 'handshake', revision: 'old', transport: 'stdio' };

@@ -1,9 +1,9 @@
 // Whether a tool answers as it said it would: what is structured in its result fits the schema that the list showed. A schema
 // that cannot be used checks nothing, which is told to the log: the tool may be good all the same.
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
-import { checkWithJsonSchema } from '../protocol/json-schema.ts';
-import { toReason } from '../protocol/json-schema-problem.ts';
-import type { Verdict } from '../protocol/json-schema-problem.ts';
+import { checkWithJsonSchema } from '../protocol/schema/json-schema.ts';
+import { toReason } from '../protocol/schema/json-schema-problem.ts';
+import type { Verdict } from '../protocol/schema/json-schema-problem.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
 import type { Log } from '../shared/log.ts';

@@ -1,7 +1,7 @@
 // The normal form of `ask` and `roots`: models as a list, folders as URIs.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { AskInput, RootInput } from './ask-shape.ts';
+import type { AskInput, RootInput } from './check/ask-shape.ts';
 import type { AskConfig, RootConfig } from './config.ts';
 
 export function toAskForm({ channels = ['page', 'relay'], model }: AskInput): AskConfig {

@@ -1,10 +1,10 @@
 // The normal form of a configuration: defaults filled in, short forms written out, paths absolute. Plain frozen data; a
 // configuration in this form is itself a valid input, and stays as it is.
 import type { Era } from '../gateway/dialect/revisions.ts';
-import type { ToolRules } from '../gateway/middleware/server-rules.ts';
+import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { Naming } from '../gateway/router/names.ts';
 import type { Limits } from '../shared/limits.ts';
-import type { LogLevel } from './schema.ts';
+import type { LogLevel } from './check/schema.ts';
 import type { StepForm } from './step-form.ts';
 
 export interface ParleyConfig {

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from './load.ts';
-import { CONFIG } from './schema.ts';
-import type { Shape } from './shape.ts';
+import { readConfig } from './read/load.ts';
+import { CONFIG } from './check/schema.ts';
+import type { Shape } from './check/shape.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/config.md', import.meta.url));
 

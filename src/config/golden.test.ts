@@ -4,11 +4,11 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from './load.ts';
+import { readConfig } from './read/load.ts';
 import { normalize } from './normalize.ts';
-import { toLine } from './problems.ts';
+import { toLine } from './check/problems.ts';
 import { printConfig } from './print.ts';
-import type { ConfigInput } from './schema.ts';
+import type { ConfigInput } from './check/schema.ts';
 
 const FOLDER = fileURLToPath(new URL('../../tests/config/', import.meta.url));
 const LINE = '\n----------\n';

@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import { toAskForm, toRootForm } from './ask-form.ts';
 import type { FlowsConfig, ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
-import { TRANSPORTS } from './schema.ts';
-import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './schema.ts';
-import { toName } from './server-names.ts';
+import { TRANSPORTS } from './check/schema.ts';
+import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './check/schema.ts';
+import { toName } from './check/server-names.ts';
 import { toParts, toStepForm } from './step-form.ts';
-import { serversOf } from './validate.ts';
+import { serversOf } from './check/validate.ts';
 import { isPem } from './redact.ts';
 
 export const DEFAULT_PORT = 8470;

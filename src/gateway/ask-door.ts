@@ -4,14 +4,14 @@
 import { isLoopback } from './accept/guard.ts';
 import { identified } from './accept/identify.ts';
 import type { Identify } from './accept/identify.ts';
-import type { PagePort } from './accept/page-port.ts';
+import type { PagePort } from './accept/http/page-port.ts';
 import type { AskPage } from './ask/page/ask-page.ts';
 import type { Round } from './ask/round.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 import type { Log } from '../shared/log.ts';
-import type { Sealer } from '../shared/seal.ts';
+import type { Sealer } from '../shared/crypto/seal.ts';
 
 export interface AskDoorOptions {
   round(handle: string): Round | undefined;
@@ -91,7 +91,7 @@ export class AskDoor {
   async #portUrl(): Promise<string> {
     if (this.#isClosed) throw new GatewayError('CANCELLED');
     const { log } = this.#options;
-    this.#port ??= import('./accept/page-port.ts').then(({ createPagePort }) =>
+    this.#port ??= import('./accept/http/page-port.ts').then(({ createPagePort }) =>
       createPagePort({ pages: () => ({ ...this.pages, ...this.#options.besides() }), log }),
     );
     return (await this.#port).url();

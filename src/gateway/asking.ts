@@ -6,7 +6,7 @@ import type { Target } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
-import type { Sealer } from '../shared/seal.ts';
+import type { Sealer } from '../shared/crypto/seal.ts';
 import type { Identify } from './accept/identify.ts';
 import { AskDoor } from './ask-door.ts';
 import { AskTarget } from './ask/ask-target.ts';

@@ -9,7 +9,7 @@ import { GatewayError } from '../shared/errors.ts';
 import { createLog } from '../shared/log.ts';
 import { createGateway } from './gateway.ts';
 import type { GatewayOptions } from './gateway.ts';
-import { respond } from './middleware/outcome.ts';
+import { respond } from './middleware/chain/outcome.ts';
 
 const log = createLog({ level: 'silent' });
 

@@ -1,12 +1,12 @@
 // What the steps of a gateway leave of the tools that a server lists, for those who count them. The list is given: nothing is asked of
 // the server.
 import { QuietExchange } from '../protocol/quiet-exchange.ts';
-import { toPlain } from '../protocol/raw-object.ts';
+import { toPlain } from '../protocol/raw/raw-object.ts';
 import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Step } from '../protocol/step.ts';
 import type { Log } from '../shared/log.ts';
-import { createChain } from './middleware/chain.ts';
+import { createChain } from './middleware/chain/chain.ts';
 import { posesAsAnother } from './router/names.ts';
 
 export interface Listed {

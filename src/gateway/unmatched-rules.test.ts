@@ -8,9 +8,9 @@ import type { Step } from '../protocol/step.ts';
 import { createServer } from '../server/create-server.ts';
 import { createLog } from '../shared/log.ts';
 import { createGateway } from './gateway.ts';
-import { filter } from './middleware/filter.ts';
-import { onCall } from './middleware/on-method.ts';
-import { watchStep } from './middleware/watch-step.ts';
+import { filter } from './middleware/steps/filter/filter.ts';
+import { onCall } from './middleware/chain/on-method.ts';
+import { watchStep } from './middleware/load/watch-step.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-rules-'));
 const log = createLog({ level: 'silent' });

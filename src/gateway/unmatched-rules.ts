@@ -1,13 +1,13 @@
 // Names and globs in rules that match nothing. A rule that is misspelled does nothing, which nobody notices; so the log says it, once.
 // A step sees names as the steps further in have left them: while tools are listed, the names at each place of the chain are noted.
-import type { ResultObject } from '../protocol/raw-object.ts';
-import { fieldOf } from '../protocol/raw-object.ts';
+import type { ResultObject } from '../protocol/raw/raw-object.ts';
+import { fieldOf } from '../protocol/raw/raw-object.ts';
 import type { Step, ToolRule } from '../protocol/step.ts';
 import type { Log } from '../shared/log.ts';
 import { ANSWER_TOOL } from './ask/answer-tool.ts';
-import { toMatcher } from './middleware/glob.ts';
-import { toListed } from './middleware/list-all.ts';
-import { resultIn } from './middleware/outcome.ts';
+import { toMatcher } from './middleware/steps/filter/glob.ts';
+import { toListed } from './middleware/chain/list-all.ts';
+import { resultIn } from './middleware/chain/outcome.ts';
 import type { Area } from './router/catalog.ts';
 import type { ServerNames } from './router/router.ts';
 

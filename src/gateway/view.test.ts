@@ -9,8 +9,8 @@ import { createServer } from '../server/create-server.ts';
 import { testGateway } from '../testing/test-gateway.ts';
 import { FakeTarget } from './dialect/fake-front.contract.ts';
 import { settled } from './middleware/fake-exchange.contract.ts';
-import { rename } from './middleware/rename.ts';
-import { redact } from './middleware/redact.ts';
+import { rename } from './middleware/steps/names/rename.ts';
+import { redact } from './middleware/steps/redact/redact.ts';
 
 const HANDSHAKE: ConnectOptions = {
   revision: '2025-11-25',

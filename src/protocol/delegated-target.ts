@@ -2,7 +2,7 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
-import type { ResultObject } from './raw-object.ts';
+import type { ResultObject } from './raw/raw-object.ts';
 import type { Change, Opening, Target, Watcher } from './target.ts';
 
 export class DelegatedTarget implements Target {

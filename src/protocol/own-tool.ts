@@ -3,8 +3,8 @@
 import type { Exchange } from './exchange.ts';
 import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
-import { toPlain } from './raw-object.ts';
-import type { ResultObject } from './raw-object.ts';
+import { toPlain } from './raw/raw-object.ts';
+import type { ResultObject } from './raw/raw-object.ts';
 
 export interface OwnTool {
   readonly name: string;

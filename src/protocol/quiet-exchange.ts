@@ -2,7 +2,7 @@
 import type { ClientView, Exchange } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { createCounter } from '../shared/ids.ts';
+import { createCounter } from '../shared/crypto/ids.ts';
 
 const nextId = createCounter('quiet-');
 

@@ -4,7 +4,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { Abortable } from '../shared/cancellation.ts';
 import type { Log } from '../shared/log.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
-import type { FormAnswer, FormAsk } from './form-answer.ts';
+import type { FormAnswer, FormAsk } from './schema/form-answer.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
 

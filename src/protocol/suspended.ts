@@ -2,8 +2,8 @@
 // result under a name that no server uses, so that steps carry it like any other result.
 import type { JsonObject } from './message.ts';
 import { isObject } from './message.ts';
-import type { ResultObject } from './raw-object.ts';
-import { RawObject } from './raw-object.ts';
+import type { ResultObject } from './raw/raw-object.ts';
+import { RawObject } from './raw/raw-object.ts';
 
 export interface Suspended {
   questions: { [key: string]: { method: string; params?: JsonObject | undefined } };

@@ -3,7 +3,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { OpenPages } from './open-pages.ts';
-import type { ResultObject } from './raw-object.ts';
+import type { ResultObject } from './raw/raw-object.ts';
 import type { Family } from '../shared/metric.ts';
 
 export interface Target {

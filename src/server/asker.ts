@@ -9,11 +9,11 @@ import type {
 import type { Ask, Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { toReason } from '../protocol/json-schema-problem.ts';
-import { keptCheck } from '../protocol/kept-check.ts';
+import { toReason } from '../protocol/schema/json-schema-problem.ts';
+import { keptCheck } from '../protocol/schema/kept-check.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { randomId } from '../shared/ids.ts';
-import { toFormSchema } from './form-schema.ts';
+import { randomId } from '../shared/crypto/ids.ts';
+import { toFormSchema } from './schema/form-schema.ts';
 import type { Asker, FormAnswer } from './types.ts';
 
 const KINDS: Record<Parameters<Asker['can']>[0], Ask> = {

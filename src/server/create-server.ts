@@ -2,18 +2,18 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { Doors } from '../gateway/accept/doors.ts';
 import type { ListenOptions, ListeningWith } from '../gateway/accept/doors.ts';
-import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http-endpoint.ts';
-import type { HttpListenOptions, HttpListening } from '../gateway/accept/listen-http.ts';
+import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http/http-endpoint.ts';
+import type { HttpListenOptions, HttpListening } from '../gateway/accept/http/listen-http.ts';
 import { isLoopback } from '../gateway/accept/guard.ts';
 import { Asking } from '../gateway/asking.ts';
-import { createFront } from '../gateway/dialect/front.ts';
-import type { Front } from '../gateway/dialect/front.ts';
+import { createFront } from '../gateway/dialect/serve/front.ts';
+import type { Front } from '../gateway/dialect/serve/front.ts';
 import { TEXT_TYPE, writeFamilies } from '../gateway/observe/exposition.ts';
 import { metricsPage } from '../gateway/observe/health.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
-import { createSealer } from '../shared/seal.ts';
-import { keysFrom } from '../shared/state-keys.ts';
+import { createSealer } from '../shared/crypto/seal.ts';
+import { keysFrom } from '../shared/crypto/state-keys.ts';
 import { Server } from './server.ts';
 import type { ServerOptions } from './types.ts';
 

@@ -2,7 +2,7 @@
 // the clients that are there.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
-import type { ResultObject } from '../protocol/raw-object.ts';
+import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { Watcher } from '../protocol/target.ts';
 import type { HttpHandler } from '../shared/http.ts';
 import type { Family } from '../shared/metric.ts';

@@ -2,7 +2,7 @@
 // and a clock that is moved by hand.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { toPlain } from '../protocol/raw-object.ts';
+import { toPlain } from '../protocol/raw/raw-object.ts';
 import type { Target } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';

@@ -4,7 +4,7 @@
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
-import { createCounter } from '../shared/ids.ts';
+import { createCounter } from '../shared/crypto/ids.ts';
 import { ExchangeCall } from './call.ts';
 import { Catalogue } from './catalogue.ts';
 import type { Entry } from './catalogue.ts';
@@ -15,8 +15,8 @@ import { readOptionalString, readString } from '../protocol/params.ts';
 import { continueWithProviders } from './provider-pages.ts';
 import { toResourceResult } from './resource-result.ts';
 import type * as Types from './types.ts';
-import { parseUriTemplate } from './uri-template.ts';
-import type { UriTemplate } from './uri-template.ts';
+import { parseUriTemplate } from './schema/uri-template.ts';
+import type { UriTemplate } from './schema/uri-template.ts';
 
 interface ResourceEntry extends Entry {
   readonly mimeType: string | undefined;

@@ -4,7 +4,7 @@ import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcon
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { OpenPages, Place } from '../protocol/open-pages.ts';
-import type { ResultObject } from '../protocol/raw-object.ts';
+import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { GatewayError } from '../shared/errors.ts';
-import { toCheckedSchema } from './schema.ts';
+import { toCheckedSchema } from './schema/schema.ts';
 import { toToolResult } from './tool-result.ts';
 import type { Schema } from './types.ts';
 

@@ -1,7 +1,7 @@
 // The tools of a server: registered, listed, called. Arguments are checked before a handler sees them.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import type { ResultObject } from '../protocol/raw-object.ts';
+import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
 import { Catalogue } from './catalogue.ts';
@@ -11,10 +11,10 @@ import type { Answering } from './extension.ts';
 import { toListed } from './listed.ts';
 import { toListResult } from './page.ts';
 import { readOptionalObject, readString } from '../protocol/params.ts';
-import { toReason } from '../protocol/json-schema-problem.ts';
-import type { Problem, Verdict } from '../protocol/json-schema-problem.ts';
-import { toCheckedSchema } from './schema.ts';
-import type { CheckedSchema } from './schema.ts';
+import { toReason } from '../protocol/schema/json-schema-problem.ts';
+import type { Problem, Verdict } from '../protocol/schema/json-schema-problem.ts';
+import { toCheckedSchema } from './schema/schema.ts';
+import type { CheckedSchema } from './schema/schema.ts';
 import { ScopeSet } from './scope.ts';
 import type { Tasks, Work } from '../gateway/tasks/tasks.ts';
 import { toFailedResult, toToolResult } from './tool-result.ts';

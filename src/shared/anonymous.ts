@@ -1,5 +1,5 @@
 // Who a caller is that nobody has identified: its own connection. What is its own ends with it, and nobody else can ever come for it.
-import { randomId } from './ids.ts';
+import { randomId } from './crypto/ids.ts';
 
 const PREFIX = 'anonymous:';
 

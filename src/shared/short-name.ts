@@ -1,6 +1,6 @@
 // Clients refuse names of more than 64 characters. A longer one is cut and gets a hash of the whole, so that it stays unique
 // and comes out the same everywhere.
-import { lateCrypto } from './late-crypto.ts';
+import { lateCrypto } from './crypto/late-crypto.ts';
 
 export const MAX_NAME_LENGTH = 64;
 const HASH_LENGTH = 8;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { rename } from '../gateway/middleware/rename.ts';
-import { onCall } from '../gateway/middleware/on-method.ts';
-import { respond } from '../gateway/middleware/outcome.ts';
+import { rename } from '../gateway/middleware/steps/names/rename.ts';
+import { onCall } from '../gateway/middleware/chain/on-method.ts';
+import { respond } from '../gateway/middleware/chain/outcome.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { StepFunction } from '../protocol/step.ts';
 import { createServer } from '../server/create-server.ts';

@@ -1,11 +1,11 @@
 // The page with a round behind it, as a gateway serves it.
-import { createPagePort } from '../../src/gateway/accept/page-port.ts';
+import { createPagePort } from '../../src/gateway/accept/http/page-port.ts';
 import type { FakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
 import { fakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
 import { createAskPage } from '../../src/gateway/ask/page/ask-page.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { createLog } from '../../src/shared/log.ts';
-import { createSealer } from '../../src/shared/seal.ts';
+import { createSealer } from '../../src/shared/crypto/seal.ts';
 
 export interface Served {
   readonly url: string;

@@ -1,9 +1,9 @@
 // The store that docs/cli.md looks into: three sessions of a flow, each left at another place.
 import { join } from 'node:path';
-import { createSqliteStore } from '../../src/flow/store/sqlite.ts';
+import { createSqliteStore } from '../../src/flow/store/sqlite/sqlite.ts';
 import { flow } from '../../src/flow/define.ts';
 import { Sessions } from '../../src/flow/session/sessions.ts';
-import { settled } from '../../src/flow/session/turn.ts';
+import { settled } from '../../src/flow/session/turn/turn.ts';
 import { createLog } from '../../src/shared/log.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Home } from './parley.ts';

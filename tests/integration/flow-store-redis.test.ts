@@ -1,7 +1,7 @@
 // The Redis store against a real redis-server.
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRedisStore } from '../../src/flow/store/redis.ts';
+import { createRedisStore } from '../../src/flow/store/redis/redis.ts';
 import { keepsTheContract } from '../../src/flow/store/store.contract.ts';
 import type { StoreUnderTest } from '../../src/flow/store/store.contract.ts';
 import { outlivesItsProcess } from '../../src/flow/store/store-durable.contract.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSqliteStore } from '../../src/flow/store/sqlite.ts';
+import { createSqliteStore } from '../../src/flow/store/sqlite/sqlite.ts';
 import { header } from '../../src/flow/store/store-samples.contract.ts';
 import { ROOT } from '../helpers/files.ts';
 import { until, within } from '../helpers/until.ts';

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ORDER } from '../../src/gateway/middleware/order.ts';
+import { ORDER } from '../../src/gateway/middleware/chain/order.ts';
 import { ROOT } from '../helpers/files.ts';
 
 const DIST = join(ROOT, 'dist');

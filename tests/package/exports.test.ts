@@ -158,7 +158,7 @@ describe('the public surface', () => {
         "* from ../flow/authoring/others.ts",
         "* from ../flow/interaction.ts",
         "* from ../flow/journal.ts",
-        "* from ../flow/session/requests.ts",
+        "* from ../flow/session/verbs/requests.ts",
         "* from ../flow/store/store.ts",
         "Answered",
         "AnyFlow",

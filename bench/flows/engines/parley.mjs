@@ -1,7 +1,7 @@
 // Parley as a library. Bodies wait in memory and a run in a second is watched, as in production.
 import { join } from 'node:path';
 import { Sessions } from '../../../dist/flow/session/sessions.js';
-import { settled } from '../../../dist/flow/session/turn.js';
+import { settled } from '../../../dist/flow/session/turn/turn.js';
 import { memoryStore } from '../../../dist/flow/store/memory.js';
 import { createRedisStore } from '../../../dist/flow/store/redis.js';
 import { createSqliteStore } from '../../../dist/flow/store/sqlite.js';

@@ -1,18 +1,18 @@
 // `parley call`: one tool, once. What the tool asks is asked on the terminal; its progress is told on stderr.
 import type { Tool } from '@modelcontextprotocol/client';
-import { suggest } from '../../config/suggest.ts';
+import { suggest } from '../../config/check/suggest.ts';
 import type { Progress } from '../../protocol/exchange.ts';
-import { createFormAsker } from '../ask-form.ts';
+import { createFormAsker } from '../terminal/ask-form.ts';
 import type { CallCommand } from '../command.ts';
-import { errorWords, isOfGateway } from '../error-words.ts';
+import { errorWords, isOfGateway } from '../terminal/error-words.ts';
 import { toProgressLine } from '../playing/progress-line.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 import { reach, stillStarting } from '../reach.ts';
 import type { Reached } from '../reach.ts';
-import { toResultLines } from '../result-lines.ts';
+import { toResultLines } from '../terminal/result-lines.ts';
 import { untilSignal } from '../signals.ts';
-import { createTerminal } from '../terminal.ts';
-import { toArguments } from '../tool-arguments.ts';
+import { createTerminal } from '../terminal/terminal.ts';
+import { toArguments } from '../terminal/tool-arguments.ts';
 
 export async function call(command: CallCommand, print: Printer): Promise<number> {
   const terminal = createTerminal();

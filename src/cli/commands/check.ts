@@ -1,17 +1,17 @@
 // `parley check`: all that is wrong with a configuration, each with its place and what to do. Starts no server.
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
-import { problemsOfParts } from '../../config/check-parts.ts';
-import { loadConfig } from '../../config/load.ts';
-import { configSchema } from '../../config/json-schema.ts';
-import { inOrder } from '../../config/problems.ts';
-import type { Problem } from '../../config/problems.ts';
+import { problemsOfParts } from '../../config/check/check-parts.ts';
+import { loadConfig } from '../../config/read/load.ts';
+import { configSchema } from '../../config/check/json-schema.ts';
+import { inOrder } from '../../config/check/problems.ts';
+import type { Problem } from '../../config/check/problems.ts';
 import { printConfig } from '../../config/print.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { surroundings } from '../around.ts';
 import type { CheckCommand } from '../command.ts';
-import { missingLines, problemLines, shown } from '../configured.ts';
-import type { Printer } from '../print.ts';
+import { missingLines, problemLines, shown } from '../serve/configured.ts';
+import type { Printer } from '../terminal/print.ts';
 
 export async function check(command: CheckCommand, print: Printer): Promise<number> {
   if (command.schema) {

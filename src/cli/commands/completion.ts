@@ -2,7 +2,7 @@
 // gateway that runs here. Nothing is started for it.
 import type { Shell } from '../command.ts';
 import { toBash, toFish, toPowerShell, toZsh } from '../completion-scripts.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 
 const SCRIPTS: Record<Shell, () => string> = { bash: toBash, zsh: toZsh, fish: toFish, powershell: toPowerShell };
 /** Somebody has pressed a key and waits. */
@@ -18,7 +18,7 @@ async function toolNames(): Promise<string[]> {
   const { surroundings } = await import('../around.ts');
   const { runningGateways, stateFolder } = await import('../running/state-file.ts');
   const { inOrder } = await import('../running/find-gateway.ts');
-  const { findConfig } = await import('../../config/find.ts');
+  const { findConfig } = await import('../../config/read/find.ts');
   const around = surroundings();
   const [first] = inOrder(runningGateways(stateFolder(around)), findConfig(undefined, around).path);
   if (!first) return [];

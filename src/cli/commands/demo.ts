@@ -1,15 +1,15 @@
 // `parley demo`: a gateway with the demo server behind it, on one loopback port for every transport, or on stdin and stdout.
 // Ends on Ctrl-C, on SIGTERM, or, on stdio, when the client closes its end.
-import type { HttpListenOptions } from '../../gateway/accept/listen-http.ts';
+import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { DemoCommand } from '../command.ts';
-import { createDemoServer } from '../demo-server.ts';
-import type { Opened } from '../listening.ts';
-import type { Printer } from '../print.ts';
-import { serveHttp, serveStdio } from '../serve-until.ts';
+import { createDemoServer } from '../demo/demo-server.ts';
+import type { Opened } from '../serve/listening.ts';
+import type { Printer } from '../terminal/print.ts';
+import { serveHttp, serveStdio } from '../serve/serve-until.ts';
 import { announceHere } from '../running/state-file.ts';
-import { createStatusPage, readStatus } from '../status-page.ts';
+import { createStatusPage, readStatus } from '../serve/status-page.ts';
 import { version } from '../../shared/version.ts';
 import { welcome } from '../first/welcome.ts';
 

@@ -4,9 +4,9 @@ import { exploreToStops } from '../../flow/explore/explore-file.ts';
 import { toWords } from '../../flow/explore/stop.ts';
 import type { ExploredFlow } from '../../flow/explore/explored-file.ts';
 import type { ExploreCommand } from '../command.ts';
-import { errorWords } from '../error-words.ts';
+import { errorWords } from '../terminal/error-words.ts';
 import { program } from '../first/program.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 
 const MAX_STOPS = 10;
 

@@ -3,7 +3,7 @@ import { findSession } from '../../flow/outside/listing.ts';
 import type { FlowStore, Listed } from '../../flow/store/store.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { FlowsCommand } from '../command.ts';
-import { errorWords } from '../error-words.ts';
+import { errorWords } from '../terminal/error-words.ts';
 import { actOnSession } from '../flows/act-on-session.ts';
 import { listSessions } from '../flows/list-sessions.ts';
 import type { Telling } from '../flows/list-sessions.ts';
@@ -12,7 +12,7 @@ import type { OpenStore } from '../flows/open-store.ts';
 import { replaySessions } from '../flows/replay-sessions.ts';
 import { showSession } from '../flows/show-session.ts';
 import { program } from '../first/program.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 
 export async function flows(command: FlowsCommand, print: Printer): Promise<number> {
   let open: OpenStore | undefined;

@@ -4,13 +4,13 @@ import { isObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import type { Listing, LsCommand } from '../command.ts';
 import { LISTINGS } from '../command-specs.ts';
-import { ownerOf } from '../owner-of.ts';
-import type { Printer } from '../print.ts';
+import { ownerOf } from '../serve/owner-of.ts';
+import type { Printer } from '../terminal/print.ts';
 import type { Reached } from '../reach.ts';
-import { itself } from '../status-of-client.ts';
-import { STATUS_HEADINGS, failing, toStatusRows } from '../status-lines.ts';
-import type { ServerStatus } from '../status-page.ts';
-import { firstSentence, toTable } from '../table.ts';
+import { itself } from '../serve/status-of-client.ts';
+import { STATUS_HEADINGS, failing, toStatusRows } from '../serve/status-lines.ts';
+import type { ServerStatus } from '../serve/status-page.ts';
+import { firstSentence, toTable } from '../terminal/table.ts';
 import { withReached } from '../with-reached.ts';
 
 /** Set by the router on what a server offered before it went away. */

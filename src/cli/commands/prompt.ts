@@ -1,8 +1,8 @@
 // `parley prompt`: one prompt, filled in: the text of its messages, each with its role where there are several.
 import type { PromptCommand } from '../command.ts';
 import { withReached } from '../with-reached.ts';
-import type { Printer } from '../print.ts';
-import { toResultLines } from '../result-lines.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toResultLines } from '../terminal/result-lines.ts';
 
 export function prompt(command: PromptCommand, print: Printer): Promise<number> {
   return withReached(command, print, async ({ client }) => {

@@ -1,7 +1,7 @@
 // `parley read`: one resource, on stdout: as it is where that goes to a file, and without harm on a terminal.
 import type { ReadCommand } from '../command.ts';
 import { withReached } from '../with-reached.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 
 export function read(command: ReadCommand, print: Printer): Promise<number> {
   return withReached(command, print, async ({ client }) => {

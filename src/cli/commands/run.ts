@@ -9,25 +9,25 @@ import type { Explored } from '../../flow/explore/explored.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
 import type { Complaint } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/to-json-schema.ts';
-import type { GivenAnswer } from '../../flow/session/requests.ts';
-import { OwnMoves, movesOf } from '../../flow/session/own-moves.ts';
+import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
+import { OwnMoves, movesOf } from '../../flow/session/verbs/own-moves.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
-import { workedOff } from '../../flow/session/turn.ts';
-import type { Turn } from '../../flow/session/turn.ts';
-import { didYouMean } from '../../config/suggest.ts';
+import { workedOff } from '../../flow/session/turn/turn.ts';
+import type { Turn } from '../../flow/session/turn/turn.ts';
+import { didYouMean } from '../../config/check/suggest.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import type { RunCommand } from '../command.ts';
-import { errorWords } from '../error-words.ts';
+import { errorWords } from '../terminal/error-words.ts';
 import { loadFlow } from '../load-flow.ts';
 import { answerFor, isPassing, othersOf, restOf } from '../playing/others.ts';
 import type { OfOthers } from '../playing/others.ts';
 import { toProgressLine } from '../playing/progress-line.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
-import { toArguments } from '../tool-arguments.ts';
+import { toArguments } from '../terminal/tool-arguments.ts';
 
 const ME = { principal: 'terminal' };
 const ALIVE_MS = 60_000;
@@ -222,7 +222,7 @@ async function byHand(turn: Turn, { isFirst, other }: Shown, { moves, stop, scre
   if (process.stdin.isTTY) {
     const late = new AbortController();
     moves.from(turn, () => late.abort());
-    const { askRound } = await import('../flow-round.ts');
+    const { askRound } = await import('../terminal/flow-round.ts');
     screen.isAsking = true;
     return askRound(turn, isFirst, { late: late.signal, stop }).finally(() => (screen.isAsking = false));
   }

@@ -2,13 +2,13 @@
 // reads a configuration and no more: the servers start while the code that will speak with them is loaded.
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
-import type { LoadOptions } from '../../config/load.ts';
-import { startAhead } from '../../gateway/upstream/head-start.ts';
+import type { LoadOptions } from '../../config/read/load.ts';
+import { startAhead } from '../../gateway/upstream/links/head-start.ts';
 import type { ServeCommand } from '../command.ts';
-import { configured } from '../configured.ts';
+import { configured } from '../serve/configured.ts';
 import { onFirstWords } from '../running/first-words.ts';
 import { gatewayId, roundTrip } from '../running/gateway-id.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
 
 /** Where the gateway listens, once it does. */
@@ -32,7 +32,7 @@ export async function serve(command: ServeCommand, print: Printer): Promise<numb
     return 1;
   }
   startNeeded(command, found.config, id);
-  return (await import('../serve-configured.ts')).serveConfigured(command, { ...found, id, own }, print);
+  return (await import('../serve/serve-configured.ts')).serveConfigured(command, { ...found, id, own }, print);
 }
 
 /** What was opened counts most. */
@@ -58,7 +58,7 @@ function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): v
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal has to end them as well
   for (const [, server] of needed) {
-    if (!('command' in server)) void import('../../gateway/upstream/streamable-http.ts'); // most of them; read while the rest is
+    if (!('command' in server)) void import('../../gateway/upstream/links/streamable-http.ts'); // most of them; read while the rest is
   }
   const start = (): void => {
     for (const [, server] of needed) if ('command' in server) startAhead({ ...server, id });

@@ -1,18 +1,18 @@
 // `parley status`: how the servers of the running gateway are. Exit status 1 when one is failing, or when there is no gateway.
-import { findConfig } from '../../config/find.ts';
+import { findConfig } from '../../config/read/find.ts';
 import { surroundings } from '../around.ts';
 import type { StatusCommand } from '../command.ts';
-import { errorWords } from '../error-words.ts';
-import { missingLines, shown } from '../configured.ts';
+import { errorWords } from '../terminal/error-words.ts';
+import { missingLines, shown } from '../serve/configured.ts';
 import { program } from '../first/program.ts';
-import type { Printer } from '../print.ts';
+import type { Printer } from '../terminal/print.ts';
 import { ownGateway, reach, runningGateway } from '../reach.ts';
 import { fetchStatus, partOf, serversOf } from '../running/fetch-status.ts';
-import { serverName } from '../server-name.ts';
+import { serverName } from '../serve/server-name.ts';
 import { untilSignal } from '../signals.ts';
-import { failing, headOf, toServerLines } from '../status-lines.ts';
-import { itself } from '../status-of-client.ts';
-import type { GatewayStatus, ServerStatus } from '../status-page.ts';
+import { failing, headOf, toServerLines } from '../serve/status-lines.ts';
+import { itself } from '../serve/status-of-client.ts';
+import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
 
 interface Told {
   head: string;

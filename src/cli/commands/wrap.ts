@@ -3,31 +3,31 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { Target } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import { Asking } from '../../gateway/asking.ts';
-import { createFront } from '../../gateway/dialect/front.ts';
-import { leaveUntaken } from '../../gateway/upstream/head-start.ts';
+import { createFront } from '../../gateway/dialect/serve/front.ts';
+import { leaveUntaken } from '../../gateway/upstream/links/head-start.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import { isCommandThere } from '../../config/command-on-disk.ts';
+import { isCommandThere } from '../../config/check/command-on-disk.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { createSealer } from '../../shared/seal.ts';
-import { keysFrom } from '../../shared/state-keys.ts';
-import { bridgeLine } from '../bridge-line.ts';
+import { createSealer } from '../../shared/crypto/seal.ts';
+import { keysFrom } from '../../shared/crypto/state-keys.ts';
+import { bridgeLine } from '../serve/bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
-import type { Opened } from '../listening.ts';
-import type { Printer } from '../print.ts';
-import { serverName } from '../server-name.ts';
-import { ServerStderr } from '../server-stderr.ts';
-import { serveHttp, serveStdio } from '../serve-until.ts';
-import type { Served } from '../serve-until.ts';
+import type { Opened } from '../serve/listening.ts';
+import type { Printer } from '../terminal/print.ts';
+import { serverName } from '../serve/server-name.ts';
+import { ServerStderr } from '../wrap/server-stderr.ts';
+import { serveHttp, serveStdio } from '../serve/serve-until.ts';
+import type { Served } from '../serve/serve-until.ts';
 import { version } from '../../shared/version.ts';
 import { welcome } from '../first/welcome.ts';
 import type { Started } from '../first/welcome.ts';
-import { whyNotStarted } from '../why-not-started.ts';
-import type { WrappedPort } from '../wrapped-port.ts';
-import { wrappedAddress } from '../wrapped-address.ts';
-import { Wrapped } from '../wrapped.ts';
+import { whyNotStarted } from '../wrap/why-not-started.ts';
+import type { WrappedPort } from '../wrap/wrapped-port.ts';
+import { wrappedAddress } from '../wrap/wrapped-address.ts';
+import { Wrapped } from '../wrap/wrapped.ts';
 
 const AGAIN = ' It is tried again when a client comes.';
 
@@ -64,7 +64,7 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
     stdio: () => acceptStdio(front),
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => {
-      atPort = new (await import('../wrapped-port.ts')).WrappedPort(front, target);
+      atPort = new (await import('../wrap/wrapped-port.ts')).WrappedPort(front, target);
       const listening = await atPort.listen({ ...options, pages: asking.door.pages });
       asking.door.opened(host, listening.url);
       return listening;
@@ -119,7 +119,7 @@ function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): 
 
 /** A line for each call, around whatever answers it. */
 async function logged(target: Target, name: string): Promise<Target> {
-  const { CallLines } = await import('../call-lines.ts');
+  const { CallLines } = await import('../serve/call-lines.ts');
   const { ObservedTarget } = await import('../../gateway/observe/observed-target.ts');
   const lines = new CallLines();
   return new ObservedTarget(target, (exchange, handle) => {

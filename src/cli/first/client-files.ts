@@ -2,10 +2,10 @@
 // never started.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Surroundings } from '../../config/find.ts';
-import { projectServers } from '../../config/other-forms.ts';
-import { parseConfig } from '../../config/parse.ts';
-import { BLOCKS } from '../../config/schema.ts';
+import type { Surroundings } from '../../config/read/find.ts';
+import { projectServers } from '../../config/read/other-forms.ts';
+import { parseConfig } from '../../config/read/parse.ts';
+import { BLOCKS } from '../../config/check/schema.ts';
 import { isObject } from '../../protocol/message.ts';
 import { program } from './program.ts';
 

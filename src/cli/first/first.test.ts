@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readArgs } from '../args.ts';
-import { createPrinter } from '../print.ts';
+import { createPrinter } from '../terminal/print.ts';
 import { clientFiles, firstLines } from './client-files.ts';
 import { program, programOf } from './program.ts';
 import { welcome } from './welcome.ts';

@@ -1,11 +1,11 @@
 // What `parley serve` says when it is up: the welcome of every command, with the servers it has.
 import { basename } from 'node:path';
 import { enabledServers } from '../../config/config.ts';
-import { shown } from '../configured.ts';
-import type { Configured } from '../configured.ts';
-import type { Opened } from '../listening.ts';
-import type { Printer } from '../print.ts';
-import { toTable } from '../table.ts';
+import { shown } from '../serve/configured.ts';
+import type { Configured } from '../serve/configured.ts';
+import type { Opened } from '../serve/listening.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeWelcome {

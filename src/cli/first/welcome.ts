@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
 import { DEFAULT_PORT } from '../command-specs.ts';
-import type { Printer } from '../print.ts';
-import { statelessCall } from '../stateless-call.ts';
+import type { Printer } from '../terminal/print.ts';
+import { statelessCall } from '../serve/stateless-call.ts';
 import { version } from '../../shared/version.ts';
 import { program as programName, programOf } from './program.ts';
 

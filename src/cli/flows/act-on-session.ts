@@ -7,8 +7,8 @@ import type { Outside } from '../../flow/outside/hand-over.ts';
 import { unopened } from '../../flow/outside/unopened.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
-import { settled } from '../../flow/session/turn.ts';
-import type { Turn } from '../../flow/session/turn.ts';
+import { settled } from '../../flow/session/turn/turn.ts';
+import type { Turn } from '../../flow/session/turn/turn.ts';
 import type { Listed } from '../../flow/store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createCliLog } from '../cli-log.ts';
@@ -108,7 +108,7 @@ async function byHand(question: Question): Promise<{ promptId: string; value?: u
   const { promptId, key, prompt } = question;
   if (!process.stdin.isTTY)
     throw new Error(`nobody can type here: give the answer to ${key} (${prompt.message}) as a word.`);
-  const { askOnTerminal, CANCELLED } = await import('../flow-question.ts');
+  const { askOnTerminal, CANCELLED } = await import('../terminal/flow-question.ts');
   const value = await askOnTerminal(question, new AbortController().signal);
   if (value === CANCELLED) throw new Error('Nothing was answered.');
   return { promptId, value };

@@ -7,7 +7,7 @@ import { systemClock } from '../../shared/clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { readArgs } from '../args.ts';
 import type { FlowsCommand } from '../command.ts';
-import { createPrinter } from '../print.ts';
+import { createPrinter } from '../terminal/print.ts';
 import { listSessions } from './list-sessions.ts';
 
 it.each([

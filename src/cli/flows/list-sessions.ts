@@ -7,14 +7,14 @@ import type { Filter } from '../../flow/outside/listing.ts';
 import { endingOf } from '../../flow/journal.ts';
 import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
-import { outcomeOf } from '../../flow/session/outcome.ts';
+import { outcomeOf } from '../../flow/session/turn/outcome.ts';
 import { toSetup } from '../../flow/session/setup.ts';
 import type { Setup } from '../../flow/session/setup.ts';
 import type { Listed } from '../../flow/store/store.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { FlowsCommand } from '../command.ts';
-import type { Printer, Style } from '../print.ts';
-import { toTable } from '../table.ts';
+import type { Printer, Style } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
 import type { OpenStore } from './open-store.ts';
 import { shownText, toAge, toIso } from './words.ts';
 

@@ -2,12 +2,12 @@
 import { eachSession } from '../../flow/outside/listing.ts';
 import { toShortId } from '../../flow/short-id.ts';
 import { ReplayFile } from '../../flow/outside/replay-file.ts';
-import { isHeldShut, withHeld } from '../../flow/session/held-args.ts';
+import { isHeldShut, withHeld } from '../../flow/session/values/held-args.ts';
 import { toSetup } from '../../flow/session/setup.ts';
 import type { Setup } from '../../flow/session/setup.ts';
 import type { StoredSession } from '../../flow/store/store.ts';
 import { isEnded } from '../../flow/store/store.ts';
-import type { Printer, Style } from '../print.ts';
+import type { Printer, Style } from '../terminal/print.ts';
 import { toFilter } from './list-sessions.ts';
 import type { Telling } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';

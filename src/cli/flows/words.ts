@@ -1,8 +1,8 @@
 // Sessions in words: what others wrote is shown on one line, with nothing in it that a terminal obeys, and without what looks like a secret.
-import { Redactor } from '../../gateway/middleware/redactor.ts';
-import { SECRET_KEYS, SECRET_PATTERNS } from '../../gateway/middleware/well-known-secrets.ts';
+import { Redactor } from '../../gateway/middleware/steps/redact/redactor.ts';
+import { SECRET_KEYS, SECRET_PATTERNS } from '../../gateway/middleware/steps/redact/well-known-secrets.ts';
 import { isFileRef } from '../../flow/question/check-file.ts';
-import { isSecretRef } from '../../flow/session/secrets.ts';
+import { isSecretRef } from '../../flow/session/values/secrets.ts';
 import { isObject } from '../../protocol/message.ts';
 import { visible } from '../../shared/visible.ts';
 

@@ -1,12 +1,12 @@
 // Plays everybody else a flow on the terminal waits for: people who are asked by `ask.person`, and senders of events. The person at the
 // terminal answers for all of them, one at a time, after the user's own questions.
 import type { Complaint, Question } from '../../flow/question/question.ts';
-import { withOutcome } from '../../flow/session/outcome.ts';
-import { movesOf } from '../../flow/session/own-moves.ts';
-import type { GivenAnswer } from '../../flow/session/requests.ts';
+import { withOutcome } from '../../flow/session/turn/outcome.ts';
+import { movesOf } from '../../flow/session/verbs/own-moves.ts';
+import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
 import type { Sessions } from '../../flow/session/sessions.ts';
-import { workedOff } from '../../flow/session/turn.ts';
-import type { Turn } from '../../flow/session/turn.ts';
+import { workedOff } from '../../flow/session/turn/turn.ts';
+import type { Turn } from '../../flow/session/turn/turn.ts';
 import { nextMoment, ownOf } from '../../flow/session/others/waits.ts';
 import { isEnded } from '../../flow/store/store.ts';
 

@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LineReader } from '../../gateway/codec/lines.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import type { GatewayStatus } from '../status-page.ts';
+import type { GatewayStatus } from '../serve/status-page.ts';
 
 export interface Controlled {
   status(): Promise<GatewayStatus>;

@@ -1,8 +1,8 @@
 // The status of a gateway that is named by its URL.
-import { networkWords } from '../../gateway/upstream/network-words.ts';
-import { didYouMean } from '../../config/suggest.ts';
+import { networkWords } from '../../gateway/upstream/links/network-words.ts';
+import { didYouMean } from '../../config/check/suggest.ts';
 import { program } from '../first/program.ts';
-import type { GatewayStatus, ServerStatus } from '../status-page.ts';
+import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
 
 /** Rejects with words for people. */
 export async function fetchStatus(

@@ -2,9 +2,9 @@
 // one does not answer, or it is not the one of the configuration here, the person is told which one is used and why.
 import { realpathSync } from 'node:fs';
 import { isLoopback } from '../../gateway/accept/guard.ts';
-import { shown } from '../configured.ts';
-import type { Printer } from '../print.ts';
-import type { GatewayStatus } from '../status-page.ts';
+import { shown } from '../serve/configured.ts';
+import type { Printer } from '../terminal/print.ts';
+import type { GatewayStatus } from '../serve/status-page.ts';
 import { askStatus } from './control-socket.ts';
 import { runningGateways } from './state-file.ts';
 import type { RunningGateway } from './state-file.ts';

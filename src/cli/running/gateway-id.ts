@@ -2,7 +2,7 @@
 // which was started, at whatever depth, by one that serves the same file can tell before it starts anything. Files of two machines may
 // have the same path: their content counts as well.
 import { readFileSync, realpathSync } from 'node:fs';
-import { randomId } from '../../shared/ids.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import { startedVia } from '../../shared/via.ts';
 

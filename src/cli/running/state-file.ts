@@ -2,7 +2,7 @@
 // A gateway that was killed leaves its file behind. Such files are ignored, and the next gateway that starts removes them.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { Surroundings } from '../../config/find.ts';
+import type { Surroundings } from '../../config/read/find.ts';
 import { isObject } from '../../protocol/message.ts';
 import { surroundings } from '../around.ts';
 import { openControl, removeSocket } from './control-socket.ts';

@@ -3,7 +3,7 @@ import { createServer } from '../../server/create-server.ts';
 import { createLog } from '../../shared/log.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
 import { serveFlows } from '../wire/serve-flows.ts';
 import type { Ask } from './ask.ts';
 import { f } from './fields.ts';

@@ -1,10 +1,10 @@
 // An answer that a client has given to a call that waits. Where answers come faster than a session takes them, this one waits its
 // turn: whoever gave it cannot be told to try again.
 import { GatewayError } from '../../shared/errors.ts';
-import type { AnswerRequest } from '../session/requests.ts';
+import type { AnswerRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
-import type { Turn } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
 
 export async function answerInTime(
   sessions: Sessions,

@@ -6,14 +6,14 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { SessionRequest, StartRequest } from '../session/requests.ts';
+import type { SessionRequest, StartRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { toOwner } from '../session/setup.ts';
-import { toStarted } from '../session/start-id.ts';
-import type { Turn } from '../session/turn.ts';
+import { toStarted } from '../session/verbs/start-id.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 import { peopleOf } from '../session/others/people.ts';
-import { movesOf } from '../session/own-moves.ts';
+import { movesOf } from '../session/verbs/own-moves.ts';
 import { isEnded } from '../store/store.ts';
 
 /** How often a session is looked at that is at work, perhaps in another process. */

@@ -3,13 +3,13 @@
 // should it wait in another one, both may answer: each answer counts once.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
-import { randomId } from '../../shared/ids.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 import { endingOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { peopleOf } from '../session/others/people.ts';
-import type { StartRequest } from '../session/requests.ts';
-import type { Turn } from '../session/turn.ts';
+import type { StartRequest } from '../session/verbs/requests.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 import { isEnded } from '../store/store.ts';
 import { atRest, findLeft, isAtWork } from './left-behind.ts';

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Question } from '../question/question.ts';
-import type { GivenAnswer } from '../session/requests.ts';
-import type { Turn } from '../session/turn.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import { contentOf, fromForm, toForm } from './to-form.ts';
 
 /** A turn that asks, and how it came about. */

@@ -1,12 +1,12 @@
 // What the client whose call waits is told meanwhile: how far steps are, and whom the flow waits for.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Step } from '../../protocol/prompt.ts';
-import { BoundedMap } from '../../shared/bounded-map.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/others/people.ts';
 import { ownOf } from '../session/others/waits.ts';
 import type { Sessions } from '../session/sessions.ts';
-import type { Turn } from '../session/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
 
 export interface Telling {
   /** The session that is meant, where it was not known at first: steps may begin before it has a name here. */

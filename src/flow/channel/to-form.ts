@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Field, Question } from '../question/question.ts';
-import type { GivenAnswer } from '../session/requests.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
 import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
 import { toLabel } from '../engine/spec.ts';
 

@@ -2,8 +2,8 @@
 // last word all the same, and what is wrong again and again is sent to it.
 import { checkAnswer } from '../question/check.ts';
 import type { Complaint } from '../question/question.ts';
-import { CANCEL, wordsOf } from '../../gateway/flow/playing.ts';
-import type { Person } from '../../gateway/flow/playing.ts';
+import { CANCEL, wordsOf } from '../../gateway/flow/play/playing.ts';
+import type { Person } from '../../gateway/flow/play/playing.ts';
 import type { Prompt } from '../../protocol/prompt.ts';
 
 const MAX_TRIES = 3;

@@ -1,6 +1,6 @@
 // Whether an answer is one, for the question as the body asks it today. The same check for an answer that came just now and for
 // one out of the journal: what was fine last week may not be so under new rules, and is then asked again.
-import { isStandardSchema } from '../../server/standard-schema.ts';
+import { isStandardSchema } from '../../server/schema/standard-schema.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Complaint } from '../question/question.ts';
 import { checkAnswer } from '../question/check.ts';

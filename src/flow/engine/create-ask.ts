@@ -16,7 +16,7 @@ import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toNumber, toUuid } from './entropy.ts';
+import { toNumber, toUuid } from './given/entropy.ts';
 import type { Run } from './run.ts';
 import type { AskedPerson, Spec, Wording } from './spec.ts';
 import { AskPromise } from './want.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { f } from '../authoring/fields.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
 
 const me = { principal: 'me' };
 const fields = { from: f.date(), to: f.date() };

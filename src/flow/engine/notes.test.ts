@@ -3,8 +3,8 @@ import type { Ask } from '../authoring/ask.ts';
 import { toForm } from '../channel/to-form.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
-import type { Turn } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
 
 const me = { principal: 'me' };
 

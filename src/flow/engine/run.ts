@@ -10,7 +10,7 @@
 import { SessionEndedError } from '../authoring/ask-failure.ts';
 import type { Told } from '../fold.ts';
 import type { Entry, StepEntry } from '../journal.ts';
-import { Entropy } from './entropy.ts';
+import { Entropy } from './given/entropy.ts';
 import { createAsk } from './create-ask.ts';
 import { fit, toKept } from './fit.ts';
 import type { Incoming } from './fit.ts';
@@ -22,7 +22,7 @@ import type { AnySpec, AskWant, AskedStep, EventSpec, StepWant, Want } from './w
 import { Wants } from './wants.ts';
 import type { Open } from './wants.ts';
 import { lostEffects, toLostEffects, toMismatch, toPassed } from './mismatch.ts';
-import { frozen } from './plain.ts';
+import { frozen } from './given/plain.ts';
 import type { Resumption, RunInput } from './run-input.ts';
 import type { Spec } from './spec.ts';
 import type { Outcome, Rest } from './rest.ts';
@@ -30,11 +30,11 @@ import { GatewayError } from '../../shared/errors.ts';
 import type { Complaint } from '../question/question.ts';
 import { toThrown } from './thrown.ts';
 import { Telling } from './telling.ts';
-import { Ticks } from './ticks.ts';
+import { Ticks } from './given/ticks.ts';
 import { watch } from './tracer.ts';
 import type { Trespass } from './tracer.ts';
-import { closeWindow, inside, openWindow, outside } from './window.ts';
-import type { Inside } from './window.ts';
+import { closeWindow, inside, openWindow, outside } from './given/window.ts';
+import type { Inside } from './given/window.ts';
 
 /** A body that goes on asking after its session has ended is left alone after so many times. */
 const MAX_REFUSALS = 100;

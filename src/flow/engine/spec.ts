@@ -1,6 +1,6 @@
 // From what the author wrote to the question that is put, and to the check that an answer has to pass. The question is built when
 // it is needed: a run meets all the questions that were answered long ago, and puts only the last.
-import { isStandardSchema, toJsonSchema } from '../../server/standard-schema.ts';
+import { isStandardSchema, toJsonSchema } from '../../server/schema/standard-schema.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import { fingerprint, toText } from '../authoring/words.ts';

@@ -2,7 +2,7 @@
 // get another answer each time. Node tells of everything asynchronous that begins; what begins while a window is open is the body's.
 // Costs every promise of the process while a run is watched, so in production that is one run in a second at most.
 import { createHook } from 'node:async_hooks';
-import { inside } from './window.ts';
+import { inside } from './given/window.ts';
 
 export interface Trespass {
   /** What Node calls it, such as `FSREQCALLBACK`. */

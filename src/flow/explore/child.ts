@@ -1,6 +1,6 @@
 // The process in which flows are explored. It loads the file, at whose module scope no way out is open any more, walks through its
 // flows, and tells the process that started it what was found, or what was in the way.
-import { whyNotImported } from '../../gateway/middleware/import-fresh.ts';
+import { whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
 import { explore } from './explore.ts';
 import { toExploredFlows } from './explored-file.ts';
 import type { ExploredFlows } from './explored-file.ts';

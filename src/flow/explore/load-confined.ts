@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { importFresh } from '../../gateway/middleware/import-fresh.ts';
+import { importFresh } from '../../gateway/middleware/load/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
 import { flowsOf } from './flows-of.ts';
 import { closeWaysOut } from './guard.ts';

@@ -10,7 +10,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { manualClock } from '../testing/manual-clock.ts';

@@ -8,7 +8,7 @@ import { endingOf } from '../journal.ts';
 import type { HandedOver, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check.ts';
 import type { Question } from '../question/question.ts';
-import { leftToEnd } from '../session/ending.ts';
+import { leftToEnd } from '../session/ending/ending.ts';
 import { isEnded } from '../store/store.ts';
 import type { Change, FlowStore, Listed, StoredSession } from '../store/store.ts';
 import { conditionOf } from './condition.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';

@@ -1,6 +1,6 @@
 // The process in which open sessions are replayed against new code. No way out is open in it, and it knows no store: journals are sent to it
 // one by one, and it says what would become of each.
-import { whyNotImported } from '../../gateway/middleware/import-fresh.ts';
+import { whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Trespass } from '../explore/guard.ts';
 import { confine, loadConfined } from '../explore/load-confined.ts';

@@ -4,7 +4,7 @@ import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import type { FlowOptions } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';

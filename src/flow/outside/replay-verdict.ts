@@ -8,9 +8,9 @@ import { fold } from '../fold.ts';
 import { endingOf, toWhy } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import { migrated } from '../session/migrating.ts';
-import { toQuestions } from '../session/to-questions.ts';
-import { effectsOf } from '../session/undoing.ts';
+import { migrated } from '../session/verbs/migrating.ts';
+import { toQuestions } from '../session/turn/to-questions.ts';
+import { effectsOf } from '../session/ending/undoing.ts';
 import type { StoredSession } from '../store/store.ts';
 
 /** `changes`: it goes on, but not as it was left. `parks` and `fails`: it does not go on. */

@@ -1,7 +1,7 @@
 // What of a session cannot be opened with the keys at hand. Who goes on with it all the same would ask for arguments that were given, and
 // fail where a step needs a secret.
-import { isHeldShut } from '../session/held-args.ts';
-import { isSecretRef, revealSecret } from '../session/secrets.ts';
+import { isHeldShut } from '../session/values/held-args.ts';
+import { isSecretRef, revealSecret } from '../session/values/secrets.ts';
 import type { Setup } from '../session/setup.ts';
 import type { StoredSession } from '../store/store.ts';
 

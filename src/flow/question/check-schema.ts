@@ -1,6 +1,6 @@
 // A custom answer: any JSON, or what its JSON Schema allows.
-import { toReason } from '../../protocol/json-schema-problem.ts';
-import { keptCheck } from '../../protocol/kept-check.ts';
+import { toReason } from '../../protocol/schema/json-schema-problem.ts';
+import { keptCheck } from '../../protocol/schema/kept-check.ts';
 import type { Complaint, Field } from './question.ts';
 
 export function checkSchema(value: unknown, { prompt }: Field): Complaint | undefined {

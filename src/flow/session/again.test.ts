@@ -7,7 +7,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
+import { settled } from './turn/turn.ts';
 
 const me = { principal: 'me' };
 const file = (text: string, name = 'a.txt') => ({

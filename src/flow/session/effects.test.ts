@@ -11,7 +11,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { Sessions } from './sessions.ts';
 import type { SessionEvent } from './session-event.ts';
-import { settled } from './turn.ts';
+import { settled } from './turn/turn.ts';
 
 const LEASE_MS = 30_000;
 const log = createLog({ level: 'silent' });

@@ -8,7 +8,7 @@ import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
+import { settled } from './turn/turn.ts';
 
 const me = { principal: 'me' };
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };

@@ -6,7 +6,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import type { FlowLimits } from './flow-limits.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
+import { settled } from './turn/turn.ts';
 
 const me = { principal: 'me' };
 

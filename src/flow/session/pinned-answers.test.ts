@@ -5,8 +5,8 @@ import { flow } from '../define.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TravellingSessions } from '../token/travelling.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
-import type { Turn } from './turn.ts';
+import { settled } from './turn/turn.ts';
+import type { Turn } from './turn/turn.ts';
 
 const me = { principal: 'me' };
 type Body = (ask: Ask) => Promise<unknown>;

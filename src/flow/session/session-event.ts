@@ -1,7 +1,7 @@
 // What happens to sessions without anybody having asked for it just now.
 import type { Header } from '../journal.ts';
 import type { Step } from '../../protocol/prompt.ts';
-import type { Turn } from './turn.ts';
+import type { Turn } from './turn/turn.ts';
 
 export type SessionEvent =
   | { kind: 'warning'; header: Header; remainingMs: number }

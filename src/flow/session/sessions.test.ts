@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
-import type { GivenAnswer } from './requests.ts';
+import { settled } from './turn/turn.ts';
+import type { GivenAnswer } from './verbs/requests.ts';
 
 const me = { principal: 'me' };
 

@@ -9,23 +9,23 @@ import { toExplored } from '../explore/explored-file.ts';
 import { NOTHING } from '../explore/explored.ts';
 import type { Explored } from '../explore/explored.ts';
 import type { Incoming } from '../engine/fit.ts';
-import { answered, answeredWarm } from './answered.ts';
-import { isEnd, toIncoming, toWhyEnded } from './answering.ts';
-import { Drive } from './drive.ts';
-import type { DriveInput, Live, WholeDriveInput } from './drive-input.ts';
-import { ended } from './ending.ts';
-import { withTrail } from './ends/trail.ts';
-import { loadFor } from './loading.ts';
-import type { LoadRequest } from './loading.ts';
+import { answered, answeredWarm } from './verbs/answered.ts';
+import { isEnd, toIncoming, toWhyEnded } from './verbs/answering.ts';
+import { Drive } from './turn/drive.ts';
+import type { DriveInput, Live, WholeDriveInput } from './turn/drive-input.ts';
+import { ended } from './ending/ending.ts';
+import { withTrail } from './ending/trail.ts';
+import { loadFor } from './verbs/loading.ts';
+import type { LoadRequest } from './verbs/loading.ts';
 import { deliver } from './others/delivering.ts';
 import { handedOver, hasPart, isAsked, seenBy, tellCaller, viewOf } from './others/people.ts';
 import type { Delivered } from './others/delivering.ts';
-import { migrated } from './migrating.ts';
-import { outcomeOf, withOutcome } from './outcome.ts';
-import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './owner.ts';
+import { migrated } from './verbs/migrating.ts';
+import { outcomeOf, withOutcome } from './turn/outcome.ts';
+import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './verbs/owner.ts';
 import { isIdle, laterOf, ownOf } from './others/waits.ts';
-import { movesOf, timePassed } from './own-moves.ts';
-import { rewound } from './rewinding.ts';
+import { movesOf, timePassed } from './verbs/own-moves.ts';
+import { rewound } from './verbs/rewinding.ts';
 import type {
   AnswerRequest,
   BackRequest,
@@ -36,19 +36,19 @@ import type {
   HandOverRequest,
   SessionRequest,
   StartRequest,
-} from './requests.ts';
+} from './verbs/requests.ts';
 import { toOwner, toSetup } from './setup.ts';
 import type { SessionOptions, Setup } from './setup.ts';
 import type { SessionEvent } from './session-event.ts';
-import { toStarted, toStartedId } from './start-id.ts';
-import { startOf } from './starting.ts';
+import { toStarted, toStartedId } from './verbs/start-id.ts';
+import { startOf } from './verbs/starting.ts';
 import { react } from './states.ts';
-import { Sweeper } from './sweeper.ts';
-import { toDueAt, toExpiry } from './timing.ts';
+import { Sweeper } from './ending/sweeper.ts';
+import { toDueAt, toExpiry } from './ending/timing.ts';
 import { toView } from './view.ts';
 import type { StateView } from './view.ts';
 import type { Step } from '../../protocol/prompt.ts';
-import type { Turn } from './turn.ts';
+import type { Turn } from './turn/turn.ts';
 
 const MAX_TRIES = 20;
 

@@ -2,11 +2,11 @@
 import { hash } from 'node:crypto';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { randomId } from '../../shared/ids.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
-import { createSealer } from '../../shared/seal.ts';
-import type { Sealer } from '../../shared/seal.ts';
+import { createSealer } from '../../shared/crypto/seal.ts';
+import type { Sealer } from '../../shared/crypto/seal.ts';
 import type { ToolCallerOption } from '../authoring/tool-caller.ts';
 import type { Checks } from '../engine/run-input.ts';
 import { readExplored } from '../explore/explored-file.ts';
@@ -17,8 +17,8 @@ import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
 import type { PersonNotice } from './others/people.ts';
 import type { FlowLimits } from './flow-limits.ts';
-import { Frames } from './frame.ts';
-import { StepLimits } from './retrying-step.ts';
+import { Frames } from './turn/frame.ts';
+import { StepLimits } from './turn/retrying-step.ts';
 
 export interface SessionOptions {
   /** Default: the memory of this process. */

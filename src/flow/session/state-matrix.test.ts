@@ -11,8 +11,8 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
-import type { Turn } from './turn.ts';
+import { settled } from './turn/turn.ts';
+import type { Turn } from './turn/turn.ts';
 
 /** `none` is a session that never was, `expired` an error with a reason of its own. */
 const TABLE = `

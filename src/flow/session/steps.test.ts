@@ -8,7 +8,7 @@ import { flow } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
+import { settled } from './turn/turn.ts';
 
 const me = { principal: 'me' };
 

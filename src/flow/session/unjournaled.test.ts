@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
+import { settled } from './turn/turn.ts';
 import { createLog } from '../../shared/log.ts';
 
 const silent = createLog({ level: 'silent' });

@@ -8,7 +8,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { Sessions } from './sessions.ts';
-import { settled } from './turn.ts';
+import { settled } from './turn/turn.ts';
 import type { FlowOptions } from '../define.ts';
 
 const me = { principal: 'me' };

@@ -7,9 +7,9 @@ import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
 import type { Prompt, PromptType } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './turn/outcome.ts';
 import { ownOf } from './others/waits.ts';
-import { isSecretRef } from './secrets.ts';
+import { isSecretRef } from './values/secrets.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
 

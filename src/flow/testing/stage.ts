@@ -3,12 +3,12 @@
 import type { AnyFlow } from '../define.ts';
 import type { Entry } from '../journal.ts';
 import { ownOf } from '../session/others/waits.ts';
-import { withOutcome } from '../session/outcome.ts';
-import { toExpired } from '../session/own-moves.ts';
-import type { AnswerRequest, GivenAnswer } from '../session/requests.ts';
+import { withOutcome } from '../session/turn/outcome.ts';
+import { toExpired } from '../session/verbs/own-moves.ts';
+import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
 import { Sessions } from '../session/sessions.ts';
-import { workedOff } from '../session/turn.ts';
-import type { Turn } from '../session/turn.ts';
+import { workedOff } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../shared/canonical.ts';
-import { randomId } from '../../shared/ids.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 import type { AnswerEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';

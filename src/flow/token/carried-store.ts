@@ -5,7 +5,7 @@ import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Entry, Header } from '../journal.ts';
-import type { Waiting } from '../session/frame.ts';
+import type { Waiting } from '../session/turn/frame.ts';
 import { memoryStore } from '../store/memory.ts';
 import { patched } from '../store/patched.ts';
 import { isEnded } from '../store/store.ts';

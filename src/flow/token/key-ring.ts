@@ -3,7 +3,7 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
-import { toKey } from '../../shared/aead.ts';
+import { toKey } from '../../shared/crypto/aead.ts';
 
 export const KID_BYTES = 4;
 

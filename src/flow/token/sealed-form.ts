@@ -3,7 +3,7 @@
 // The key is derived for each session, so that no number of sessions can use up the nonces of one key. Everything in the clear is
 // authenticated, together with the digest of the binding. Every failure looks the same from outside.
 // The sealer of the gateway (shared/seal.ts) has one key and no key id; the cipher is shared with it.
-import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES } from '../../shared/aead.ts';
+import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES } from '../../shared/crypto/aead.ts';
 import { KID_BYTES } from './key-ring.ts';
 import type { KeyRing } from './key-ring.ts';
 

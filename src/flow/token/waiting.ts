@@ -3,11 +3,11 @@
 import { Run } from '../engine/run.ts';
 import type { Rest } from '../engine/rest.ts';
 import { fold } from '../fold.ts';
-import { Frame } from '../session/frame.ts';
-import type { Waiting } from '../session/frame.ts';
-import { withHeld } from '../session/held-args.ts';
+import { Frame } from '../session/turn/frame.ts';
+import type { Waiting } from '../session/turn/frame.ts';
+import { withHeld } from '../session/values/held-args.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { toQuestions } from '../session/to-questions.ts';
+import { toQuestions } from '../session/turn/to-questions.ts';
 import type { StoredSession } from '../store/store.ts';
 
 /** An answer is told right after, in the same round of the event loop. */

@@ -7,7 +7,7 @@ import { flowOf } from '../../protocol/interaction.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
-import { BoundedMap } from '../../shared/bounded-map.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { isForPage } from '../channel/round.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, theirsOf, wasTold } from '../session/others/people.ts';

@@ -1,8 +1,8 @@
 // Sessions as a wire reaches them: kept in a store and known by their id, or kept nowhere and brought along in a token.
 import { GatewayError } from '../../shared/errors.ts';
-import type { StartRequest } from '../session/requests.ts';
+import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
-import type { Turn } from '../session/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 import type { Travelled, TravellingSessions } from '../token/travelling.ts';
 

@@ -1,6 +1,6 @@
 // Where events are delivered by HTTP: one POST of JSON to a sealed URL. Looking at the URL changes nothing. What was wrong with a URL that is
 // none of ours is nobody's business.
-import { readBody } from '../../gateway/accept/read-body.ts';
+import { readBody } from '../../gateway/accept/http/read-body.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';

@@ -11,11 +11,11 @@ import { readObject, readOptionalObject, readOptionalString, readString, toInval
 import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/read-prompt.ts';
 import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { GivenAnswer } from '../session/requests.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
 import { toOwner } from '../session/setup.ts';
 import { wasTold } from '../session/others/people.ts';
-import { workedOff } from '../session/turn.ts';
-import type { Turn } from '../session/turn.ts';
+import { workedOff } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Travelled } from '../token/travelling.ts';
 import type { Desk, Reference } from './desk.ts';

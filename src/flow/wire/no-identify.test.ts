@@ -8,7 +8,7 @@ import type { ParleyServer } from '../../server/create-server.ts';
 import { createLog } from '../../shared/log.ts';
 import { flow } from '../define.ts';
 import { memoryStore } from '../store/memory.ts';
-import { createSqliteStore } from '../store/sqlite.ts';
+import { createSqliteStore } from '../store/sqlite/sqlite.ts';
 import type { FlowStore } from '../store/store.ts';
 import { serveFlows } from './serve-flows.ts';
 

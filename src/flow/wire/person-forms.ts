@@ -11,7 +11,7 @@ import { fromAnswer, toAsk } from '../channel/round.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { theirsOf } from '../session/others/people.ts';
-import type { GivenAnswer } from '../session/requests.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 interface Shown {

@@ -1,7 +1,7 @@
 // Where a person who is asked by `ask.person` answers in a browser. It is the page of every other question, with a session in the place
 // of a call that waits: any process shows it, as long as the question waits.
 import { servePage } from '../../gateway/ask/page/ask-page.ts';
-import { wordsForOthers } from '../../gateway/ask/page/words.ts';
+import { wordsForOthers } from '../../gateway/ask/page/words/words.ts';
 import type { HttpHandler, HttpRequest } from '../../shared/http.ts';
 import { PERSON_PATH, openPersonToken } from '../session/others/person-link.ts';
 import type { Sessions } from '../session/sessions.ts';

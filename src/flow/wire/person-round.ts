@@ -9,7 +9,7 @@ import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { readPersonHandle } from '../session/others/person-link.ts';
 import type { PersonAddress } from '../session/others/person-link.ts';
-import type { GivenAnswer } from '../session/requests.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';

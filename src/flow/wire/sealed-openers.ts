@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { cookieName, readCookie } from '../../gateway/ask/page/openers.ts';
 import type { Openers } from '../../gateway/ask/page/openers.ts';
 import type { Answer, Round } from '../../gateway/ask/round.ts';
-import { randomId } from '../../shared/ids.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 import { readPersonHandle } from '../session/others/person-link.ts';
 import type { Setup } from '../session/setup.ts';
 

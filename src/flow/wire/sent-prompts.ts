@@ -1,9 +1,9 @@
 // Which question each client was sent last, by session. An answer that does not name its prompt belongs to that one: a second click, which
 // comes in before the next question has gone out, never answers the next.
 import type { ClientView } from '../../protocol/exchange.ts';
-import { BoundedMap } from '../../shared/bounded-map.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Question } from '../question/question.ts';
-import type { SentPrompt } from '../session/requests.ts';
+import type { SentPrompt } from '../session/verbs/requests.ts';
 
 const MAX_SESSIONS = 20_000;
 /** Clients of one user that play one session in turns. */

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { MIN_KEY_LENGTH } from '../../shared/state-keys.ts';
+import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
 import type { HttpHandler } from '../../shared/http.ts';
 import { createLog } from '../../shared/log.ts';
 import { checkNames } from '../authoring/known-options.ts';

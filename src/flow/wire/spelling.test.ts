@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { flow } from '../define.ts';
 import type { Question } from '../question/question.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn.ts';
+import { settled } from '../session/turn/turn.ts';
 import { toPrompt } from './spelling.ts';
 
 it('a prompt says the notes of the caller above its question, and never to somebody else', async () => {

@@ -4,8 +4,8 @@ import type { Step } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/others/people.ts';
-import type { Outcome } from '../session/outcome.ts';
-import type { Turn } from '../session/turn.ts';
+import type { Outcome } from '../session/turn/outcome.ts';
+import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 
 /** A question as `prompt`, with its id; after a refused answer it says why, and of a secret that it is one. Notes are for the caller alone. */

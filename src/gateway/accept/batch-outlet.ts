@@ -1,6 +1,6 @@
 // Collects the answers to a batch and gives them out as one array; a batch of notifications alone has no answer.
 import type { Message } from '../../protocol/message.ts';
-import type { Outlet } from '../dialect/outlet.ts';
+import type { Outlet } from '../dialect/serve/outlet.ts';
 
 /** One outlet per item of the batch, in order. */
 export function splitOutlet(outlet: Outlet, count: number): Outlet[] {

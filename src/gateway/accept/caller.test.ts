@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callerOf } from './caller.ts';
-import type { Visit } from './streamable-http.ts';
+import type { Visit } from './http/streamable-http.ts';
 
 function from(remoteAddress: string | undefined, principal?: string): string {
   return callerOf({ principal, request: { socket: { remoteAddress } } as Visit['request'] });

@@ -1,6 +1,6 @@
 // Who takes up room: the principal, where callers are identified, else the network address they come from. Behind a proxy all
 // come from one address; headers that tell another are not believed, since anybody can write them.
-import type { Visit } from './streamable-http.ts';
+import type { Visit } from './http/streamable-http.ts';
 
 export function callerOf({ principal, request }: Pick<Visit, 'principal' | 'request'>): string {
   if (principal !== undefined) return `principal:${principal}`;

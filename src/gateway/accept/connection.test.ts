@@ -4,7 +4,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../protocol/message.ts';
 import { FakeTarget, enveloped, fakeFront, request, settled } from '../dialect/fake-front.contract.ts';
 import type { Answered } from '../dialect/fake-front.contract.ts';
-import type { FrontOptions } from '../dialect/front.ts';
+import type { FrontOptions } from '../dialect/serve/front.ts';
 import { META } from '../dialect/meta.ts';
 import { Connection } from './connection.ts';
 

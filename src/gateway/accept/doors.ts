@@ -1,10 +1,10 @@
 // All the ways in to one target: stdio, one HTTP port for every transport, an official SDK Transport, or a request handler
 // for an HTTP server of somebody else. Remembers what it opened, to close it.
 import type { Transport } from '@modelcontextprotocol/client';
-import type { Front } from '../dialect/front.ts';
-import { createHttpEndpoint } from './http-endpoint.ts';
-import type { EndpointOptions, HttpEndpoint } from './http-endpoint.ts';
-import type { HttpListenOptions, HttpListening } from './listen-http.ts';
+import type { Front } from '../dialect/serve/front.ts';
+import { createHttpEndpoint } from './http/http-endpoint.ts';
+import type { EndpointOptions, HttpEndpoint } from './http/http-endpoint.ts';
+import type { HttpListenOptions, HttpListening } from './http/listen-http.ts';
 import { acceptStdio } from './stdio.ts';
 import type { StdioListening, StdioOptions } from './stdio.ts';
 import { acceptTransport } from './transport.ts';
@@ -42,7 +42,7 @@ export class Doors {
 
   /** Loaded when it is needed: on stdio every file less is an earlier answer. */
   async #listenHttp(options: HttpListenOptions): Promise<HttpListening> {
-    const { listenHttp } = await import('./listen-http.ts');
+    const { listenHttp } = await import('./http/listen-http.ts');
     return listenHttp(this.#front, { ...this.#defaults, ...options });
   }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { HttpRequest } from '../../shared/http.ts';
 import { VIA_HEADER, arrivedVia, enterVia, readVia } from '../../shared/via.ts';
 import type { Incoming } from '../codec/json-rpc.ts';
-import type { Front } from '../dialect/front.ts';
+import type { Front } from '../dialect/serve/front.ts';
 import { META } from '../dialect/meta.ts';
 
 /** Empty for nearly every message: then there is nothing to enter. */

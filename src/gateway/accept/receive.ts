@@ -3,9 +3,9 @@ import type { Message } from '../../protocol/message.ts';
 import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Incoming, Refused } from '../codec/json-rpc.ts';
-import type { Conversation } from '../dialect/conversation.ts';
-import { isStatelessMessage } from '../dialect/detect.ts';
-import type { Outlet } from '../dialect/outlet.ts';
+import type { Conversation } from '../dialect/serve/conversation.ts';
+import { isStatelessMessage } from '../dialect/serve/detect.ts';
+import type { Outlet } from '../dialect/serve/outlet.ts';
 import { plainError } from '../dialect/plain-error.ts';
 import { splitOutlet } from './batch-outlet.ts';
 

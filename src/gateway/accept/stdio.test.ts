@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { FakeTarget, fakeFront, request } from '../dialect/fake-front.contract.ts';
-import type { FrontOptions } from '../dialect/front.ts';
+import type { FrontOptions } from '../dialect/serve/front.ts';
 import { acceptStdio } from './stdio.ts';
 
 type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;

@@ -7,7 +7,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { LineReader } from '../codec/lines.ts';
 import { OneWrite } from '../codec/one-write.ts';
 import { toLine, write } from '../codec/written.ts';
-import type { Front } from '../dialect/front.ts';
+import type { Front } from '../dialect/serve/front.ts';
 import { Connection } from './connection.ts';
 
 export interface StdioOptions {

@@ -2,8 +2,8 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../protocol/message.ts';
 import type { Message } from '../../protocol/message.ts';
-import { RawObject } from '../../protocol/raw-object.ts';
-import type { Front } from '../dialect/front.ts';
+import { RawObject } from '../../protocol/raw/raw-object.ts';
+import type { Front } from '../dialect/serve/front.ts';
 import { Connection } from './connection.ts';
 import { anonymous } from '../../shared/anonymous.ts';
 import { toWritable } from './write-answer.ts';

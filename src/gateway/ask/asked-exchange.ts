@@ -9,8 +9,8 @@
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { Cancellation } from '../../shared/cancellation.ts';
 import { Carried } from './carried.ts';
 import { HeldCall } from './held-call.ts';

@@ -1,6 +1,6 @@
 // What a call has to say next, for whichever request waits for it. Only the newest counts: a question that was answered before
 // anybody came for it is told to nobody.
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 
 interface Waiting {
   resolve: (next: ResultObject | Promise<ResultObject>) => void;

@@ -4,10 +4,10 @@
 // 3. Nothing waits for ever: a round that nobody answers in time ends its call, and so does a client that goes away. How it
 //    ended is remembered for a while.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { randomId } from '../../shared/ids.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { HANDLE } from './answer-tool.ts';
 import type { Answer, AnsweredBy, Question, Round } from './round.ts';

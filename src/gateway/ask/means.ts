@@ -10,8 +10,8 @@ import type { Log } from '../../shared/log.ts';
 import { HeldRounds } from './held-rounds.ts';
 import { OwnWord } from './own-word.ts';
 import type { Round } from './round.ts';
-import { createSampler } from './sample.ts';
-import type { SamplerOptions } from './sample.ts';
+import { createSampler } from './model/sample.ts';
+import type { SamplerOptions } from './model/sample.ts';
 import type { StandIn, StandIns } from './stand-in.ts';
 import { toWords } from './words.ts';
 

@@ -5,16 +5,16 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { readGiven } from './answer-tool.ts';
 import type { Given } from './answer-tool.ts';
-import { validateAnswer } from './form-answer.ts';
+import { validateAnswer } from './form/form-answer.ts';
 import type { Ended, HeldRound } from './held-rounds.ts';
 import { isChange } from './is-change.ts';
 import type { Means } from './means.ts';
-import { describeProblem } from './problem.ts';
+import { describeProblem } from './form/problem.ts';
 import type { Answer, Question } from './round.ts';
-import { dictionary } from '../../shared/dictionary.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
 
 /** A model that does not manage to answer is stopped: it would ask for ever. */
 const MAX_ATTEMPTS = 5;

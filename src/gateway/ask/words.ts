@@ -3,8 +3,8 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ANSWER_TOOL } from './answer-tool.ts';
-import { toFields } from './form-field.ts';
-import type { Field } from './form-field.ts';
+import { toFields } from './form/form-field.ts';
+import type { Field } from './form/form-field.ts';
 import type { Question, Round } from './round.ts';
 
 export interface Ways {

@@ -3,11 +3,11 @@
 // 1. The parsed object itself is the message, unknown keys included; only an error without an id is copied (see below).
 // 2. Ids keep their type: 1 and "1" are two requests.
 // 3. Nothing recurses over what a peer sent, so nesting cannot overflow the stack.
-import { parseExactly, writeExactly } from '../../protocol/exact-numbers.ts';
+import { parseExactly, writeExactly } from '../../protocol/raw/exact-numbers.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
-import { WrittenParams } from '../../protocol/written-params.ts';
-import type { SentParams } from '../../protocol/written-params.ts';
+import { WrittenParams } from '../../protocol/raw/written-params.ts';
+import type { SentParams } from '../../protocol/raw/written-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
 export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RawObject } from '../../protocol/raw-object.ts';
+import type { RawObject } from '../../protocol/raw/raw-object.ts';
 import { readMessage } from './json-rpc.ts';
 import type { Incoming } from './json-rpc.ts';
 import { JsonScan } from './json-scan.ts';

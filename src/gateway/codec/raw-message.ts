@@ -5,8 +5,8 @@
 // 2. The bytes hold no line end, so they may stand in a line, an event or a frame.
 // 3. No key of the message or of the result stands there twice: which one counts would be for each reader to say.
 import type { RequestId, ResultMessage } from '../../protocol/message.ts';
-import { RawBytes } from '../../protocol/raw-bytes.ts';
-import type { RawMember } from '../../protocol/raw-bytes.ts';
+import { RawBytes } from '../../protocol/raw/raw-bytes.ts';
+import type { RawMember } from '../../protocol/raw/raw-bytes.ts';
 import { isId } from './json-rpc.ts';
 import type { ReadLimits } from './json-rpc.ts';
 import { JsonScan } from './json-scan.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writeExactly } from '../../protocol/exact-numbers.ts';
+import { writeExactly } from '../../protocol/raw/exact-numbers.ts';
 import { readMessage as readAnywhere } from './json-rpc.ts';
 import { RequestReader } from './request-reader.ts';
 

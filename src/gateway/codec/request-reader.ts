@@ -3,7 +3,7 @@
 // certain, is for `readMessage`.
 // 1. The message is the one that `readMessage` would have read.
 // 2. What is the same for many requests cannot be changed by any of them.
-import { keepNumbers } from '../../protocol/exact-numbers.ts';
+import { keepNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { isDeeperThan, readMessage } from './json-rpc.ts';

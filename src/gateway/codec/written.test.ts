@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ResultMessage } from '../../protocol/message.ts';
-import { fieldOf, toPlain } from '../../protocol/raw-object.ts';
-import type { RawObject } from '../../protocol/raw-object.ts';
+import { fieldOf, toPlain } from '../../protocol/raw/raw-object.ts';
+import type { RawObject } from '../../protocol/raw/raw-object.ts';
 import { membersText, objectText } from './json-text.contract.ts';
 import { readRaw } from './raw-message.ts';
 import { byteLengthOf, toText, write } from './written.ts';

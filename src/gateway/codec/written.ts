@@ -2,8 +2,8 @@
 // never copied together unless somebody needs them in one: a socket that is not read from holds the one copy there is.
 import type { Writable } from 'node:stream';
 import type { Message, ResultMessage } from '../../protocol/message.ts';
-import { RawObject } from '../../protocol/raw-object.ts';
-import { RawText } from '../../protocol/raw-text.ts';
+import { RawObject } from '../../protocol/raw/raw-object.ts';
+import { RawText } from '../../protocol/raw/raw-text.ts';
 import { writeMessage } from './json-rpc.ts';
 
 export type Written = string | Buffer[];

@@ -1,10 +1,10 @@
 // For tests only: a conversation with one client, its messages put in by hand.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../protocol/message.ts';
-import { Conversation } from './conversation.ts';
+import { Conversation } from './serve/conversation.ts';
 import { FakeTarget, RecordingOutlet, fakeFront, request } from './fake-front.contract.ts';
 import type { Answered } from './fake-front.contract.ts';
-import type { FrontOptions } from './front.ts';
+import type { FrontOptions } from './serve/front.ts';
 
 type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
 

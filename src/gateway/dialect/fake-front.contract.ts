@@ -6,10 +6,10 @@ import type { JsonObject, Message, RequestMessage } from '../../protocol/message
 import type { Change, Target } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { createLog } from '../../shared/log.ts';
-import { createFront } from './front.ts';
-import type { Front, FrontOptions } from './front.ts';
+import { createFront } from './serve/front.ts';
+import type { Front, FrontOptions } from './serve/front.ts';
 import { META } from './meta.ts';
-import type { Outlet } from './outlet.ts';
+import type { Outlet } from './serve/outlet.ts';
 
 export class FakeClock implements Clock {
   #now = 0;

@@ -5,8 +5,8 @@ import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
-import { WrittenParams } from '../../protocol/written-params.ts';
-import type { Wire, WireCall } from './speaker.ts';
+import { WrittenParams } from '../../protocol/raw/written-params.ts';
+import type { Wire, WireCall } from './speak/speaker.ts';
 
 /** A call as it reached the server, with the id that it was given. */
 export interface Called extends WireCall {

@@ -1,6 +1,6 @@
 // Takes apart the `_meta` of a request: what belongs to the protocol is lifted out, what belongs to others stays.
 import type { TraceContext } from '../../protocol/exchange.ts';
-import { copyNumbers } from '../../protocol/exact-numbers.ts';
+import { copyNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toHandshakeError } from './handshake/errors.ts';
 import { featuresOf } from './revisions.ts';
-import type { ServedExchange } from './served-exchange.ts';
+import type { ServedExchange } from './serve/served-exchange.ts';
 import { toStatelessError } from './stateless/errors.ts';
 
 const exchange = { id: 'x', method: 'resources/read' } as ServedExchange;

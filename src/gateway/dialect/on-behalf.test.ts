@@ -7,8 +7,8 @@ import { FakeWire, fakeEvents, later, settled } from './fake-wire.contract.ts';
 import type { Called } from './fake-wire.contract.ts';
 import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
 import { META } from './meta.ts';
-import type { Speaker } from './speaker.ts';
-import { StatelessSpeaker } from './stateless/stateless-speaker.ts';
+import type { Speaker } from './speak/speaker.ts';
+import { StatelessSpeaker } from './stateless/speak/stateless-speaker.ts';
 
 const info = { name: 's', version: '1' };
 const message = (data: unknown) => ({

@@ -2,9 +2,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
-import { RawObject, toPlain } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
-import { RawText } from '../../protocol/raw-text.ts';
+import { RawObject, toPlain } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { RawText } from '../../protocol/raw/raw-text.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { readRaw } from '../codec/raw-message.ts';
 import { readSentResult } from '../codec/sent-result.ts';
@@ -14,7 +14,7 @@ import { toHandshakeResult } from './handshake/results.ts';
 import { META } from './meta.ts';
 import { featuresOf } from './revisions.ts';
 import { toStatelessResult } from './stateless/results.ts';
-import { StatelessSpeaker } from './stateless/stateless-speaker.ts';
+import { StatelessSpeaker } from './stateless/speak/stateless-speaker.ts';
 
 const info = { name: 's', version: '1' };
 const METHODS = ['tools/call', 'resources/read', 'prompts/get'];

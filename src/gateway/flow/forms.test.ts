@@ -1,8 +1,8 @@
 // Questions of one protocol in the words of the other, both ways.
 import { describe, expect, it } from 'vitest';
 import type { Prompt } from '../../protocol/prompt.ts';
-import { isPromptable, toFormPrompts } from './form-prompts.ts';
-import { fromPromptAnswer, toPromptAsk } from './prompt-form.ts';
+import { isPromptable, toFormPrompts } from './emulate/form-prompts.ts';
+import { fromPromptAnswer, toPromptAsk } from './play/prompt-form.ts';
 
 const form = (properties: object, required: string[] = []) => ({
   method: 'elicitation/create',

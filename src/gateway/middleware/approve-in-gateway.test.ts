@@ -6,12 +6,12 @@ import { createServer } from '../../server/create-server.ts';
 import { createLog } from '../../shared/log.ts';
 import { createGateway } from '../gateway.ts';
 import type { Gateway } from '../gateway.ts';
-import { approve } from './approve.ts';
-import { filter } from './filter.ts';
-import { prefix } from './prefix.ts';
-import { rename } from './rename.ts';
-import { retry } from './retry.ts';
-import { timeout } from './timeout.ts';
+import { approve } from './steps/approve/approve.ts';
+import { filter } from './steps/filter/filter.ts';
+import { prefix } from './steps/names/prefix.ts';
+import { rename } from './steps/names/rename.ts';
+import { retry } from './steps/failures/retry.ts';
+import { timeout } from './steps/failures/timeout.ts';
 
 const log = createLog({ level: 'silent' });
 const input = { type: 'object', properties: { path: { type: 'string' } } };

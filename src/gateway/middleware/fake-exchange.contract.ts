@@ -2,11 +2,11 @@
 // and steps run in front of a function.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { createChain } from './chain.ts';
-import type { Last } from './chain.ts';
+import { createChain } from './chain/chain.ts';
+import type { Last } from './chain/chain.ts';
 
 export class FakeExchange implements Exchange {
   readonly id: string = 'exchange-1';

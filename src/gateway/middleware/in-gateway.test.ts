@@ -7,13 +7,13 @@ import { createServer } from '../../server/create-server.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import { createGateway } from '../gateway.ts';
-import { circuitBreaker } from './circuit-breaker.ts';
-import { filter } from './filter.ts';
-import { fixed } from './fixed.ts';
-import { prefix } from './prefix.ts';
-import { redact } from './redact.ts';
-import { rename } from './rename.ts';
-import { timeout } from './timeout.ts';
+import { circuitBreaker } from './steps/failures/circuit-breaker.ts';
+import { filter } from './steps/filter/filter.ts';
+import { fixed } from './steps/arguments/fixed.ts';
+import { prefix } from './steps/names/prefix.ts';
+import { redact } from './steps/redact/redact.ts';
+import { rename } from './steps/names/rename.ts';
+import { timeout } from './steps/failures/timeout.ts';
 
 const input = {
   type: 'object',

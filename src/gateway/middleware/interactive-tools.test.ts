@@ -1,11 +1,11 @@
 // Tools that are played over MCP Flow instead of being called: what steps say of a tool holds for both.
 import { describe, expect, it } from 'vitest';
-import { approve } from './approve.ts';
-import { defaults } from './defaults.ts';
+import { approve } from './steps/approve/approve.ts';
+import { defaults } from './steps/arguments/defaults.ts';
 import { chainOf, serverOf } from './fake-exchange.contract.ts';
-import { filter } from './filter.ts';
-import { fixed } from './fixed.ts';
-import { prefix } from './prefix.ts';
+import { filter } from './steps/filter/filter.ts';
+import { fixed } from './steps/arguments/fixed.ts';
+import { prefix } from './steps/names/prefix.ts';
 
 const tools = [{ name: 'read', annotations: { readOnlyHint: true } }, { name: 'delete' }];
 const server = serverOf({ tools });

@@ -2,10 +2,10 @@
 import { describe as about, expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/step.ts';
-import { describe } from './describe.ts';
+import { describe } from './steps/names/describe.ts';
 import { chainOf, serverOf } from './fake-exchange.contract.ts';
-import { prefix } from './prefix.ts';
-import { rename } from './rename.ts';
+import { prefix } from './steps/names/prefix.ts';
+import { rename } from './steps/names/rename.ts';
 
 const tools = [{ name: 'read', description: 'Reads' }, { name: 'write' }];
 const prompts = [{ name: 'greet', description: 'Greets' }];

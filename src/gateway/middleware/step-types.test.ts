@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { Outcome, Step, StepFunction } from '../../protocol/step.ts';
-import type { ChainExchange } from './chain-exchange.ts';
-import { onCall, onCustomMethod, onMethod } from './on-method.ts';
-import { respond } from './outcome.ts';
+import type { ChainExchange } from './chain/chain-exchange.ts';
+import { onCall, onCustomMethod, onMethod } from './chain/on-method.ts';
+import { respond } from './chain/outcome.ts';
 
 const returned: StepFunction = (_, next) => next();
 const awaited: StepFunction = async (_, next) => await next();

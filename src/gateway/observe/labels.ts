@@ -1,7 +1,7 @@
 // The words by which exchanges are counted. All are from fixed lists: whatever clients call and servers answer, the number
 // of time series stays bounded. Names of tools are never among them.
-import { fieldOf } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const METHODS = new Set([

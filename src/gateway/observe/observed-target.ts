@@ -1,7 +1,7 @@
 // A target that is watched at work: everything is the target's own, and `handle` can be seen from outside.
 import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change, Target, Watcher } from '../../protocol/target.ts';
 
 export type Answer = Promise<ResultObject> | ResultObject;

@@ -6,7 +6,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 import type { Exchange } from '../../protocol/exchange.ts';
-import { fieldOf } from '../../protocol/raw-object.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { toMethodLabel } from './labels.ts';
 import { follow } from './observed-target.ts';

@@ -10,7 +10,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { QuietExchange } from '../../protocol/quiet-exchange.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
 import type { Opening } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';

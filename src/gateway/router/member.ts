@@ -1,6 +1,6 @@
 // One of the targets behind a router, under its configured name.
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Target } from '../../protocol/target.ts';
 
 export interface Member {

@@ -2,7 +2,7 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { dictionary } from '../../shared/dictionary.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
 
 export function mergeCapabilities(all: ServerCapabilities[]): ServerCapabilities {
   return all.reduce<JsonObject>((merged, one) => merge(merged, one), {});

@@ -6,8 +6,8 @@
 // 3. Server names may contain `__`: the longest server name that fits owns `a__b__c`. A tool of another server that would be called
 //    the same gets a hash in front.
 // 4. No name is longer than 64 characters, because clients refuse longer ones. A longer one is cut and gets a hash of the whole.
-import { BoundedMap } from '../../shared/bounded-map.ts';
-import { lateCrypto } from '../../shared/late-crypto.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import { lateCrypto } from '../../shared/crypto/late-crypto.ts';
 import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
 
 export interface Owner {

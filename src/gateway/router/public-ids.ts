@@ -2,7 +2,7 @@
 // node finds the server again and nobody else can use them. What was issued here is remembered, to tell of it by the same id.
 // Two clients may have a process each of one server, which give the same ids: what is one's is never the other's.
 import { isObject } from '../../protocol/message.ts';
-import type { Sealer } from '../../shared/seal.ts';
+import type { Sealer } from '../../shared/crypto/seal.ts';
 
 /** The oldest are forgotten first: of tasks nobody is told any more then, but they can still be asked for. */
 const MAX_ISSUED = 10_000;

@@ -4,8 +4,8 @@
 // 3. What a server says of its own URIs is put into the public form.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { fieldOf, RawObject } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { fieldOf, RawObject } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { isReserved, readServerUri, writeServerUri } from '../../protocol/server-uri.ts';
 import type { ServerUri } from '../../protocol/server-uri.ts';
 

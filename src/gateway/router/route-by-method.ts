@@ -3,7 +3,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { LIST_METHODS } from './catalog.ts';
 import type { Area } from './catalog.ts';

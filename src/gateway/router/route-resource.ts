@@ -1,7 +1,7 @@
 // The owner of a URI: who lists it, else who has a template for it, else who can read it. Templates say too little to be sure,
 // so more than one may be tried, in the order of the configuration. A member that is away fails what nobody else has.
 import type { Exchange } from '../../protocol/exchange.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { fitsTemplate } from './fits-template.ts';

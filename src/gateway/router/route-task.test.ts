@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { fieldOf } from '../../protocol/raw-object.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { createSealer } from '../../shared/seal.ts';
+import { createSealer } from '../../shared/crypto/seal.ts';
 import { FakeTarget } from '../dialect/fake-front.contract.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';

@@ -2,8 +2,8 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { fieldOf, toPlain } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { fieldOf, toPlain } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { joinMembers } from './catalogs.ts';

@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import type { Ask } from '../../protocol/exchange.ts';
-import { dictionary } from '../../shared/dictionary.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
 import { orAborted } from '../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 

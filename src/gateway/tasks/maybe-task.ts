@@ -7,7 +7,7 @@
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { settle } from './settle-task.ts';
 import { TaskExchange, toStatusMessage } from './task-exchange.ts';

@@ -1,7 +1,7 @@
 // Ends a task the way its call ended.
 import type { WireError } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
 import type { Task } from './task.ts';

@@ -3,7 +3,7 @@
 import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { dictionary } from '../../shared/dictionary.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Task } from './task.ts';
 

@@ -10,7 +10,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { ProtocolError } from '../../shared/errors.ts';
-import { randomId } from '../../shared/ids.ts';
+import { randomId } from '../../shared/crypto/ids.ts';
 
 /** How often a client should ask for the state. */
 const POLL_MS = 500;

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Link } from './link.ts';
+import type { Link } from './links/link.ts';
 
 export interface CommandAddress {
   command: string;
@@ -43,12 +43,12 @@ export interface RouteOptions {
 export function routeTo(address: Address, options: RouteOptions): Route {
   if (typeof address === 'string' || address instanceof URL) return urlRoute({ url: address }, options);
   if ('command' in address) {
-    const open = async () => (await import('./stdio.ts')).createStdioLink({ ...address, ...options });
+    const open = async () => (await import('./links/stdio.ts')).createStdioLink({ ...address, ...options });
     return { open, canReopen: true };
   }
   if ('url' in address) return urlRoute(address, options);
   if ('start' in address && 'send' in address) {
-    const open = async () => (await import('./sdk-transport.ts')).createTransportLink(address, options.limits);
+    const open = async () => (await import('./links/sdk-transport.ts')).createTransportLink(address, options.limits);
     return { open, canReopen: false };
   }
   throw new GatewayError('BAD_OPTION', {
@@ -61,12 +61,15 @@ function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock,
   const parsed = toUrl(url);
   const options = { url: String(parsed), headers, limits, log, id };
   if (transport === 'websocket' || /^wss?:$/.test(parsed.protocol)) {
-    const open = async () => (await import('./websocket.ts')).createWebSocketLink({ ...options, clock });
+    const open = async () => (await import('./links/websocket.ts')).createWebSocketLink({ ...options, clock });
     return { open, canReopen: true };
   }
-  const sse: Route = { open: async () => (await import('./legacy-sse.ts')).createSseLink(options), canReopen: true };
+  const sse: Route = {
+    open: async () => (await import('./links/legacy-sse.ts')).createSseLink(options),
+    canReopen: true,
+  };
   if (transport === 'http+sse') return sse;
-  const open = async () => (await import('./streamable-http.ts')).createHttpLink(options);
+  const open = async () => (await import('./links/streamable-http.ts')).createHttpLink(options);
   const http: Route = { open, canReopen: true };
   return transport === 'streamable-http' ? http : { ...http, fallback: sse };
 }

@@ -2,20 +2,20 @@
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Completions } from './completions.ts';
-import type { Connections } from './connections.ts';
+import type { Completions } from './questions/completions.ts';
+import type { Connections } from './connections/connections.ts';
 import type { FlowBridge } from './flow-bridge.ts';
-import type { Lender } from './lender.ts';
+import type { Lender } from './connections/lender.ts';
 import { toTargetError } from './target-errors.ts';
-import type { TaskBridge } from './task-bridge.ts';
+import type { TaskBridge } from './tasks/task-bridge.ts';
 import { checkCapability } from './to-call.ts';
 import type { ToolBook } from './tool-book.ts';
-import { CallWithUrls } from './url-elicitation.ts';
-import type { CallKind } from './url-elicitation.ts';
+import { CallWithUrls } from './questions/url-elicitation.ts';
+import type { CallKind } from './questions/url-elicitation.ts';
 
 export interface AnswersOptions {
   name: string;

@@ -1,5 +1,5 @@
 // What is made of the answer to a call, or of its failure.
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 
 /** It comes when the connection of the call is given back. */
 export interface Ending {

@@ -3,20 +3,20 @@
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import { flowOf, isInteraction, playsCalls } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { Put } from './ask-routing.ts';
-import type { Connection } from './connection.ts';
-import type { Connections } from './connections.ts';
-import { FlowSessions } from '../flow/flow-sessions.ts';
-import type { Player, Told } from '../flow/flow-sessions.ts';
-import type { Stage } from '../flow/play-tool.ts';
-import { Prompts } from '../flow/prompts.ts';
-import type { Lender } from './lender.ts';
+import type { Put } from './questions/ask-routing.ts';
+import type { Connection } from './connections/connection.ts';
+import type { Connections } from './connections/connections.ts';
+import { FlowSessions } from '../flow/play/flow-sessions.ts';
+import type { Player, Told } from '../flow/play/flow-sessions.ts';
+import type { Stage } from '../flow/play/play-tool.ts';
+import { Prompts } from '../flow/play/prompts.ts';
+import type { Lender } from './connections/lender.ts';
 
 const GONE = 'The client is gone';
 const NOT_INTERACTIVE = -32007;
@@ -77,7 +77,7 @@ export class FlowBridge {
         return this.#notPlayed(thrown, tool);
       });
       if (!started) return undefined;
-      const { playTool } = await import('../flow/play-tool.ts'); // few servers play tools
+      const { playTool } = await import('../flow/play/play-tool.ts'); // few servers play tools
       return playTool(exchange, { started, prompts, request });
     });
   }

@@ -1,6 +1,6 @@
 // The link under test and the real HTTP server that it talks to, as one disposable thing. Only tests use it.
 import { serve, type Served } from './fixtures/serve.mjs';
-import { createHttpLink, type HttpLinkOptions } from './streamable-http.ts';
+import { createHttpLink, type HttpLinkOptions } from './links/streamable-http.ts';
 import { started, type LinkPeer, type Told } from './upstream.contract.ts';
 
 export async function open(

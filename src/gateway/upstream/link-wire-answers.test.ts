@@ -1,6 +1,6 @@
 import { expect, test, describe } from 'vitest';
 import { wired as setUp } from './fake-link.contract.ts';
-import { toLostAnswer } from './http-answer.ts';
+import { toLostAnswer } from './http/http-answer.ts';
 
 describe('answers that are none', () => {
   test('a second answer and one that nobody waits for are dropped and logged', async () => {

@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
-import type { Speaker } from '../dialect/speaker.ts';
+import type { Speaker } from '../dialect/speak/speaker.ts';
 import { FakeClock } from '../dialect/fake-front.contract.ts';
 import { FakeLink, RecordingLog, Refuse, wired as setUp } from './fake-link.contract.ts';
-import { HttpRefusal } from './link.ts';
+import { HttpRefusal } from './links/link.ts';
 import { LinkWire } from './link-wire.ts';
 
 /** A speaker that writes down what it hears. */

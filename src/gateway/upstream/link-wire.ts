@@ -16,8 +16,8 @@ import {
   toNotification,
   toResult,
 } from '../../protocol/message.ts';
-import { WrittenParams } from '../../protocol/written-params.ts';
-import type { SentParams } from '../../protocol/written-params.ts';
+import { WrittenParams } from '../../protocol/raw/written-params.ts';
+import type { SentParams } from '../../protocol/raw/written-params.ts';
 import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -25,11 +25,11 @@ import type { Log } from '../../shared/log.ts';
 import { arrivedVia, viaFrom } from '../../shared/via.ts';
 import { Call } from '../codec/json-rpc.ts';
 import { META } from '../dialect/meta.ts';
-import type { Speaker, Wire, WireCall } from '../dialect/speaker.ts';
-import { fromRefusal } from './from-refusal.ts';
-import { isLostAnswer } from './http-answer.ts';
-import { HttpRefusal } from './link.ts';
-import type { Link, LinkEvents } from './link.ts';
+import type { Speaker, Wire, WireCall } from '../dialect/speak/speaker.ts';
+import { fromRefusal } from './http/from-refusal.ts';
+import { isLostAnswer } from './http/http-answer.ts';
+import { HttpRefusal } from './links/link.ts';
+import type { Link, LinkEvents } from './links/link.ts';
 import { Pending, cancelled } from './pending.ts';
 import type { Deadlines } from './pending.ts';
 import { PendingCall } from './pending-call.ts';

@@ -6,7 +6,7 @@ import { FakeClock } from '../dialect/fake-front.contract.ts';
 import type { Pin, SpokenEra } from '../dialect/revisions.ts';
 import type { Route } from './address.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
-import { HttpRefusal, type Link } from './link.ts';
+import { HttpRefusal, type Link } from './links/link.ts';
 import { LinkWire } from './link-wire.ts';
 import { negotiate } from './negotiate.ts';
 

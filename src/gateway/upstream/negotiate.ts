@@ -5,18 +5,18 @@
 // 3. Whether the server has the newer era is asked after a refused handshake only where the refusal may be about eras.
 // 4. A link that was opened and is not handed back is closed.
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { discoverServer, isOtherEra } from '../dialect/discover-server.ts';
-import { initializeServer } from '../dialect/initialize-server.ts';
-import type { Introduction } from '../dialect/initialize-server.ts';
+import { discoverServer, isOtherEra } from '../dialect/speak/discover-server.ts';
+import { initializeServer } from '../dialect/speak/initialize-server.ts';
+import type { Introduction } from '../dialect/speak/initialize-server.ts';
 import { openingsFor } from '../dialect/revisions.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
-import type { Speaker } from '../dialect/speaker.ts';
-import type { StatelessIdentity } from '../dialect/stateless/outgoing-envelope.ts';
+import type { Speaker } from '../dialect/speak/speaker.ts';
+import type { StatelessIdentity } from '../dialect/stateless/speak/outgoing-envelope.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
-import type { Link } from './link.ts';
+import type { Link } from './links/link.ts';
 import type { LinkWire } from './link-wire.ts';
-import { patiently } from './patiently.ts';
+import { patiently } from './connections/patiently.ts';
 
 /** Of the older transport, whose URL mostly answers to nothing else. */
 const USELESS = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED', 'UPSTREAM_INVALID'] as const;

@@ -3,12 +3,12 @@
 import type { SentRequest } from '../../protocol/server-view.ts';
 import type { JsonObject, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { isError } from '../../protocol/message.ts';
-import { RawObject } from '../../protocol/raw-object.ts';
-import { RawText } from '../../protocol/raw-text.ts';
+import { RawObject } from '../../protocol/raw/raw-object.ts';
+import { RawText } from '../../protocol/raw/raw-text.ts';
 import { Alarm } from '../../shared/alarms.ts';
 import type { Cancellation } from '../../shared/cancellation.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { WireCall } from '../dialect/speaker.ts';
+import type { WireCall } from '../dialect/speak/speaker.ts';
 
 /** Who is told why a call ends without an answer. */
 export interface Waiting {

@@ -6,8 +6,8 @@ import type { NotificationMessage, RequestId, ResponseMessage } from '../../prot
 import { Alarms } from '../../shared/alarms.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { PassingMap } from '../../shared/passing-map.ts';
-import type { WireCall } from '../dialect/speaker.ts';
+import { PassingMap } from '../../shared/containers/passing-map.ts';
+import type { WireCall } from '../dialect/speak/speaker.ts';
 import type { PendingCall, Waiting } from './pending-call.ts';
 
 export interface Deadlines {

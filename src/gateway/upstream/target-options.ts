@@ -7,7 +7,7 @@ import type { Log } from '../../shared/log.ts';
 import type { Era } from '../dialect/revisions.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Address, Route } from './address.ts';
-import type { Supervised } from './supervised.ts';
+import type { Supervised } from './connections/supervised.ts';
 
 export interface UpstreamTargetOptions {
   /** What is answered in the place of clients that declare nothing. */

@@ -4,14 +4,14 @@ import type { Abortable } from '../../shared/cancellation.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { fieldOf } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toCallCapabilities } from '../dialect/client-capabilities.ts';
+import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { META } from '../dialect/meta.ts';
-import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
-import type { Put } from './ask-routing.ts';
+import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
+import type { Put } from './questions/ask-routing.ts';
 
 /** How a call goes out, where that is not how it came in. */
 export interface Wanted {

@@ -8,9 +8,9 @@ import {
   type RequestId,
   type RequestMessage,
 } from '../../protocol/message.ts';
-import { RawObject, fieldOf, isResultObject } from '../../protocol/raw-object.ts';
-import type { LinkLimits } from './inbox.ts';
-import type { Link, LinkEvents } from './link.ts';
+import { RawObject, fieldOf, isResultObject } from '../../protocol/raw/raw-object.ts';
+import type { LinkLimits } from './links/inbox.ts';
+import type { Link, LinkEvents } from './links/link.ts';
 
 export interface LinkPeer extends AsyncDisposable {
   link: Link;

@@ -2,8 +2,8 @@
 // once, with all that was wished for in the old one, and the call that met it is made again: the server never saw it.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw-object.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, Said, Sender, ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -12,19 +12,19 @@ import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
-import { toClientCapabilities } from '../dialect/client-capabilities.ts';
+import { toClientCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { viaFrom } from '../../shared/via.ts';
 import { ALL_REVISIONS, STATELESS, toPin } from '../dialect/revisions.ts';
 import type { Pin, SpokenEra } from '../dialect/revisions.ts';
-import { withTasks } from '../dialect/stateless/outgoing-envelope.ts';
+import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address, Route } from './address.ts';
-import type { ClientIntroduction } from './declared.ts';
-import type { Link } from './link.ts';
+import type { ClientIntroduction } from './connections/declared.ts';
+import type { Link } from './links/link.ts';
 import { LinkWire } from './link-wire.ts';
 import { negotiate, reinitialize } from './negotiate.ts';
 import type { Connected, NegotiateOptions } from './negotiate.ts';
-import { Wishes } from './wishes.ts';
+import { Wishes } from './connections/wishes.ts';
 
 /** What is pinned is the only thing to speak; `draft` stands for the draft dialect. */
 export interface UpstreamOptions extends Pin {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../protocol/exchange.ts';
 import { FakeClock, settled } from '../dialect/fake-front.contract.ts';
-import { coalesce } from './coalesce.ts';
-import { lateAbort } from './late-abort.ts';
+import { coalesce } from './questions/coalesce.ts';
+import { lateAbort } from './tasks/late-abort.ts';
 
 describe('questions that follow each other closely', () => {
   it('are put together, and later ones later', async () => {

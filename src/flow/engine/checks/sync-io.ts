@@ -5,7 +5,7 @@ import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { foreignFrame, stack } from '../tracer.ts';
-import { inside } from '../window.ts';
+import { inside } from '../given/window.ts';
 
 const ALLOWED = ['node:internal/modules', 'node:internal/console'];
 

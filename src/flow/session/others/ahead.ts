@@ -1,7 +1,7 @@
 // The next turn of a session that is at work here: everybody who waits for it is told the same one, and whoever comes later the one after it.
 import { isEnded } from '../../store/store.ts';
-import type { DriveInput } from '../drive-input.ts';
-import type { Turn } from '../turn.ts';
+import type { DriveInput } from '../turn/drive-input.ts';
+import type { Turn } from '../turn/turn.ts';
 
 export class Ahead<T> {
   #resolve!: (value: T) => void;

@@ -9,8 +9,8 @@ import { createLog } from '../../../shared/log.ts';
 import type { FlowLimits } from '../flow-limits.ts';
 import { deliverTo } from './delivering.ts';
 import { Sessions } from '../sessions.ts';
-import { settled } from '../turn.ts';
-import type { Turn } from '../turn.ts';
+import { settled } from '../turn/turn.ts';
+import type { Turn } from '../turn/turn.ts';
 
 const me = { principal: 'me' };
 const PAID = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] };

@@ -5,11 +5,11 @@ import type { Rest } from '../../engine/rest.ts';
 import type { Entry, Header } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Drive } from '../drive.ts';
-import { isRefused, toVerdicts } from '../patches.ts';
-import { toQuestions } from '../to-questions.ts';
+import type { Drive } from '../turn/drive.ts';
+import { isRefused, toVerdicts } from '../turn/patches.ts';
+import { toQuestions } from '../turn/to-questions.ts';
 import { isAtRest, laterOf, ownOf } from './waits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../turn/turn.ts';
 
 /** Undefined if somebody else was faster. */
 export async function leave(drive: Drive, rest: Rest): Promise<Turn | undefined> {

@@ -3,8 +3,8 @@
 import { endingOf } from '../../journal.ts';
 import type { Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
-import type { Commits } from '../commits.ts';
-import type { DriveInput } from '../drive-input.ts';
+import type { Commits } from '../turn/commits.ts';
+import type { DriveInput } from '../turn/drive-input.ts';
 import { tellingAt } from './people.ts';
 import { nextMoment } from './waits.ts';
 

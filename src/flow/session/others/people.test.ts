@@ -8,8 +8,8 @@ import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { PersonNotice } from './people.ts';
 import { Sessions } from '../sessions.ts';
-import { settled } from '../turn.ts';
-import type { Turn } from '../turn.ts';
+import { settled } from '../turn/turn.ts';
+import type { Turn } from '../turn/turn.ts';
 
 const HOUR = 3_600_000;
 

@@ -5,12 +5,12 @@ import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { HandOverRequest } from '../requests.ts';
+import type { HandOverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
 import { personLink } from './person-link.ts';
 import { toOwner } from '../setup.ts';
 import type { Setup } from '../setup.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../turn/turn.ts';
 import type { StateView } from '../view.ts';
 
 /** For the one who brings a question to somebody: by mail, in a chat. */

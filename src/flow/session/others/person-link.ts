@@ -1,6 +1,6 @@
 // The link by which a person who is asked reaches the page with the question: sealed, for one question and one person. Each notice has a
 // link of its own, so that a reminder still opens in another browser.
-import type { Sealer } from '../../../shared/seal.ts';
+import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { Setup } from '../setup.ts';
 
 const PURPOSE = 'flow-person';

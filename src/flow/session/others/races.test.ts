@@ -9,8 +9,8 @@ import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../shared/log.ts';
 import { Sessions } from '../sessions.ts';
 import type { SessionEvent } from '../session-event.ts';
-import { settled } from '../turn.ts';
-import type { Turn } from '../turn.ts';
+import { settled } from '../turn/turn.ts';
+import type { Turn } from '../turn/turn.ts';
 
 const me = { principal: 'me' };
 const HOUR = 3_600_000;

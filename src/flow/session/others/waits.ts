@@ -5,8 +5,8 @@ import type { WaitWant } from '../../engine/want.ts';
 import type { Entry, Header, Wait } from '../../journal.ts';
 import type { Question } from '../../question/question.ts';
 import { isEnded } from '../../store/store.ts';
-import type { DriveInput } from '../drive-input.ts';
-import type { Turn } from '../turn.ts';
+import type { DriveInput } from '../turn/drive-input.ts';
+import type { Turn } from '../turn/turn.ts';
 
 /** For the header; and what is written down because it begins only now. */
 export function toWaits(run: Run, wants: readonly WaitWant[]): { waits: Wait[] | undefined; add: Entry[] } {

@@ -5,8 +5,8 @@ import type { Run } from '../../engine/run.ts';
 import type { StepWant } from '../../engine/want.ts';
 import type { Entry, StepEntry } from '../../journal.ts';
 import type { Step } from '../../../protocol/prompt.ts';
-import type { DriveInput } from '../drive-input.ts';
-import { isUnknown, runStep, toIdempotencyKey } from '../run-step.ts';
+import type { DriveInput } from '../turn/drive-input.ts';
+import { isUnknown, runStep, toIdempotencyKey } from '../turn/run-step.ts';
 
 interface Working {
   run: Run;

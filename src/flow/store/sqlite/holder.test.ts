@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSqliteStore, openSqliteStore } from '../sqlite.ts';
+import { createSqliteStore, openSqliteStore } from './sqlite.ts';
 import { MANY, header, start } from '../store-samples.contract.ts';
 import { createHolder, thisProcess } from './holder.ts';
 

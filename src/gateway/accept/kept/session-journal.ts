@@ -9,9 +9,9 @@ import { statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../shared/clock.ts';
-import { randomId } from '../../../shared/ids.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { SettingChange } from '../../dialect/conversation.ts';
+import type { SettingChange } from '../../dialect/serve/conversation.ts';
 
 /** What a client has set since its session began. */
 export interface Settings {

@@ -5,9 +5,9 @@
 // 3. Without lasting keys, or when its id would be too long for a header, a session ends with its process.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { randomId } from '../../../shared/ids.ts';
-import type { SettingChange } from '../../dialect/conversation.ts';
-import type { Front } from '../../dialect/front.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
+import type { SettingChange } from '../../dialect/serve/conversation.ts';
+import type { Front } from '../../dialect/serve/front.ts';
 import { SessionJournal } from './session-journal.ts';
 import type { Settings } from './session-journal.ts';
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { Sealer } from '../../../shared/seal.ts';
+import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { Closed, Round } from '../round.ts';
 import { ASK_PATH, askLinks, toLink, tokenOf } from './link.ts';
 import { RememberedOpeners } from './openers.ts';
@@ -14,8 +14,8 @@ import { Reply } from './reply.ts';
 import { receiveForm } from './receive-form.ts';
 import { showRound } from './show-round.ts';
 import type { Site, Visit } from './visit.ts';
-import { wordsFor } from './words.ts';
-import type { Words } from './words.ts';
+import { wordsFor } from './words/words.ts';
+import type { Words } from './words/words.ts';
 
 type Found = Round | Closed | undefined;
 

@@ -1,9 +1,9 @@
 // What stands in a field of the form, as the browser sends and shows it: text, the numbers of the options picked. Options
 // go by number and properties by position, so that nothing a server named comes back through the browser.
-import { hasFormat } from '../text-format.ts';
-import type { ChoiceField, ChoicesField, Field } from '../form-field.ts';
-import { findOption } from '../form-options.ts';
-import type { Checked } from '../problem.ts';
+import { hasFormat } from '../form/text-format.ts';
+import type { ChoiceField, ChoicesField, Field } from '../form/form-field.ts';
+import { findOption } from '../form/form-options.ts';
+import type { Checked } from '../form/problem.ts';
 import type { UploadedFile } from './read-form.ts';
 
 export interface Entry {

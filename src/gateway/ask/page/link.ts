@@ -1,6 +1,6 @@
 // The link to a page: what it is for is sealed, so it can be neither guessed nor altered. It is single use in that the
 // first browser that opens it is the only one (openers.ts). It ends with its round, whatever the time of day says.
-import type { Sealer } from '../../../shared/seal.ts';
+import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { Round } from '../round.ts';
 
 const PURPOSE = 'ask-link';

@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ticksOf } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { randomId } from '../../../shared/ids.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Answer, Round } from '../round.ts';
 
 export interface Openers {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { formRound } from './fake-round.contract.ts';
 import { readForm } from './read-form.ts';
-import { toSections } from './sections.ts';
+import { toSections } from './render/sections.ts';
 
 type Values = Record<string, string | string[] | File>;
 

@@ -1,11 +1,11 @@
 // A posted form, read into the answers of its round; or into what was entered and what is wrong with it, to be shown again.
-import { checkField } from '../form-answer.ts';
-import type { Field } from '../form-field.ts';
-import type { Checked, Problem } from '../problem.ts';
+import { checkField } from '../form/form-answer.ts';
+import type { Field } from '../form/form-field.ts';
+import type { Checked, Problem } from '../form/problem.ts';
 import type { Answer } from '../round.ts';
 import { valueOf } from './entry.ts';
 import type { Entry } from './entry.ts';
-import type { Section } from './sections.ts';
+import type { Section } from './render/sections.ts';
 
 export interface UploadedFile {
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Answer, Round } from '../round.ts';
 import { cookieName } from './openers.ts';
 import { readForm } from './read-form.ts';
 import { readPost } from './read-post.ts';
-import { toSections } from './sections.ts';
+import { toSections } from './render/sections.ts';
 import { isOurForm, showForm } from './show-round.ts';
 import type { Visit } from './visit.ts';
 

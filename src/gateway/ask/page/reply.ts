@@ -1,10 +1,10 @@
 // What is sent to a browser: always with the same strict headers, and to HEAD without its body.
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import { toSize } from '../check-file.ts';
+import { toSize } from '../form/check-file.ts';
 import type { Answer, Closed } from '../round.ts';
-import { HEADERS, renderNotice } from './render-page.ts';
-import { fill } from './words.ts';
-import type { Words } from './words.ts';
+import { HEADERS, renderNotice } from './render/render-page.ts';
+import { fill } from './words/words.ts';
+import type { Words } from './words/words.ts';
 
 export class Reply {
   readonly #request: HttpRequest;

@@ -1,8 +1,8 @@
 // GET: shows a round to the browser that it belongs to, and to others at most that there is one. Changes nothing.
-import { renderForm } from './render-form.ts';
-import { renderWaiting } from './render-page.ts';
+import { renderForm } from './render/render-form.ts';
+import { renderWaiting } from './render/render-page.ts';
 import type { Filled } from './read-form.ts';
-import { toSections } from './sections.ts';
+import { toSections } from './render/sections.ts';
 import type { Visit } from './visit.ts';
 
 export function showRound(visit: Visit): void {

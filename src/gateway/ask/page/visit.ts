@@ -2,12 +2,12 @@
 import type { Clock } from '../../../shared/clock.ts';
 import type { HttpRequest } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { Sealer } from '../../../shared/seal.ts';
+import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { Closed, Round } from '../round.ts';
 import type { Links } from './link.ts';
 import type { Openers } from './openers.ts';
 import type { Reply } from './reply.ts';
-import type { Words } from './words.ts';
+import type { Words } from './words/words.ts';
 
 /** What all visits share. */
 export interface Site {

@@ -3,11 +3,11 @@ import type { JsonObject, NotificationMessage, RequestMessage } from '../../../p
 import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
-import { dictionary } from '../../../shared/dictionary.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { answerAsk } from '../answer-ask.ts';
+import { answerAsk } from '../serve/answer-ask.ts';
 import { plainError } from '../plain-error.ts';
-import type { Speaker, Wire } from '../speaker.ts';
+import type { Speaker, Wire } from '../speak/speaker.ts';
 import { fromInvocation } from './invocation.ts';
 
 const LISTS: Record<string, string> = dictionary({ 'tools/list': 'tools', 'resources/list': 'resources' });

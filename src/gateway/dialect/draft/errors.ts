@@ -3,7 +3,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import type { Spelled } from '../handshake/errors.ts';
 import { plainError, toWire } from '../plain-error.ts';
-import type { ServedExchange } from '../served-exchange.ts';
+import type { ServedExchange } from '../serve/served-exchange.ts';
 
 export function toDraftError(error: GatewayError | ProtocolError, exchange: ServedExchange): Spelled {
   if (!(error instanceof GatewayError)) return { error: plainError(error) };

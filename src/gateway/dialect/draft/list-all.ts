@@ -2,7 +2,7 @@
 // end (its cursor leads back to itself) must not hold us for ever.
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { toPlain } from '../../../protocol/raw-object.ts';
+import { toPlain } from '../../../protocol/raw/raw-object.ts';
 import type { Target } from '../../../protocol/target.ts';
 import { toListed } from '../handshake/listed.ts';
 import { DRAFT_VERSION, featuresOf } from '../revisions.ts';

@@ -7,7 +7,7 @@ import type { GatewayError } from '../../../shared/errors.ts';
 import { META } from '../meta.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import type { Features } from '../revisions.ts';
-import type { ServedExchange } from '../served-exchange.ts';
+import type { ServedExchange } from '../serve/served-exchange.ts';
 
 export type Spelled = { result: JsonObject } | { error: WireError };
 

@@ -3,23 +3,23 @@
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { isObject, toErrorMessage, toNotification } from '../../../protocol/message.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
-import { writeExactly } from '../../../protocol/exact-numbers.ts';
+import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
-import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw-object.ts';
-import type { ResultObject } from '../../../protocol/raw-object.ts';
+import { RawObject, fieldOf, isResultObject, toPlain } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, Said, ServerEvents, ServerView, Unnamed } from '../../../protocol/server-view.ts';
 import type { Change } from '../../../protocol/target.ts';
-import { WrittenParams } from '../../../protocol/written-params.ts';
-import type { SentParams } from '../../../protocol/written-params.ts';
+import { WrittenParams } from '../../../protocol/raw/written-params.ts';
+import type { SentParams } from '../../../protocol/raw/written-params.ts';
 import { orAborted } from '../../../shared/abort.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
-import { answerAsk } from '../answer-ask.ts';
+import { answerAsk } from '../serve/answer-ask.ts';
 import { plainError } from '../plain-error.ts';
 import { featuresOf } from '../revisions.ts';
-import { readChange } from '../read-change.ts';
-import { toWireCall } from '../speaker.ts';
-import type { Speaker, Wire } from '../speaker.ts';
+import { readChange } from '../speak/read-change.ts';
+import { toWireCall } from '../speak/speaker.ts';
+import type { Speaker, Wire } from '../speak/speaker.ts';
 import { fromTask } from './from-task.ts';
 
 export class HandshakeSpeaker implements Speaker {

@@ -3,8 +3,8 @@
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { dictionary } from '../../../shared/dictionary.ts';
-import { randomId } from '../../../shared/ids.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Features } from '../revisions.ts';
 import { toOlderSampling } from './older-sampling.ts';
 

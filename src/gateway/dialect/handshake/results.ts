@@ -2,8 +2,8 @@
 // (matrix §4.4). The newest revision gets its result untouched wherever nothing has to change, and unread where it came so.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { RawObject } from '../../../protocol/raw-object.ts';
-import type { ResultObject } from '../../../protocol/raw-object.ts';
+import { RawObject } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { withoutEnvelope } from '../meta.ts';
 import type { Features } from '../revisions.ts';

@@ -1,10 +1,10 @@
 // Structured output before the stateless era: unknown to 2024-11-05 and 2025-03-26, an object from 2025-06-18 on. A value
 // or schema that is no object is wrapped as `result`, as the official SDK does, so that clients see one shape (matrix §4.6).
-import { copyNumbers } from '../../../protocol/exact-numbers.ts';
+import { copyNumbers } from '../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { Features } from '../revisions.ts';
-import { dictionary } from '../../../shared/dictionary.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
 
 export function wrapStructured(result: JsonObject, features: Features): JsonObject {
   const { structuredContent } = result;

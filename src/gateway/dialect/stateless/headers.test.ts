@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { enveloped, request } from '../fake-front.contract.ts';
 import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
-import { checkParamHeaders, paramHeaders, toParamHeaders } from './param-headers.ts';
+import { checkParamHeaders, paramHeaders, toParamHeaders } from './speak/param-headers.ts';
 
 const from = (headers: Record<string, string>) => (name: string) => headers[name];
 

@@ -2,7 +2,7 @@
 // reads the body must check that the two agree: a lying header could slip a call past a policy on the way (matrix §2.8).
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { dictionary } from '../../../shared/dictionary.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { META } from '../meta.ts';
 import { decodeHeader } from './header-value.ts';

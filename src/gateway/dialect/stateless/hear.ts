@@ -2,7 +2,7 @@
 // not name is for the servers.
 import type { NotificationMessage } from '../../../protocol/message.ts';
 import { WIRE_NOTIFICATIONS } from '../../../protocol/wire-notifications.ts';
-import type { Front } from '../front.ts';
+import type { Front } from '../serve/front.ts';
 import { splitMeta } from '../meta.ts';
 import { readEnvelope, toClient } from './envelope.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { FakeTarget, RecordingOutlet, enveloped, fakeFront } from '../fake-front.contract.ts';
-import type { FrontOptions } from '../front.ts';
+import type { FrontOptions } from '../serve/front.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import { serveStateless } from './serve.ts';
 

@@ -4,7 +4,7 @@ import type { JsonObject, NotificationMessage } from '../../../protocol/message.
 import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Front } from '../front.ts';
+import type { Front } from '../serve/front.ts';
 import { isWithin } from '../is-within.ts';
 import { META } from '../meta.ts';
 import type { Running } from './serve.ts';

@@ -2,7 +2,7 @@
 // is a sealed reference to it. Single use: each round has its own number, so an old state opens nothing.
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { randomId } from '../../../shared/ids.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 

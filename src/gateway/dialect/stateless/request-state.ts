@@ -3,8 +3,8 @@
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { canonicalJson } from '../../../shared/canonical.ts';
-import { lateCrypto } from '../../../shared/late-crypto.ts';
-import type { Sealer } from '../../../shared/seal.ts';
+import { lateCrypto } from '../../../shared/crypto/late-crypto.ts';
+import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { namedBy } from './headers.ts';
 import type { Ticket } from './parked-calls.ts';
 

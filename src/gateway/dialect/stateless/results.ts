@@ -1,12 +1,12 @@
 // Results in the words of the stateless era: `resultType` on each, cache hints where they are required, and who answers.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import { writeExactly } from '../../../protocol/exact-numbers.ts';
+import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { RawObject } from '../../../protocol/raw-object.ts';
-import type { ResultObject } from '../../../protocol/raw-object.ts';
-import { RawText } from '../../../protocol/raw-text.ts';
-import type { WrittenMembers } from '../../../protocol/raw-text.ts';
+import { RawObject } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import { RawText } from '../../../protocol/raw/raw-text.ts';
+import type { WrittenMembers } from '../../../protocol/raw/raw-text.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';
 import { arrivedVia } from '../../../shared/via.ts';
 import { toPlainCompletion } from '../handshake/results.ts';

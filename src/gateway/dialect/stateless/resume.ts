@@ -2,7 +2,7 @@
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { Front } from '../front.ts';
+import type { Front } from '../serve/front.ts';
 import type { Kept } from './request-state.ts';
 import { openState } from './request-state.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';

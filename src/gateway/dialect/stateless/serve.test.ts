@@ -3,7 +3,7 @@ import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { FakeTarget, RecordingOutlet, enveloped, fakeFront, request, settled } from '../fake-front.contract.ts';
-import type { FrontOptions } from '../front.ts';
+import type { FrontOptions } from '../serve/front.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import { serveStateless } from './serve.ts';
 

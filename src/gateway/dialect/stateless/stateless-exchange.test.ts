@@ -5,7 +5,7 @@ import { toSuspended } from '../../../protocol/suspended.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeFront, settled } from '../fake-front.contract.ts';
 import type { Answered } from '../fake-front.contract.ts';
-import type { FrontOptions } from '../front.ts';
+import type { FrontOptions } from '../serve/front.ts';
 import { META } from '../meta.ts';
 import { serveStateless } from './serve.ts';
 

@@ -10,15 +10,15 @@ import { mustBeAskedFirst } from '../../../protocol/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { dictionary } from '../../../shared/dictionary.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { ASKABLE, cannotBeAsked, missingCapability } from '../ask.ts';
-import type { Front } from '../front.ts';
+import type { Front } from '../serve/front.ts';
 import { isAtLeast, writeLog } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { writeProgress } from '../progress.ts';
-import { ServedExchange } from '../served-exchange.ts';
+import { ServedExchange } from '../serve/served-exchange.ts';
 import { tooMany } from './parked-calls.ts';
 import { MAY_ASK } from './retry.ts';
 

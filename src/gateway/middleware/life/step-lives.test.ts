@@ -8,7 +8,7 @@ import type { Step } from '../../../protocol/step.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { createLog } from '../../../shared/log.ts';
 import { chainOf } from '../fake-exchange.contract.ts';
-import { watchStep } from '../watch-step.ts';
+import { watchStep } from '../load/watch-step.ts';
 import { StepLives } from './step-lives.ts';
 
 const lines: string[] = [];

@@ -2,8 +2,8 @@
 // What a tool does is up to the test, step by step, and everything that it says names its call, so that a wrong delivery shows.
 import type { Message, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
-import { toPlainMessage } from '../../../protocol/written-params.ts';
-import type { Link, LinkEvents, SendOptions } from '../link.ts';
+import { toPlainMessage } from '../../../protocol/raw/written-params.ts';
+import type { Link, LinkEvents, SendOptions } from '../links/link.ts';
 
 export type Wire = 'stdio' | 'streamable-http';
 /** What becomes of a call that is cancelled: most handlers go on, and most servers then do not send their answer. */

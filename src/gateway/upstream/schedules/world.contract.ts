@@ -3,7 +3,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { fieldOf } from '../../../protocol/raw-object.ts';
+import { fieldOf } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';

@@ -1,0 +1,81 @@
+// Serves until the end is asked for: by a signal or, on stdio, by the client that closes its end.
+import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
+import type { StdioListening } from '../../gateway/accept/stdio.ts';
+import { within } from '../../gateway/upstream/within.ts';
+import { CannotListen, listenOn } from './listening.ts';
+import type { Opened, Wanted } from './listening.ts';
+import type { Printer } from '../terminal/print.ts';
+import { leaveStdin } from '../running/first-words.ts';
+import { untilSignal } from '../signals.ts';
+
+/** What a command serves; `close` ends all of it, also what is behind it. */
+export interface Served {
+  stdio(): StdioListening | Promise<StdioListening>;
+  http(options: HttpListenOptions): Promise<HttpListening>;
+  close(): Promise<unknown>;
+  /** Lets other commands find it; returns the way to take that back. */
+  announce?(url?: string): () => void;
+}
+
+export interface HttpWishes {
+  wanted: Wanted;
+  stdio?: boolean | undefined;
+  /** Ends it, with this exit status. */
+  until?: Promise<number> | undefined;
+  /** The port is open. */
+  onOpen(opened: Opened): void;
+}
+
+/** By then a client on stdio has its first answer: what follows must not delay it. */
+const ANNOUNCE_MS = 300;
+/** Servers have a few seconds to leave; those that are not even up yet are ended with this process. */
+const CLOSE_MS = 6000;
+
+export async function serveStdio(served: Served, print: Printer): Promise<number> {
+  const ended = untilSignal();
+  warnTerminal(print);
+  leaveStdin();
+  const listening = await served.stdio();
+  let takeBack: (() => void) | undefined;
+  const announcing = setTimeout(() => (takeBack = served.announce?.()), ANNOUNCE_MS);
+  const status = await Promise.race([listening.closed, ended]);
+  clearTimeout(announcing);
+  takeBack?.();
+  listening.close();
+  await within(served.close(), CLOSE_MS);
+  return status;
+}
+
+/** On a port and, where it is wished, on stdio: then the client on stdio decides when it is over. */
+export async function serveHttp(served: Served, wishes: HttpWishes, print: Printer): Promise<number> {
+  const ended = untilSignal();
+  const opened = await tryListen(served, wishes, print);
+  let status = 1;
+  if (opened) {
+    const takeBack = served.announce?.(opened.url); // first: who reads the welcome may ask for it at once
+    wishes.onOpen(opened);
+    leaveStdin();
+    const stdio = wishes.stdio ? await served.stdio() : undefined;
+    status = await Promise.race([ended, ...(wishes.until ? [wishes.until] : []), ...(stdio ? [stdio.closed] : [])]);
+    takeBack?.();
+    stdio?.close();
+    await opened.close();
+  }
+  await within(served.close(), CLOSE_MS);
+  return status;
+}
+
+async function tryListen(served: Served, { wanted }: HttpWishes, print: Printer): Promise<Opened | undefined> {
+  try {
+    return await listenOn({ listen: (options) => served.http(options) }, wanted);
+  } catch (thrown) {
+    if (!(thrown instanceof CannotListen)) throw thrown;
+    print.problem(thrown.message);
+    return undefined;
+  }
+}
+
+function warnTerminal(print: Printer): void {
+  if (!process.stdin.isTTY) return;
+  print.problem('waiting for JSON-RPC on stdin, one message per line; this is meant to be started by an MCP client.');
+}

@@ -1,0 +1,67 @@
+// The state of servers as lines to read.
+import { spoken, transportName } from './bridge-line.ts';
+import type { Printer, Style } from '../terminal/print.ts';
+import type { GatewayStatus, ServerStatus } from './status-page.ts';
+import { toTable } from '../terminal/table.ts';
+
+const COLOURS: Record<ServerStatus['state'], Style> = {
+  ready: 'green',
+  failing: 'red',
+  starting: 'yellow',
+  idle: 'dim',
+};
+
+export const STATUS_HEADINGS: string[] = ['SERVER', 'STATE', 'SPEAKS', 'ERA', 'OVER', 'TOOLS', 'IS'];
+
+export function headOf(
+  { version, pid, started }: Omit<GatewayStatus, 'servers' | 'groups'>,
+  url: string | undefined,
+): string {
+  const where = url === undefined ? 'on stdio' : `at ${url}`;
+  if (started === null) return `Parley inside another program, ${where}; that program's log says why a server fails`;
+  return `Parley ${version} ${where}, process ${pid}, up ${toSpan(Date.now() - Date.parse(started))}`;
+}
+
+export function toServerLines(servers: ServerStatus[], print: Printer): string[] {
+  if (servers.length === 0) return ['  no servers'];
+  const [head, ...lines] = toTable([STATUS_HEADINGS, ...toStatusRows(servers)], { indent: '  ' });
+  const body = servers.flatMap((server, index) => [
+    lines[index]!.replace(` ${server.state} `, ` ${print.style(COLOURS[server.state], server.state)} `),
+    ...(server.failure === null ? [] : [`      ${indented(server.failure)}`]),
+  ]);
+  return [print.style('dim', head!), ...body];
+}
+
+export function toStatusRows(servers: ServerStatus[]): string[][] {
+  return servers.map(({ name, state, era, revision, transport, info, ...counts }) => [
+    name,
+    state,
+    era === null || revision === null ? '-' : spoken({ dialect: era, revision }),
+    era ?? '-',
+    transport === null ? '-' : transportName(transport),
+    toCount(counts),
+    info === null ? '' : `${info.name} ${info.version}`,
+  ]);
+}
+
+/** `3`, or `3 of 5` where rules keep some from clients. */
+function toCount({ tools, ownTools }: Pick<ServerStatus, 'tools' | 'ownTools'>): string {
+  if (tools === null) return '-';
+  return tools === (ownTools ?? tools) ? String(tools) : `${tools} of ${ownTools}`;
+}
+
+export function failing({ state }: ServerStatus): boolean {
+  return state === 'failing';
+}
+
+/** `3 min`, `2 h 5 min`: one is enough to know. */
+function toSpan(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 1) return `${Math.max(0, Math.floor(ms / 1000))} s`;
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** The last words of a server may be many. */
+function indented(text: string): string {
+  return text.trim().split('\n').join('\n      ');
+}

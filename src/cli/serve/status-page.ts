@@ -1,0 +1,145 @@
+// The page /status of a gateway: how each of its servers is. For this machine alone, since failures name commands and paths.
+import { isLoopback } from '../../gateway/accept/guard.ts';
+import type { ClientView } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { Target } from '../../protocol/target.ts';
+import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
+import { within } from '../../gateway/upstream/within.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
+import { version } from '../../shared/version.ts';
+
+export interface ServerStatus {
+  name: string;
+  state: 'idle' | 'starting' | 'ready' | 'failing';
+  /** Who it says it is, and what is spoken with it; null until it was reached once. */
+  info: { name: string; version: string } | null;
+  era: string | null;
+  revision: string | null;
+  transport: string | null;
+  /** How many clients see; null when it is not there to be asked. */
+  tools: number | null;
+  /** How many it has itself, those included that rules keep from clients. */
+  ownTools: number | null;
+  failure: string | null;
+  /** Their own names, as far as they are known. */
+  toolNames: string[];
+}
+
+export interface GatewayStatus {
+  /** These three are null for a gateway inside another program, which tells no more than which servers it has. */
+  version: string | null;
+  pid: number | null;
+  started: string | null;
+  servers: ServerStatus[];
+  /** Names of the servers of each, for those who ask by the URL of one. */
+  groups: Record<string, readonly string[]>;
+}
+
+interface Shown {
+  readonly servers: { name: string; target: Target }[];
+  readonly groups?: Record<string, readonly string[]>;
+  /** What rules leave of the tools of a server; default: all of them. */
+  shownTools?(listed: { server: string; tools: JsonObject[] }, client: ClientView): Promise<JsonObject[]>;
+}
+
+type Tools = Pick<ServerStatus, 'tools' | 'ownTools' | 'toolNames'>;
+
+const UNKNOWN_TOOLS: Tools = { tools: null, ownTools: null, toolNames: [] };
+
+const COUNT_MS = 5000;
+const MAX_PAGES = 100;
+
+export function createStatusPage(gateway: () => Shown, started: string): HttpHandler {
+  return (request, response) => {
+    const isOurs = isLocal(request);
+    if (!isOurs || request.method !== 'GET')
+      return answer(response, isOurs ? 405 : 403, { error: 'GET, from this machine' });
+    const asked = readStatus(gateway(), started).then((status) => answer(response, 200, status));
+    asked.catch(() => answer(response, 500, { error: 'the status cannot be told' }));
+  };
+}
+
+export async function readStatus(gateway: Shown, started: string): Promise<GatewayStatus> {
+  const { servers, groups = {} } = gateway;
+  const told = await Promise.all(servers.map((server) => statusOf(server, gateway)));
+  return { version: version(), pid: process.pid, started, servers: told, groups };
+}
+
+async function statusOf({ name, target }: Shown['servers'][number], gateway: Shown): Promise<ServerStatus> {
+  if (!(target instanceof UpstreamTarget)) {
+    const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
+    return { ...inside, info: toInfo(target.info), ...(await toolsOf({ name, target }, gateway)) };
+  }
+  const { state, server, transport = null, failure = null } = target.status;
+  return {
+    name,
+    state,
+    info: server ? toInfo(server.info) : null,
+    era: server?.dialect ?? null,
+    revision: server?.revision ?? null,
+    transport,
+    failure: state === 'ready' ? null : failure,
+    ...(state === 'ready' ? await toolsOf({ name, target }, gateway) : UNKNOWN_TOOLS),
+  };
+}
+
+function toInfo({ name, version }: { name: string; version: string }): { name: string; version: string } {
+  return { name, version };
+}
+
+/** Unknown when it does not say in time, or a step does not. */
+async function toolsOf({ name: server, target }: Shown['servers'][number], gateway: Shown): Promise<Tools> {
+  const giveUp = new AbortController();
+  let found = UNKNOWN_TOOLS;
+  const looked = listPages(target, giveUp.signal).then(async (tools) => {
+    found = { tools: null, ownTools: tools.length, toolNames: tools.map(({ name }) => String(name)) };
+    const shown = (await gateway.shownTools?.({ server, tools }, OBSERVER)) ?? tools;
+    found = { ...found, tools: shown.length };
+  });
+  if (!(await within(looked, COUNT_MS))) giveUp.abort();
+  return found;
+}
+
+async function listPages(target: Target, signal: AbortSignal): Promise<JsonObject[]> {
+  const found: JsonObject[] = [];
+  let params: JsonObject = {};
+  const seen = new Set<unknown>();
+  do {
+    seen.add(params['cursor']);
+    const page = (await list(target, params, signal)) ?? {};
+    const tools: unknown[] = Array.isArray(page['tools']) ? page['tools'] : [];
+    found.push(...tools.filter(isObject));
+    params = { cursor: page['nextCursor'] };
+  } while (params['cursor'] !== undefined && !seen.has(params['cursor']) && seen.size < MAX_PAGES);
+  return found;
+}
+
+/** A server with a process for each client must not get one for being looked at. */
+async function list(target: Target, params: JsonObject, signal: AbortSignal): Promise<JsonObject | undefined> {
+  if (target instanceof UpstreamTarget) return target.look('tools/list', params, signal);
+  return toPlain(await target.handle(new QuietExchange('tools/list', params, OBSERVER, signal)));
+}
+
+const OBSERVER: ClientView = {
+  dialect: 'stateless',
+  revision: 'status',
+  info: { name: 'parley-status', version: '0' },
+  capabilities: {},
+  principal: 'local',
+};
+
+/** Who comes through a proxy on this machine is not of this machine: it brings another Host, or says for whom it comes. */
+function isLocal({ headers, socket }: HttpRequest): boolean {
+  const from = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  const host = headers.host?.replace(/:\d+$/, '') ?? '';
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
+  return isLoopback(from) && isLoopback(host) && !isForwarded;
+}
+
+function answer(response: HttpResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
+}

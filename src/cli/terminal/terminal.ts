@@ -1,0 +1,51 @@
+// Questions and typed lines, on stderr and stdin: stdout has the result alone. Lines that are piped in wait until they are
+// asked for. Servers word the questions: nothing of theirs is obeyed by the terminal.
+import { createInterface } from 'node:readline';
+import type { Interface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { printable } from '../../shared/visible.ts';
+
+export interface Terminal {
+  say(text: string): void;
+  /** The next line; undefined when there will be none. */
+  ask(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
+  close(): void;
+}
+
+export function createTerminal(
+  input: Readable & { isTTY?: boolean } = process.stdin,
+  output: Writable = process.stderr,
+): Terminal {
+  const isTyped = input.isTTY === true;
+  const lines: string[] = [];
+  let waiting: ((line: string | undefined) => void) | undefined;
+  let isOver = false;
+  let reader: Interface | undefined;
+  const open = (): void => {
+    reader = createInterface({ input, crlfDelay: Infinity });
+    reader.on('line', (line) => (waiting ? waiting(line) : lines.push(line)));
+    reader.on('close', () => {
+      isOver = true;
+      waiting?.(undefined);
+    });
+  };
+  const next = (signal?: AbortSignal): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      waiting = (line) => {
+        waiting = undefined;
+        resolve(line);
+      };
+      signal?.addEventListener('abort', () => waiting?.(undefined), { once: true });
+    });
+  return {
+    say: (text) => void output.write(`${printable(text)}\n`),
+    async ask(prompt, signal) {
+      if (!reader) open(); // where nothing is asked, stdin is left alone
+      output.write(printable(prompt));
+      const line = lines.shift() ?? (isOver || signal?.aborted ? undefined : await next(signal));
+      if (!isTyped) output.write('\n'); // where nobody types, nobody ends the line
+      return line;
+    },
+    close: () => reader?.close(),
+  };
+}

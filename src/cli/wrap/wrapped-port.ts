@@ -1,0 +1,36 @@
+// `parley wrap` on a port: its pages, and how other commands find it. On stdio nothing of this is loaded.
+import { listenHttp } from '../../gateway/accept/http/listen-http.ts';
+import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
+import { acceptStdio } from '../../gateway/accept/stdio.ts';
+import type { Front } from '../../gateway/dialect/serve/front.ts';
+import { healthPage } from '../../gateway/observe/health.ts';
+import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
+import { announceHere } from '../running/state-file.ts';
+import { createStatusPage, readStatus } from '../serve/status-page.ts';
+
+export class WrappedPort {
+  readonly #front: Front;
+  readonly #servers: { name: string; target: UpstreamTarget }[];
+  readonly #started = new Date().toISOString();
+
+  constructor(front: Front, target: UpstreamTarget) {
+    this.#front = front;
+    this.#servers = [{ name: target.name, target }];
+  }
+
+  listen(options: HttpListenOptions): Promise<HttpListening> {
+    const status = createStatusPage(() => ({ servers: this.#servers }), this.#started);
+    return listenHttp(this.#front, {
+      ...options,
+      pages: { ...options.pages, '/healthz': healthPage, '/status': status },
+    });
+  }
+
+  announce(url: string | undefined): () => void {
+    return announceHere({
+      ...{ url, serves: `wrap ${this.#servers[0]!.name}` },
+      status: () => readStatus({ servers: this.#servers }, this.#started),
+      accept: async (socket) => acceptStdio(this.#front, { input: socket, output: socket }),
+    });
+  }
+}

@@ -1,0 +1,70 @@
+// Entries that are not served although they stand in the file: the gateway itself, and in the file of another client those that cannot be
+// used. They are switched off, so that one of them takes nothing from the others.
+import type { Surroundings } from '../read/find.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../normalize.ts';
+import { ownEntry } from './own-entry.ts';
+import type { OwnAddress } from './own-entry.ts';
+import type { Path } from '../read/places.ts';
+import type { Problems } from '../check/problems.ts';
+import { BLOCKS } from '../check/schema.ts';
+import type { ConfigInput, ListenInput } from '../check/schema.ts';
+import { serversOf } from '../check/validate.ts';
+
+export interface LeavingOut {
+  /** Of the file. */
+  path: string;
+  problems: Problems;
+  around: Surroundings;
+  own: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
+}
+
+/** For a person who has put the gateway into the file of a client, in place of the servers that it was to serve from there. */
+const KEEP_APART =
+  'Keep the servers in a file of Parley: write them to parley.config.jsonc, { "mcpServers": { … } }, serve that one, and let the entry here lead to it.';
+
+/** A gateway is not one of its own servers. */
+export function leaveOutOwn(input: ConfigInput, { path, problems, around, own }: LeavingOut): Path[] {
+  const listen: ListenInput = typeof input.listen === 'number' ? { port: input.listen } : (input.listen ?? {});
+  const { host = DEFAULT_HOST, port = listen.stdio ? undefined : DEFAULT_PORT } = listen;
+  const address = own ? { ...own({ host, port }), publicUrl: input.publicUrl } : {};
+  const left: Path[] = [];
+  for (const { server, path: at } of serversOf(input)) {
+    const what = server.disabled ? undefined : ownEntry(server, { ...around, path, address });
+    if (what === undefined) continue;
+    const hint = 'It is left out: it belongs into the files of clients.';
+    problems.ofKey(at, { message: what, hint, level: 'warning' });
+    switchOff(input, at);
+    left.push(at);
+  }
+  if (left[0] && serversOf(input).every(({ server }) => server.disabled)) {
+    problems.error([left[0][0]!], 'nothing is left to serve but the gateway itself', KEEP_APART);
+  }
+  return left;
+}
+
+/**
+ * A client starts the other servers of its file whatever is wrong with one of them, and so do we. Where none is left, the errors stay:
+ * there is nothing to serve.
+ */
+export function leaveOutBroken(written: Record<string, unknown>, input: ConfigInput, problems: Problems): Path[] {
+  const entries = BLOCKS.flatMap((block) => Object.keys(written[block] ?? {}).map((name): Path => [block, name]));
+  const broken = entries.filter((at) => problems.hasErrorsAt(at));
+  const isServed = serversOf(input).some(({ server, path }) => !server.disabled && !broken.some(isSame(path)));
+  if (!isServed) return [];
+  for (const at of broken) {
+    problems.forgiveAt(at, `The server "${at[1]}" is left out until this is corrected.`);
+    switchOff(input, at);
+  }
+  return broken.filter((at) => serversOf(input).some(({ path }) => isSame(at)(path)));
+}
+
+function isSame([block, name]: Path): (other: Path) => boolean {
+  return (other) => other[0] === block && other[1] === name;
+}
+
+/** What did not even have the shape of an entry is not there. */
+function switchOff(input: ConfigInput, path: Path): void {
+  const [block, name] = path as [(typeof BLOCKS)[number], string];
+  const { server } = serversOf(input).find((one) => isSame(path)(one.path)) ?? {};
+  if (server) input[block]![name] = { ...server, disabled: true };
+}

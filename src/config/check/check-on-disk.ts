@@ -1,0 +1,70 @@
+// Mistakes that only the machine can tell: a command that is not there, a folder that does not exist, a command with its arguments in
+// one text. All are warnings: one server that cannot start must not keep the others from being served.
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isCommandThere } from './command-on-disk.ts';
+import { toId } from '../read/places.ts';
+import type { Path } from '../read/places.ts';
+import type { Problems } from './problems.ts';
+import type { ConfigInput, ServerInput } from './schema.ts';
+import { serversOf } from './validate.ts';
+
+export interface OnDisk {
+  /** Of the configuration. */
+  path: string;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  problems: Problems;
+  /** Paths of text that came from variables: it may be a secret, and is not repeated. */
+  filled: ReadonlySet<string>;
+}
+
+export function checkOnDisk(input: ConfigInput, around: OnDisk): void {
+  for (const { server, path } of serversOf(input)) {
+    if (server.disabled || server.command === undefined) continue;
+    checkCommand(server, path, around);
+    checkArgs(server, path, around);
+    const { cwd } = server;
+    const folder = cwd === undefined ? undefined : resolve(dirname(around.path), cwd);
+    if (folder !== undefined && !isFolder(folder)) {
+      around.problems.warn(
+        [...path, 'cwd'],
+        'this folder does not exist',
+        'Create it, or correct the path, which starts at the folder of this file.',
+      );
+    }
+  }
+}
+
+function checkCommand({ command = '', args = [], cwd }: ServerInput, path: Path, around: OnDisk): void {
+  const { problems, env } = around;
+  const at = [...path, 'command'];
+  const base = cwd === undefined ? around.cwd : resolve(dirname(around.path), cwd);
+  if (command.startsWith('~')) {
+    const hint = 'No shell reads it: write ${userHome} in place of "~".';
+    return problems.warn(at, '"~" does not stand for your home here', hint);
+  }
+  if (/\s/.test(command) && !existsSync(resolve(base, command))) {
+    const [name = '', ...rest] = command.trim().split(/\s+/);
+    const all = JSON.stringify([...rest, ...args]);
+    const isOurs = !around.filled.has(toId(at));
+    const hint = isOurs ? `Write "command": ${JSON.stringify(name)}, "args": ${all}.` : 'Move them to "args".';
+    return problems.warn(at, 'a command and its arguments are one text here', hint);
+  }
+  if (isCommandThere(command, base, env)) return;
+  const isPath = /[\\/]/.test(command);
+  const hint = isPath ? 'Correct the path.' : 'Check its spelling, install it, or give its full path.';
+  problems.warn(at, isPath ? 'this file does not exist' : 'this command is not on PATH', hint);
+}
+
+/** `-y pkg` as one argument reaches the program with its space. */
+function checkArgs({ args = [] }: ServerInput, path: Path, { problems }: OnDisk): void {
+  args.forEach((arg, index) => {
+    if (!/^--?\w[\w-]*\s+\S/.test(arg)) return;
+    problems.warn([...path, 'args', index], 'this is one argument with a space in it', 'Make two of it.');
+  });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

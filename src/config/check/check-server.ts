@@ -1,0 +1,131 @@
+// What must hold between the keys of one server. Values of variables, headers and URLs are never repeated: they may be secrets.
+import { eraOf } from '../../gateway/dialect/revisions.ts';
+import { toId } from '../read/places.ts';
+import type { Path } from '../read/places.ts';
+import type { Problems } from './problems.ts';
+import { TRANSPORTS } from './schema.ts';
+import type { ServerInput, TransportWord } from './schema.ts';
+
+export interface ServerCheck {
+  server: ServerInput;
+  /** As it stands in the file, with what did not fit its shape. */
+  written: unknown;
+  path: Path;
+  problems: Problems;
+  /** Paths of text that could not be filled in. */
+  missing: ReadonlySet<string>;
+}
+
+const URL_KEYS = ['url', 'serverUrl', 'httpUrl'] as const;
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+export function checkServer(check: ServerCheck): void {
+  const { server } = check;
+  const given = URL_KEYS.filter((key) => server[key] !== undefined);
+  if (!isAddressed(check.written)) refuseNeither(check);
+  if (server.command !== undefined && given.length > 0) {
+    const hint = 'Keep the command, or the URL, or make two servers of it.';
+    check.problems.error(check.path, `both "command" and "${given[0]}" are given`, hint);
+  }
+  for (const key of given) checkUrl(check, key);
+  if (new Set(given.map((key) => server[key])).size > 1) {
+    check.problems.error(check.path, `${given.map((key) => `"${key}"`).join(' and ')} differ`, 'Keep one of them.');
+  }
+  checkTransport(check);
+  checkEra(check);
+  checkHeaders(check);
+  checkEnv(check);
+  checkIdle(check);
+  checkTimeout(check);
+}
+
+function isAddressed(written: unknown): boolean {
+  return typeof written !== 'object' || ['command', ...URL_KEYS].some((key) => Object.hasOwn(written ?? {}, key));
+}
+
+function refuseNeither({ server, path, problems }: ServerCheck): void {
+  const wantsUrl = wordOf(server) !== undefined && wordOf(server) !== 'stdio';
+  const hint = wantsUrl ? 'Add "url".' : 'Add "command" (with "args"), or "url".';
+  problems.error(path, 'neither "command" nor "url" is given', hint);
+}
+
+function checkUrl({ server, path, problems, missing }: ServerCheck, key: (typeof URL_KEYS)[number]): void {
+  const at = [...path, key];
+  const text = server[key]!;
+  if (missing.has(toId(at))) return;
+  const scheme = URL.canParse(text) ? new URL(text).protocol : undefined;
+  const hint = 'Write it in full, such as https://example.com/mcp.';
+  if (scheme === undefined) problems.error(at, 'this is not a URL', hint);
+  else if (!/^(?:https?|wss?):$/.test(scheme)) {
+    problems.error(at, `${scheme}// is not http://, https://, ws:// or wss://`, hint);
+  } else if (/^wss?:$/.test(scheme) && ![undefined, 'ws', 'websocket'].includes(wordOf(server))) {
+    problems.error(at, `${scheme}// and "${wordOf(server)}" do not fit`, 'Leave out the type: the URL says it.');
+  }
+}
+
+function checkTransport({ server, path, problems }: ServerCheck): void {
+  const { type, transport, command } = server;
+  if (type !== undefined && transport !== undefined && TRANSPORTS[type] !== TRANSPORTS[transport]) {
+    problems.error([...path, 'transport'], '"type" and "transport" differ', 'Keep one of them.');
+  }
+  const word = wordOf(server);
+  if (word === undefined) return;
+  const at = [...path, type === undefined ? 'transport' : 'type'];
+  const hint = 'Leave it out: "command" and "url" say it.';
+  if (command !== undefined && word !== 'stdio') problems.error(at, `a command does not speak "${word}"`, hint);
+  if (command === undefined && word === 'stdio' && URL_KEYS.some((key) => server[key] !== undefined)) {
+    problems.error(at, 'a URL does not speak "stdio"', hint);
+  }
+}
+
+function checkEra({ server: { era, revision }, path, problems }: ServerCheck): void {
+  if (era === undefined || revision === undefined || eraOf(revision) === era) return;
+  problems.error([...path, 'era'], `"${revision}" is of the era ${eraOf(revision)}`, 'Keep one of the two keys.');
+}
+
+function checkHeaders({ server, path, problems }: ServerCheck): void {
+  for (const [name, value] of Object.entries(server.headers ?? {})) {
+    const at = [...path, 'headers', name];
+    if (!TOKEN.test(name))
+      problems.ofKey(at, { message: 'this is not a valid name of a header', hint: 'Such as X-Api-Key.' });
+    // eslint-disable-next-line no-control-regex -- these are what must not be in it
+    if (/[\0\r\n]/.test(value)) problems.error(at, 'a header cannot hold a line break', 'Cut it from the variable.');
+  }
+}
+
+function checkEnv({ server, path, problems }: ServerCheck): void {
+  for (const [name, value] of Object.entries(server.env ?? {})) {
+    const at = [...path, 'env', name];
+    if (name === '' || /[=\0]/.test(name)) {
+      problems.ofKey(at, {
+        message: 'this is not a valid name of a variable',
+        hint: 'Letters, digits and _ are safe.',
+      });
+    }
+    if (value.includes('\0')) problems.error(at, 'a variable cannot hold a NUL', 'Remove it.');
+  }
+}
+
+/** Keys that are there and do nothing. */
+function checkIdle({ server, path, problems }: ServerCheck): void {
+  const forCommand = ['args', 'cwd', 'envFile'] as const;
+  if (!URL_KEYS.some((key) => server[key] !== undefined) && server.command === undefined) return;
+  const idle = server.command === undefined ? forCommand : (['headers'] as const);
+  const wanted = server.command === undefined ? 'a command' : 'a URL';
+  for (const key of idle) {
+    const at = [...path, key];
+    const message = `only ${wanted} has "${key}"`;
+    if (server[key] !== undefined) problems.ofKey(at, { message, hint: 'Remove it.', level: 'warning' });
+  }
+}
+
+function checkTimeout({ server: { timeout, timeoutMs }, path, problems }: ServerCheck): void {
+  if (timeout === undefined) return;
+  const at = [...path, 'timeout'];
+  if (timeout < 1000) problems.warn(at, 'this is under a second, and ignored', 'It is milliseconds: use "timeoutMs".');
+  if (timeoutMs !== undefined) problems.warn(at, '"timeoutMs" is given too, and counts', 'Remove this one.');
+}
+
+function wordOf({ type, transport }: ServerInput): TransportWord | undefined {
+  return type ?? transport;
+}

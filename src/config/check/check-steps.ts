@@ -1,0 +1,77 @@
+// Whether the steps of a configuration are there, and take the options that they are given. Files are not loaded for it.
+import { ORDER, byName } from '../../gateway/middleware/chain/order.ts';
+import type { StepFactory } from '../../gateway/middleware/chain/order.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toId } from '../read/places.ts';
+import type { Path } from '../read/places.ts';
+import type { Problems } from './problems.ts';
+import type { ConfigInput } from './schema.ts';
+import { isStepFile, toParts } from '../step-form.ts';
+import { didYouMean } from './suggest.ts';
+
+interface Checking {
+  problems: Problems;
+  /** Paths whose text came from variables: there a number is text. */
+  filled: ReadonlySet<string>;
+}
+
+export function checkSteps({ steps = [] }: ConfigInput, checking: Checking): void {
+  const { problems } = checking;
+  steps.forEach((written, index) => {
+    if (written === undefined) return; // it did not fit its shape, which has been reported
+    const path = ['steps', index];
+    if (typeof written !== 'string' && Object.keys(written).length !== 1) {
+      problems.error(path, 'one step at a time', 'Write { "name": { …options } }, and the next step after it.');
+    } else checkStep(written, path, checking);
+  });
+}
+
+function checkStep(written: string | Record<string, unknown>, path: Path, checking: Checking): void {
+  const { problems } = checking;
+  const { name, options } = toParts(written);
+  const at = typeof written === 'string' ? path : [...path, name];
+  if (typeof options !== 'object' || Array.isArray(options)) {
+    problems.error(at, 'options are an object', `Write { "${name}": { … } }.`);
+    return;
+  }
+  if (isStepFile(name)) return;
+  const create = byName(name);
+  if (create) return checkOptions(create, options, { path: at, ...checking });
+  const names = ORDER.map((step) => step.name);
+  const hint = `${didYouMean(name, names)} The path of a step of your own starts with "./".`;
+  problems.ofKey(at, { message: `no step is called "${name}"`, hint });
+}
+
+/** Making it tells; nothing is started by that. */
+function checkOptions(create: StepFactory, options: unknown, check: Checking & { path: Path }): void {
+  const { path, problems } = check;
+  const quoted = problemIn(() => create(withMarks(options, path, check.filled)));
+  const found = quoted && NOT_TEXT.test(quoted.reason) ? quoted : problemIn(() => create(options));
+  if (!found) return;
+  const { inside, reason } = found;
+  const isQuoted = found === quoted && !problemIn(() => create(options));
+  const hint = isQuoted ? 'Write it without quotes.' : 'docs/middleware.md has the options of every step.';
+  problems.error([...path, ...inside], isQuoted ? `${reason}, not text` : reason, hint);
+}
+
+const NOT_TEXT = /^must be a (?:number|boolean)/;
+
+function problemIn(create: () => unknown): { inside: string[]; reason: string } | undefined {
+  try {
+    create();
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    const { option, reason } = thrown.details;
+    return { inside: String(option).split('.').slice(1), reason: String(reason) }; // `filter.tools.allow`, as it stands in the file
+  }
+}
+
+/** Steps take "5" for 5, since a variable holds nothing but text. What is written so in the file is marked, and then taken for text. */
+function withMarks(value: unknown, path: Path, filled: ReadonlySet<string>): unknown {
+  const isFilled = filled.has(toId(path)) || filled.has(toId(path.slice(0, -1)));
+  if (typeof value === 'string') return !isFilled && /^(?:\d+|true|false)$/.test(value) ? `${value} ` : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withMarks(one, [...path, key], filled)]));
+}

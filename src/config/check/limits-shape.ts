@@ -1,0 +1,49 @@
+// The limits of shared/limits.ts as keys of a configuration.
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { Limits } from '../../shared/limits.ts';
+import { integer, object } from './shape.ts';
+import type { Typed } from './shape.ts';
+
+/** Longest time a timer can take. */
+export const MAX_MS = 2 ** 31 - 1;
+
+const ABOUT: Record<keyof Limits, string> = {
+  maxRequestBytes: 'Largest message taken from a client, in bytes',
+  maxResultBytes: 'Largest message taken from a server, in bytes',
+  maxDepth: 'Deepest nesting of a message',
+  maxInFlight: 'Requests in flight per connection or session, and questions of a server per connection',
+  maxBufferedBytes: 'Bytes waiting for a slow reader before it is given up',
+  maxQueued: 'Messages waiting for a client that holds no stream open',
+  maxSessions: 'HTTP sessions at once',
+  maxSessionsPerCaller: 'HTTP sessions of one caller at once: of one principal, else of one network address',
+  sessionIdleMs: 'How long a session may be idle',
+  maxConnections: 'Connections of one port at once',
+  maxListens: 'Open listen streams at once',
+  maxSubscriptions: 'Resources and tasks one client wants to be told of',
+  maxParked: 'Calls waiting for an answer of the user, per principal',
+  parkedMs: 'For how long they wait',
+  maxRounds: 'Rounds of questions within one call',
+  maxPool:
+    'Calls of one principal that may ask, at work at once on one server, each on a connection of its own; later calls wait. A call whose question is open does not count',
+  maxHops: 'Gateways that a request may pass before it reaches this one',
+  maxProcesses: 'Processes of one server at once',
+  ownIdleMs: 'How long a process that serves one client, or nothing but lists, stays once its client is gone',
+  pingMs:
+    'How long a process may take to answer a ping before it is restarted, after a call timed out during which it said nothing',
+  maxEvents: 'Events kept for resumption, per session',
+  maxEventBytes: 'Bytes of events kept for resumption, per session',
+  maxTasks: 'Tasks kept per principal',
+  taskTtlMs: 'For how long a task is kept at most',
+  pollMs: 'How long a long-poll waits',
+  keepAliveMs:
+    'How often an idle stream says that it lives, and a WebSocket is asked whether it does. The answer to a POST becomes a stream after that long without a word',
+  primeMs: 'The same for a client whose revision primes streams: it is given an event id to come back with',
+};
+
+export function limitsShape(): Typed<Partial<Limits>> {
+  const keys = Object.entries(DEFAULT_LIMITS).map(([name, value]: [string, number]): [string, Typed<number>] => {
+    const about = `${ABOUT[name as keyof Limits]}. Default: ${value}.`;
+    return [name, integer(about, { min: 1, ...(name.endsWith('Ms') && { max: MAX_MS }) })];
+  });
+  return object(Object.fromEntries(keys), 'Upper bounds on what a client or server can make grow.');
+}

@@ -1,0 +1,39 @@
+// Names of servers and groups. They stand in front of names of tools (`server__tool`, of letters, digits, _ and - only, 64 at
+// most) and in the path /mcp/<name>, so they are made of the same characters.
+import type { Path } from '../read/places.ts';
+import type { Problems } from './problems.ts';
+
+/** Leaves room for the name of a tool. */
+const MAX_LENGTH = 48;
+
+/** "My Server" → "My-Server", "io.github.me/thing" → "io-github-me-thing". */
+export function toName(written: string): string {
+  const plain = written.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  return plain === '' ? fromOtherScript(written) : plain;
+}
+
+/** "мой" → "xn--i1abb", as in host names: the one spelling in these letters that is the same for everybody. */
+function fromOtherScript(written: string): string {
+  const word = written.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '');
+  const url = `http://${word}`;
+  return word !== '' && URL.canParse(url) ? new URL(url).hostname : '';
+}
+
+/** Reports names that cannot be used, and two that are one after they were brought into form. */
+export function checkNames(paths: readonly Path[], problems: Problems): void {
+  const known = new Map<string, string>();
+  for (const path of paths) {
+    const written = String(path.at(-1));
+    const name = toName(written);
+    const first = known.get(name);
+    known.set(name, first ?? written);
+    const trouble = first === undefined ? troubleWith(name) : `this is the same name as "${first}"`;
+    if (trouble !== undefined) problems.ofKey(path, { message: trouble, hint: 'Give it another name.' });
+  }
+}
+
+function troubleWith(name: string): string | undefined {
+  if (name === '') return 'a name needs letters or digits';
+  if (name.includes('__')) return 'a name cannot hold "__": it stands between a server and its tool';
+  return name.length > MAX_LENGTH ? `a name has at most ${MAX_LENGTH} characters` : undefined;
+}

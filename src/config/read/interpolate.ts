@@ -1,0 +1,163 @@
+// Fills in what stands in ${…}, in every text of a configuration, as VS Code, Cursor, Windsurf and Claude Code do:
+// ${env:NAME}, ${NAME}, ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more. A variable that is not
+// set is a problem that names it. $${ stands for ${ itself. What is none of these is left as it is: it may be meant for a shell.
+import { basename, sep } from 'node:path';
+import { toId } from './places.ts';
+import type { Path } from './places.ts';
+import type { Problems } from '../check/problems.ts';
+import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
+
+export interface Variables {
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  home: string;
+  /** The project that the file belongs to. */
+  workspace: string;
+}
+
+export interface Filled {
+  value: Record<string, unknown>;
+  /** Paths whose text came from variables. */
+  filled: ReadonlySet<string>;
+  /** Paths of text that a variable is missing for: what else is wrong with it cannot be known. */
+  missing: ReadonlySet<string>;
+  /** Values of variables, with how they are written in the file: for printing them without giving them away. */
+  used: ReadonlyMap<string, string>;
+}
+
+export function interpolate(config: Record<string, unknown>, variables: Variables, problems: Problems): Filled {
+  const filler = new Filler(variables, inputsOf(config), problems);
+  const entries = Object.entries(config).map(([key, value]) => [key, isOurs(key) ? filler.walk(value, [key]) : value]);
+  const { filled, missing, used } = filler;
+  return { value: Object.fromEntries(entries), filled, missing, used };
+}
+
+/** How a value that VS Code would ask for is given to Parley. */
+export function inputVariable(id: string): string {
+  return `PARLEY_INPUT_${id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`;
+}
+
+/** Inputs are what is filled in, and keys of other programs may hold anything. */
+function isOurs(key: string): boolean {
+  return key !== 'inputs' && TOP_KEYS.includes(key);
+}
+
+interface Input {
+  default?: unknown;
+  description?: unknown;
+}
+
+const NAME = /^(?:env:)?([A-Za-z_]\w*)(?::-([\s\S]*))?$/;
+
+class Filler {
+  readonly filled = new Set<string>();
+  readonly missing = new Set<string>();
+  readonly used = new Map<string, string>();
+  readonly #variables: Variables;
+  readonly #inputs: Map<string, Input>;
+  readonly #problems: Problems;
+
+  constructor(variables: Variables, inputs: Map<string, Input>, problems: Problems) {
+    this.#variables = variables;
+    this.#inputs = inputs;
+    this.#problems = problems;
+  }
+
+  walk(value: unknown, path: Path): unknown {
+    if (typeof value === 'string') return this.#fill(value, path);
+    if (Array.isArray(value)) return value.map((item, index) => this.walk(item, [...path, index]));
+    if (typeof value !== 'object' || value === null || isOff(value, path)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.walk(inner, [...path, key])]));
+  }
+
+  #fill(text: string, path: Path): string {
+    let filled = '';
+    for (let at = 0; at < text.length;) {
+      const start = text.indexOf('${', at);
+      const end = start === -1 ? -1 : closing(text, start + 2);
+      if (end === -1) return filled + text.slice(at);
+      const isEscaped = text[start - 1] === '$' && start > at;
+      const written = text.slice(start, end + 1);
+      const value = isEscaped ? written : (this.#resolve(text.slice(start + 2, end), path) ?? written);
+      if (value !== written) this.filled.add(toId(path));
+      filled += text.slice(at, isEscaped ? start - 1 : start) + value;
+      at = end + 1;
+    }
+    return filled;
+  }
+
+  /** Undefined for what is not ours to fill in, and for what is missing. */
+  #resolve(inside: string, path: Path): string | undefined {
+    const known = this.#predefined(inside);
+    if (known !== undefined) return known;
+    if (inside.startsWith('input:')) return this.#input(inside.slice('input:'.length), path);
+    if (/^(?:command|config):/.test(inside)) {
+      return this.#miss(path, `\${${inside}} is known to VS Code alone`, 'Use an environment variable: ${env:NAME}.');
+    }
+    const [, name, fallback] = NAME.exec(inside) ?? [];
+    return name === undefined ? undefined : this.#variable(name, fallback, path);
+  }
+
+  #variable(name: string, fallback: string | undefined, path: Path): string | undefined {
+    const value = this.#variables.env[name];
+    if (value !== undefined) return this.#remember(value, name);
+    if (fallback !== undefined) return this.#fill(fallback, path);
+    const hint = `Set it where Parley is started, or give a default: \${${name}:-…}.`;
+    return this.#miss(path, `the environment variable ${name} is not set`, hint);
+  }
+
+  #input(id: string, path: Path): string | undefined {
+    const input = this.#inputs.get(id);
+    const name = inputVariable(id);
+    const value = this.#variables.env[name];
+    if (value !== undefined) return this.#remember(value, `input:${id}`);
+    if (typeof input?.default === 'string') return input.default;
+    const wanted = typeof input?.description === 'string' ? ` (${input.description})` : '';
+    const hint = `Parley does not ask: give it in the environment variable ${name}${wanted}.`;
+    return this.#miss(path, `the input "${id}" has no value`, hint);
+  }
+
+  #miss(path: Path, message: string, hint: string): undefined {
+    this.missing.add(toId(path));
+    this.#problems.error(path, message, hint);
+  }
+
+  #predefined(name: string): string | undefined {
+    const { workspace, home, cwd } = this.#variables;
+    if (name === 'workspaceFolder') return workspace;
+    if (name === 'workspaceFolderBasename') return basename(workspace);
+    if (name === 'userHome') return home;
+    if (name === 'cwd') return cwd;
+    return name === '/' || name === 'pathSeparator' ? sep : undefined;
+  }
+
+  #remember(value: string, name: string): string {
+    this.used.set(value, `\${${name}}`);
+    return value;
+  }
+}
+
+/** The brace that closes, with those of an inner ${…} counted. */
+function closing(text: string, from: number): number {
+  let open = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text.startsWith('${', at)) open += 1;
+    else if (text[at] === '}' && --open === 0) return at;
+  }
+  return -1;
+}
+
+/** What a server that is switched off would need is nobody's concern. */
+function isOff(value: object, path: Path): boolean {
+  const isServer = path.length === 2 && BLOCKS.some((block) => block === path[0]);
+  return isServer && (value as { disabled?: unknown }).disabled === true;
+}
+
+function inputsOf({ inputs }: Record<string, unknown>): Map<string, Input> {
+  const found = new Map<string, Input>();
+  for (const input of Array.isArray(inputs) ? (inputs as unknown[]) : []) {
+    const id = (input as { id?: unknown } | null)?.id;
+    if (typeof id === 'string') found.set(id, input as Input);
+  }
+  return found;
+}

@@ -1,0 +1,225 @@
+// Looks after sessions that nobody does anything with: warns before they expire, lets them expire, goes on with what a process that
+// died has left. One timer for all of them, set to the moment that comes first.
+import { isMismatch } from '../../engine/mismatch.ts';
+import { endingOf } from '../../journal.ts';
+import type { HandedOver, Header } from '../../journal.ts';
+import { isEnded } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { withHeld } from '../values/held-args.ts';
+import { migrated } from '../verbs/migrating.ts';
+import { claimed, tellPeople, tellingAt, withPeople } from '../others/people.ts';
+import type { Telling } from '../others/people.ts';
+import { isIdle, lateOf, toPassed } from '../others/waits.ts';
+import type { Late } from '../others/waits.ts';
+import { undone } from '../verbs/rewinding.ts';
+import type { Sessions } from '../sessions.ts';
+import { toDueAt, toWarningAt } from './timing.ts';
+import type { Turn } from '../turn/turn.ts';
+
+const BATCH = 100;
+/** For what is still due: more than a batch of them, or one that another is at work with. */
+const AGAIN_MS = 100;
+/** How often a store that others write to is looked at. */
+const POLL_MS = 5000;
+/** How often it is tried to write that people were told, while others write as well. */
+const MAX_TRIES = 5;
+
+export class Sweeper {
+  readonly #sessions: Sessions;
+  #at = Infinity;
+  #off = (): void => {};
+  #stopped = false;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+    if (!sessions.setup.sweeps) this.#stopped = true;
+    else if (sessions.setup.store.durable) this.#set(sessions.setup.clock.now() + POLL_MS);
+  }
+
+  /** A session was written; it may be the next that is due. */
+  expect(header: Header): void {
+    if (isEnded(header)) return;
+    this.#set(header.state === 'waiting_user' || header.waits ? toDueAt(header) : header.expiresAt);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#off();
+  }
+
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep().finally(() => (this.#sweeping = undefined));
+    return this.#sweeping;
+  }
+
+  /** Does what is due for one session. */
+  async attend(id: string): Promise<void> {
+    const telling: Promise<void>[] = [];
+    await this.#attend(id, (told) => telling.push(told));
+    await Promise.all(telling);
+  }
+
+  /** Telling people takes as long as their mail: nobody else waits for it. */
+  async #attend(id: string, onTelling: (told: Promise<void>) => void): Promise<void> {
+    const { store, clock, frames } = this.#sessions.setup;
+    frames.drop(id);
+    const found = await store.load(id);
+    if (!found || isEnded(found.header)) return;
+    const flow = this.#sessions.flows.get(found.header.tool);
+    const stored = migrated(withHeld(this.#sessions.setup, found), flow);
+    const { header } = stored;
+    const now = clock.now();
+    if (endingOf(header)) return this.#takeOver(stored);
+    if (header.expiresAt <= now) return this.#expire(stored);
+    const late = header.parked && header.state === 'waiting_user' ? undefined : lateOf(header, now);
+    if (late) return this.#passTime(stored, late);
+    if (tellingAt(header) <= now && !header.parked) return onTelling(this.#toldPeople(stored, now));
+    if (header.handed) return this.#takeHanded(stored, header.handed);
+    if (header.busy) return this.#takeOver(stored);
+    if (header.state === 'waiting_user') return header.parked ? undefined : this.#remind(stored, now);
+    if (isIdle(header) && !header.parked) return this.expect(header);
+    await this.#takeOver(stored);
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, clock, log, frames } = this.#sessions.setup;
+    frames.dropExpired(clock.now());
+    const due = await store.due(clock.now(), BATCH).catch((error: unknown) => {
+      // A store that is away is looked at again next time.
+      log.error({ error }, 'flow.sweep-failed');
+      return [];
+    });
+    const telling: Promise<void>[] = [];
+    for (const id of due) {
+      await this.#attend(id, (told) => telling.push(told)).catch((error: unknown) => {
+        if (!isMismatch(error)) log.error({ error }, 'flow.sweep-failed'); // or it is parked, which was logged
+      });
+    }
+    await Promise.all(telling);
+  }
+
+  async #expire(stored: StoredSession): Promise<void> {
+    const flow = this.#sessions.flows.get(stored.header.tool);
+    const turn = await this.#sessions.end(stored, flow, { kind: 'fail', reason: 'expired' });
+    if (turn) this.#sessions.emit({ kind: 'expired', header: turn.header });
+  }
+
+  async #remind(stored: StoredSession, now: number): Promise<void> {
+    const { header } = stored;
+    if (header.warned || toWarningAt(header) > now) return this.expect(header);
+    const { store } = this.#sessions.setup;
+    const warned = { ...header, warned: 1 };
+    const done = await store.commit(header.id, header.rev, { patch: { warned: 1 }, dueAt: toDueAt(warned) });
+    if (!done.ok) return;
+    this.expect(warned);
+    this.#sessions.emit({ kind: 'warning', header: warned, remainingMs: header.expiresAt - now });
+  }
+
+  async #toldPeople(stored: StoredSession, now: number): Promise<void> {
+    const { log } = this.#sessions.setup;
+    await this.#tellPeople(stored, now).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
+  }
+
+  /** Written after they were told: told twice is better than never. */
+  async #tellPeople({ header }: StoredSession, now: number): Promise<void> {
+    const { setup } = this.#sessions;
+    const mine = await this.#writePeople(header, claimed(header, now));
+    if (!mine) return; // another process tells them, or something has happened
+    const told = await tellPeople(setup, header, now);
+    let next: Header | undefined = mine;
+    for (let tries = 0; next && tries < MAX_TRIES; tries++) {
+      const written = await this.#writePeople(next, told);
+      if (written) return this.#sessions.emit({ kind: 'person', header: written });
+      next = (await setup.store.load(header.id))?.header; // somebody has done something meanwhile
+      if (next && isEnded(next)) return;
+    }
+  }
+
+  async #writePeople(header: Header, telling: Telling): Promise<Header | undefined> {
+    const { store, leaseMs, clock } = this.#sessions.setup;
+    const next = { ...header, current: withPeople(header, telling) };
+    const dueAt = header.busy ? clock.now() + leaseMs : toDueAt(next);
+    const done = await store.commit(header.id, header.rev, { patch: { current: next.current }, dueAt });
+    if (!done.ok) return undefined;
+    const written = { ...next, rev: done.rev };
+    this.expect(written);
+    return written;
+  }
+
+  /** A question, a sleep or an event has been waited for long enough. */
+  async #passTime(stored: StoredSession, { questions, waits }: Late): Promise<void> {
+    const flow = this.#sessions.flowOf(stored.header);
+    const answers = questions.map(({ promptId }) => ({ promptId, no: 'timeout' as const }));
+    const { id: sessionId, principal } = stored.header;
+    const ts = this.#sessions.setup.clock.now();
+    const turn =
+      waits.length === 0
+        ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, isForAll: true, src: 'default' })
+        : await this.#sessions.drive({
+            ...{ flow, ...stored, stored: true, byItself: true },
+            prefix: waits.map((wait) => toPassed(wait, ts)),
+          });
+    if (turn) this.#sessions.emit({ kind: 'turn', turn });
+  }
+
+  /** Somebody who looks after the store has answered, or wants it to be tried again. */
+  async #takeHanded(stored: StoredSession, { answers: given, by }: HandedOver): Promise<void> {
+    const { header } = stored;
+    const flow = this.#sessions.flowOf(header);
+    const answers = given.map((answer) => ({ ...answer, meta: { operator: by } }));
+    const request = {
+      sessionId: header.id,
+      principal: header.principal,
+      answers,
+      isForAll: true,
+      via: 'terminal' as const,
+    };
+    try {
+      const turn =
+        answers.length === 0
+          ? await this.#sessions.drive({ flow, ...stored, stored: true })
+          : await this.#sessions.answerTo(stored, flow, request);
+      if (turn) this.#sessions.emit({ kind: 'turn', turn });
+    } catch (error) {
+      if (isMismatch(error)) throw error;
+      // It would be refused again and again.
+      const dueAt = toDueAt(header);
+      await this.#sessions.setup.store.commit(header.id, header.rev, { patch: { handed: undefined }, dueAt });
+      throw error;
+    }
+  }
+
+  /** Its process has died, or it was put off until now. */
+  async #takeOver(stored: StoredSession): Promise<void> {
+    const flow = this.#sessions.flowOf(stored.header);
+    const { pending } = stored.header;
+    let turn: Turn | undefined;
+    if (pending?.kind === 'cut' || pending?.kind === 'edit') {
+      const entry = pending.entry as Extract<typeof pending.entry, { t: 'cut' | 'edit' }>;
+      turn = await undone(this.#sessions, { flow, stored, entry });
+    } else turn = await this.#sessions.drive({ flow, ...stored, stored: true });
+    if (turn) this.#sessions.emit({ kind: 'turn', turn });
+  }
+
+  #set(at: number): void {
+    if (at >= this.#at || this.#stopped) return;
+    this.#off();
+    this.#at = at;
+    const { clock } = this.#sessions.setup;
+    this.#off = clock.after(Math.max(at - clock.now(), 0), () => void this.#wake());
+  }
+
+  async #wake(): Promise<void> {
+    const { store, clock } = this.#sessions.setup;
+    const at = this.#at;
+    this.#at = Infinity;
+    if (clock.now() < at) return this.#set(at); // timers of the system may ring a little early, and then nothing would be due
+    await this.sweep();
+    const now = clock.now();
+    if (store.durable) this.#set(now + POLL_MS);
+    // Sessions that were put off, and those that came later than the one that the timer was set for.
+    const next = store.nextDue?.();
+    if (next !== undefined) this.#set(next > now ? next : now + AGAIN_MS);
+  }
+}

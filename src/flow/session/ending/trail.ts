@@ -1,0 +1,125 @@
+// What is kept of the journal of a session that has ended, for `parley flows show`: a bounded list in its header, as long as that is remembered.
+// Sealed where results are, and then with the words that were shown and the answers. Else only what happened when, by whose word and
+// to which key: answers are wiped with the end. Secrets are in no journal, and arguments that nobody asked for are left out.
+// Only stores that others can look into keep it.
+import { PREFILLED } from '../../journal.ts';
+import type { Entry, Header } from '../../journal.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { isEnded } from '../../store/store.ts';
+import type { Drive } from '../turn/drive.ts';
+import { keepOutcome } from '../turn/outcome.ts';
+import type { Draft } from '../turn/patches.ts';
+import { isSecretRef } from '../values/secrets.ts';
+import type { Setup } from '../setup.ts';
+
+export interface Trail {
+  /** Earlier entries that had no room. */
+  cut: number;
+  /** Without answers, results and words. */
+  isBare: boolean;
+  entries: Entry[];
+}
+
+const PURPOSE = 'flow-trail';
+const MAX_ENTRIES = 200;
+const MAX_CHARS = 16_384;
+/** Of an answer or a result, in JSON. No more of it is ever shown. */
+const MAX_VALUE = 300;
+export const NOT_KEPT = '(too long to be kept)';
+
+/** How it ended, and what led there. Most turns end nothing, and wait for nothing here. `unwritten` is what is written with the end. */
+export function keepEnd(drive: Drive, draft: Draft, unwritten: Entry[]): Promise<void> | undefined {
+  const { patch, add } = draft;
+  const { setup, header } = drive.input;
+  if (patch.state === undefined || !isEnded({ state: patch.state })) return undefined;
+  keepOutcome(drive, draft, unwritten);
+  if (!setup.store.durable) return undefined;
+  return trailOf(setup, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
+}
+
+export async function withTrail(setup: Setup, header: Header): Promise<Header> {
+  return isEnded(header) ? { ...header, trail: await trailOf(setup, header.id) } : header;
+}
+
+/** For the header of a session that is about to end; `more` is not in the store yet. */
+export async function trailOf(setup: Setup, id: string, more: Entry[] = []): Promise<string | undefined> {
+  if (!setup.store.durable) return undefined;
+  const isBare = !setup.sealsResults;
+  const stored = await setup.store.load(id);
+  const all = [...(stored?.entries ?? []), ...more].map(isBare ? toBare : toShown);
+  const entries: Entry[] = [];
+  let chars = 0;
+  for (const entry of all.toReversed()) {
+    chars += JSON.stringify(entry).length;
+    if (entries.length >= MAX_ENTRIES || chars > MAX_CHARS) break;
+    entries.unshift(entry);
+  }
+  const trail: Trail = { cut: all.length - entries.length, isBare, entries };
+  return isBare ? JSON.stringify(trail) : setup.sealer.seal(PURPOSE, id, trail);
+}
+
+/** Undefined where none was kept, `sealed` where the keys are missing. */
+export function readTrail({ sealer }: Pick<Setup, 'sealer'>, { id, trail }: Header): Trail | 'sealed' | undefined {
+  if (trail === undefined) return undefined;
+  if (trail.startsWith('{')) return JSON.parse(trail) as Trail;
+  const opened = sealer.open(PURPOSE, id, trail);
+  return isObject(opened) ? (opened as unknown as Trail) : 'sealed';
+}
+
+function toBare(entry: Entry): Entry {
+  const { t, ts } = entry;
+  switch (entry.t) {
+    case 'ans': {
+      const { k, a, ty, no, src, via, who } = entry;
+      return { t: 'ans', k, a, ty, no, src, via, who, ts };
+    }
+    case 'step': {
+      const { k, att, e } = entry;
+      return { t: 'step', k, att, e: e && { name: e.name, message: '' }, ts };
+    }
+    case 'evt':
+      return { t: 'evt', k: entry.k, no: entry.no, ts };
+    case 'edit':
+      return { t: 'edit', k: entry.k, v: undefined, src: entry.src, ts };
+    case 'rej':
+      return { t: 'rej', k: entry.k, a: entry.a, why: '', ts };
+    case 'start':
+      return { t: 'start', input: {}, seed: '', ts };
+    case 'int':
+    case 'undo':
+    case 'cut':
+    case 'ver':
+    case 'hand':
+    case 'end':
+      return entry;
+    default:
+      return { t, ts } as unknown as Entry; // of a newer Parley
+  }
+}
+
+function toShown(entry: Entry): Entry {
+  if (entry.t === 'start') {
+    const { input, ts, client } = entry;
+    const { $held: _, ...clear } = isObject(input) && !entry.held ? input : {};
+    return { t: 'start', input: short(clear), client, seed: '', ts };
+  }
+  if (entry.t === 'ans') {
+    const { q, meta, p: _p, f: _f, v, ...rest } = entry;
+    const operator = meta?.['operator'];
+    return {
+      ...rest,
+      ...(entry.ty !== PREFILLED && { v: isSecretRef(v) ? { $secret: '' } : short(v) }),
+      ...(q && { q: { type: q.type, message: q.message.slice(0, MAX_VALUE) } }),
+      ...(typeof operator === 'string' && { meta: { operator } }),
+    };
+  }
+  if (entry.t === 'step' && entry.e) {
+    const { name, message } = entry.e;
+    return { ...entry, e: { name, message: message.slice(0, MAX_VALUE) } };
+  }
+  return 'v' in entry ? { ...entry, v: short(entry.v) } : entry;
+}
+
+function short(value: unknown): unknown {
+  return value !== undefined && JSON.stringify(value).length > MAX_VALUE ? NOT_KEPT : value;
+}

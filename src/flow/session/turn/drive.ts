@@ -1,0 +1,398 @@
+// One session, driven from where its journal ends to where it next has to wait: for an answer, or for ever.
+// 1. What the client is told was written first. An answer and the question that follows it are one commit; where an effect lies in
+//    between, the answer and the intent are one, and its result and the question the next.
+// 2. Nothing is written over what somebody else wrote meanwhile: then the whole turn is given up, and tried anew from the store.
+// 3. Once an effect has begun, this process holds a lease, and goes on whoever else looks at the session. What comes for the session meanwhile
+//    (answers, events, the end of a sleep) is written down by others, and taken up here by a new run of the body, before anything else is
+//    written: the order of the journal decides what the body is told first.
+// 4. A session that ends before its time says so in the store first. Then effects in flight come to their end, the body cleans up, and
+//    what was done is taken back; only after that the session is over. A process that dies meanwhile leaves the rest to the next one.
+import type { Run } from '../../engine/run.ts';
+import { isAtWork, isBusy } from '../../engine/rest.ts';
+import type { Rest } from '../../engine/rest.ts';
+import { asEnded, endingOf, toWhy } from '../../journal.ts';
+import { toShortId } from '../../short-id.ts';
+import type { Ending, Entry, Header } from '../../journal.ts';
+import { isMismatch } from '../../engine/mismatch.ts';
+import { isEnded } from '../../store/store.ts';
+import type { Change } from '../../store/store.ts';
+import { Commits, isLimit } from './commits.ts';
+import { LazyAbort, orAborted, orLate } from '../or-aborted.ts';
+import type { DriveInput } from './drive-input.ts';
+import { limitFirst } from './first-question.ts';
+import { park } from './frame.ts';
+import { withHeld } from '../values/held-args.ts';
+import { hasSame } from '../verbs/own-moves.ts';
+import { migrated } from '../verbs/migrating.ts';
+import { Ahead, ToldTurns } from '../others/ahead.ts';
+import { refuseArrived } from '../others/delivering.ts';
+import { leave } from '../others/leaving.ts';
+import { inGrace } from '../others/in-grace.ts';
+import { Lookout } from '../others/lookout.ts';
+import { laterOf } from '../others/waits.ts';
+import { WorkingSteps } from '../others/working.ts';
+import { keepEnd } from '../ending/trail.ts';
+import { toParked, unparked } from '../ending/parking.ts';
+import { newProgressOf, toAtWork, toDraft, toFailed, toVerdicts } from './patches.ts';
+import type { Draft } from './patches.ts';
+import { toRun } from './to-run.ts';
+import { toEnded, toEnding } from '../ending/end-drafts.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Turn } from './turn.ts';
+import { effectsOf } from '../ending/undoing.ts';
+import { unwind } from '../ending/unwinding.ts';
+
+/** How long somebody who ends a session waits until its effects are taken back. It goes on after that. */
+export const ENDING_GRACE_MS = 2000;
+
+const LEFT = Symbol('something was left');
+
+interface Terms extends Pick<Change, 'dueAt' | 'tombstoneMs'> {
+  /** Keeps others from going on with it. */
+  hold?: boolean;
+}
+
+export class Drive {
+  readonly input: DriveInput;
+  run: Run;
+  readonly commits: Commits;
+  readonly #working: WorkingSteps;
+  readonly #told: ToldTurns;
+  /** Something was written down for this process. */
+  readonly #left = new Ahead<typeof LEFT>();
+  readonly #lookout: Lookout;
+  /** It goes on in the background. */
+  isLive = false;
+  /** How many of the entries that are written the run has from the start. */
+  readonly #known: number;
+  /** What steps are given. */
+  readonly #signal = new LazyAbort();
+  /** Leaves the session alone. */
+  readonly #stop = new LazyAbort();
+  /** Since when it is parked, and what was handed over for it, until it has gone on. */
+  #waiting: Pick<Header, 'parked' | 'handed'>;
+  /** To be written as soon as it has gone on. */
+  #refresh: Partial<Header> | undefined;
+  #unwritten: Entry[] = [];
+  #ending: Ending | undefined;
+  /** What is told beside the end. */
+  #endTurn: Omit<Turn, 'header'> = { questions: [] };
+
+  constructor(given: DriveInput) {
+    const { header, patch } = unparked(given);
+    const input = header === given.header ? given : { ...given, header };
+    this.input = input;
+    this.#refresh = patch;
+    this.#waiting = { parked: given.header.parked, handed: given.header.handed };
+    this.commits = new Commits(input.setup, input.header, input.stored);
+    const signals = { work: () => this.#signal.signal, cleanup: () => this.#stop.signal };
+    this.#told = new ToldTurns(input);
+    this.#working = new WorkingSteps(input, signals);
+    this.run = this.#toRun(input);
+    this.#lookout = new Lookout(input, this.commits, () => this.#left.tell(LEFT));
+    this.#known = input.prefix?.length ?? 0;
+    const ending = input.ending ?? endingOf(input.header);
+    if (ending) this.#begin(ending);
+  }
+
+  /** Undefined if somebody else was faster; then nothing was written. */
+  async turn(): Promise<Turn | undefined> {
+    const { stored, incoming, prefix, byItself = stored && !incoming && !prefix } = this.input;
+    try {
+      return await this.#settleOrLeave(await this.run.next());
+    } catch (error) {
+      if (isMismatch(error)) await this.#setAside(error);
+      // Nobody is there to be refused where it goes on by itself.
+      if (!byItself || !isLimit(error)) throw error;
+      this.#fail(error);
+      return this.#settle(await this.run.next());
+    } finally {
+      if (!this.isLive && this.commits.holds) await this.commits.letGo();
+    }
+  }
+
+  /** Where some process is at work in it, that one goes on. If that process has died, this one does. */
+  async #settleOrLeave(rest: Rest): Promise<Turn | undefined> {
+    const { header, isLive, mayBeHeld = header.busy } = this.input;
+    refuseArrived(this.input);
+    if (mayBeHeld && (isLive || !(await this.commits.take()))) {
+      if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
+      return this.#ending ? undefined : leave(this, rest);
+    }
+    return this.#settle(rest);
+  }
+
+  #toRun(input: DriveInput): Run {
+    const { clock, limits } = input.setup;
+    // The body waits for something of its own. It may come; if it does not, the session must not hang for ever.
+    const onStall = () => void clock.after(limits.stepMs, () => this.run.giveUp(limits.stepMs));
+    return toRun(input, { onStall, onFailing: () => this.#signal.abort() });
+  }
+
+  async #settle(rest: Rest): Promise<Turn | undefined> {
+    if (isAtWork(rest)) return this.#startAt(rest);
+    const draft = await this.#toDraft(rest);
+    if (draft) return this.#commit(draft);
+    if (rest.kind === 'asks') return this.#settle(await this.run.next()); // it has been told that it is over
+    return effectsOf(this.run, this.#working.began).length === 0
+      ? this.#commit(toEnded(this, this.#ending!, { turn: this.#endTurn }))
+      : this.#toBackground(undefined, Promise.resolve(rest));
+  }
+
+  async #startAt(rest: Rest): Promise<Turn | undefined> {
+    const { steps, waits } = rest.kind === 'steps' ? rest : { steps: [], waits: [] };
+    const isReading = steps.every(({ spec }) => spec.options.effect === undefined);
+    const { intents } = this.run.input.folded;
+    // What is waited for must be known before a step may bring it about.
+    if (!isReading || waits.length > 0 || intents.size > 0 || this.#ending) return this.#toBackground(rest);
+    this.#start(rest, false);
+    const { quick, asked, next } = await inGrace(this.run, this.input.setup);
+    return quick ? this.#settle(quick) : this.#toBackground(asked, next);
+  }
+
+  async #commit(draft: Draft): Promise<Turn | undefined> {
+    const { tombstoneMs } = this.input.setup.limits;
+    this.#unwritten.push(...this.#prefix(), ...this.run.take());
+    const keeping = keepEnd(this, draft, this.#unwritten);
+    if (keeping) await keeping;
+    const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
+    if (header?.state === 'waiting_user') park(this, header, this.#known);
+    return header && { header, ...draft.turn, ...laterOf(this.input, header) };
+  }
+
+  /** What could not be written is written with the next. */
+  async #write(patch: Partial<Header>, add: Entry[], terms: Terms = {}): Promise<Header | undefined> {
+    this.#unwritten.push(...this.#prefix(), ...this.run.take());
+    const entries = [...this.#unwritten, ...add];
+    const { hold, ...rest } = terms;
+    const whole = this.#refresh ? { ...this.#refresh, ...patch } : patch;
+    const { header } = await (hold ? this.commits.hold(whole, entries) : this.commits.write(whole, entries, rest));
+    if (!header) return undefined;
+    this.#working.written(this.#unwritten);
+    this.#unwritten = [];
+    this.#refresh = undefined;
+    this.#waiting = {};
+    return header;
+  }
+
+  /** It waits for a version that can go on with it. What effects have given is kept; an answer that led here is not. */
+  async #setAside(error: GatewayError): Promise<void> {
+    const { setup, flow, stored } = this.input;
+    const session = toShortId(this.input.header.id);
+    setup.log.error({ tool: flow.name, session, error }, 'flow.parked');
+    if (!stored && !this.commits.holds) return;
+    if (!this.#waiting.parked) setup.counts.parked(this.input.header);
+    const header = { ...this.commits.header, parked: undefined, ...this.#waiting };
+    const { patch, dueAt } = toParked(this.input, header, error);
+    this.#refresh = undefined;
+    if (this.commits.holds) await this.#write(patch, [], { dueAt });
+    else await this.commits.write(patch, [], { dueAt });
+  }
+
+  /** Undefined where the session ends before its time. */
+  async #toDraft(rest: Rest): Promise<Draft | undefined> {
+    if (this.#ending) return undefined;
+    const draft = await toDraft(this, rest);
+    if (draft.patch.state !== 'error') return draft;
+    this.#begin({ kind: 'fail', reason: draft.patch.reason, failure: draft.turn.failure });
+    return undefined;
+  }
+
+  #fail(error: unknown): void {
+    const { patch, turn } = toFailed(this, error);
+    this.#begin({ kind: 'fail', reason: patch.reason, failure: turn.failure });
+  }
+
+  #begin(ending: Ending): void {
+    if (this.#ending) return;
+    this.#ending = ending;
+    const { failure } = ending;
+    this.#endTurn = { questions: [], ...(failure && { failure }), ...toVerdicts(this.input.incoming ?? []) };
+    this.#signal.abort();
+    this.run.end(toWhy(ending));
+  }
+
+  /** The answer is acknowledged, and the steps go on by themselves. */
+  async #toBackground(rest: Rest | undefined, running?: Promise<Rest>): Promise<Turn | undefined> {
+    if (rest && this.#isUnknown(rest)) return this.#settle(await this.run.next());
+    const draft = this.#toAtWork(rest);
+    const add = [...draft.add, ...this.#working.intents(this.run, rest)];
+    const header = await this.#write(draft.patch, add, { hold: true });
+    if (!header) return undefined;
+    if (rest) this.#start(rest);
+    return this.#live(header, draft, running ?? this.run.next());
+  }
+
+  /** Steps run, and whatever is open beside them is asked. */
+  #toAtWork(rest: Rest | undefined): Draft {
+    if (this.#ending) return toEnding(this, this.#ending);
+    const draft = toAtWork(this, rest);
+    if (draft.patch.state !== 'error') return draft;
+    this.#begin({ kind: 'fail', reason: draft.patch.reason, failure: draft.turn.failure });
+    return toEnding(this, this.#ending!);
+  }
+
+  async #live(header: Header, draft: Draft, running: Promise<Rest>): Promise<Turn> {
+    const { ending, incoming } = this.input;
+    const isAsked = ending?.kind === 'cancel' || incoming !== undefined;
+    this.isLive = true;
+    const isAsking = draft.turn.questions.length > 0;
+    this.#lookout.set(header);
+    const [told, next] = [this.#told, this.#told.next];
+    if (isAsking) told.tell({ header, ...draft.turn });
+    const done = this.#goOn(running, isAsking ? () => {} : limitFirst(this, (ending) => this.#endNow(ending)));
+    this.input.onLive?.({
+      id: header.id,
+      get next() {
+        return told.next;
+      },
+      done,
+      end: (ending) => this.#endNow(ending),
+      look: () => this.#left.tell(LEFT),
+      abort: () => this.#leave(),
+    });
+    if (isAsking) return { header, ...draft.turn };
+    if (!this.#ending || !isAsked) return { header: asEnded(header), ...draft.turn, next };
+    const quick = await orLate(next, this.input.setup.clock, ENDING_GRACE_MS);
+    // A failure is told when it is over; who cancels need not wait.
+    return quick ?? { header: this.#ending.kind === 'cancel' ? asEnded(header) : header, ...draft.turn, next };
+  }
+
+  /** Somebody wants it to end while it is at work here. That is written down at once; the rest follows in `#goOn`. */
+  async #endNow(ending: Ending): Promise<void> {
+    if (this.#ending) return;
+    this.#begin(ending);
+    try {
+      const { patch, add } = toEnding(this, this.#ending!);
+      await this.commits.write(patch, add);
+    } catch (error) {
+      this.input.setup.log.error({ error, tool: this.input.flow.name }, 'flow.broken');
+      this.#leave();
+    }
+  }
+
+  #leave(): void {
+    this.#signal.abort();
+    this.#stop.abort();
+  }
+
+  async #goOn(running: Promise<Rest>, onTime: () => void): Promise<Turn> {
+    const turn = await this.#goOnToEnd(running, onTime);
+    this.#told.tell(turn);
+    return turn;
+  }
+
+  async #goOnToEnd(running: Promise<Rest>, onTime: () => void): Promise<Turn> {
+    const { log } = this.input.setup;
+    try {
+      for (let coming = running; ; coming = this.run.next()) {
+        try {
+          const rest = await orAborted(Promise.race([coming, this.#left.promise]), this.#stop.signal);
+          if (rest === LEFT) await this.#catchUp();
+          const turn = rest ? rest !== LEFT && (await this.#goOnFrom(rest, onTime)) : await this.commits.current();
+          if (this.commits.isBehind) await this.#catchUp();
+          if (turn) return turn;
+        } catch (error) {
+          if (!isLimit(error) || this.#ending) throw error;
+          // What was done has no room in the journal: done again it would have no more.
+          this.#fail(error);
+        }
+      }
+    } catch (error) {
+      if (isMismatch(error)) await this.#setAside(error);
+      else log.error({ error, tool: this.input.flow.name }, 'flow.broken');
+      return this.commits.current();
+    } finally {
+      onTime();
+      this.#lookout.stop();
+      await this.commits.letGo();
+    }
+  }
+
+  /** Undefined while there is more to come. */
+  async #goOnFrom(rest: Rest, onTime: () => void): Promise<Turn | undefined> {
+    if (isAtWork(rest) || isBusy(rest)) {
+      if (this.#isUnknown(rest)) return undefined;
+      const before = this.commits.header;
+      const { patch, add, turn } = this.#toStillAtWork(rest);
+      const header = await this.#write(patch, [...add, ...this.#working.intents(this.run, rest)]);
+      if (!header) return this.#overtaken();
+      if (isEnded(header)) return this.commits.current();
+      this.#start(rest);
+      if (turn.questions.length > 0) onTime();
+      if (turn.questions.length > 0 && !hasSame(before, header)) this.#told.tell({ header, ...turn });
+      this.#lookout.set(header);
+      return undefined;
+    }
+    const draft = await this.#toDraft(rest);
+    if (draft) return (await this.#commit(draft)) ?? this.#overtaken();
+    if (rest.kind === 'asks') return undefined;
+    return this.#unwind();
+  }
+
+  /** Nothing is written where nothing is or was open: the owner may have put a question of his own. */
+  #toStillAtWork(rest: Rest): Draft {
+    const { busy } = this.commits.header;
+    const isOpen = rest.kind !== 'save' && 'asks' in rest && (rest.asks.length > 0 || rest.waits.length > 0);
+    if (this.#ending || (rest.kind !== 'save' && (isOpen || busy))) return this.#toAtWork(rest);
+    return { patch: {}, add: [], turn: { questions: [] } };
+  }
+
+  /** Others have written something down for this process: a new run of the body is told of it in its turn. */
+  async #catchUp(): Promise<void> {
+    const { setup, flow, header } = this.input;
+    const found = await setup.store.load(header.id);
+    this.commits.catchUp(found?.header);
+    if (!found || isEnded(found.header) || this.#ending) return;
+    const stored = migrated(withHeld(setup, found), flow);
+    const ending = endingOf(found.header);
+    if (ending) return this.#begin(ending);
+    this.run.leave();
+    this.#unwritten = [];
+    this.run = this.#toRun({ ...this.input, entries: stored.entries, frame: undefined, incoming: undefined });
+  }
+
+  /** Undefined if there is something to take up first, or somebody has ended it meanwhile: then that is brought about here. */
+  #overtaken(): Promise<Turn> | undefined {
+    if (this.commits.isBehind) return undefined;
+    if (!this.commits.ending) return this.commits.current();
+    this.#begin(this.commits.ending);
+    return undefined;
+  }
+
+  async #unwind(): Promise<Turn | undefined> {
+    const { patch, add } = toEnding(this, this.#ending!);
+    if (!(await this.#write(patch, add))) return this.commits.isBehind ? undefined : this.commits.current();
+    return unwind(this, this.#ending!, {
+      effects: effectsOf(this.run, this.#working.began),
+      signal: this.#stop.signal,
+      onTold: (header) => this.#told.tell({ header: asEnded(header), ...this.#endTurn }),
+      end: async (notUndone) =>
+        (await this.#commit(toEnded(this, this.#ending!, { turn: this.#endTurn, notUndone }))) ??
+        this.commits.current(),
+    });
+  }
+
+  /** `isPut`: what is open beside them was put with the same commit. */
+  #start(rest: Rest, isPut = true): void {
+    if (rest.kind !== 'steps') return;
+    const said = newProgressOf(this.run);
+    if (said) this.input.onProgress?.(this.input.header, said);
+    if (isPut) this.run.put(rest);
+    this.#working.start(this.run, rest.steps, this.#ending !== undefined);
+  }
+
+  /** An effect among them may have happened unseen, and must not happen again: the session fails. */
+  #isUnknown(rest: Rest): boolean {
+    const unknown = rest.kind === 'steps' && this.#working.unknownOf(this.run, rest.steps);
+    if (!unknown || this.#ending) return false;
+    this.#fail(new GatewayError('FLOW_EFFECT_UNKNOWN', { step: unknown }));
+    return true;
+  }
+
+  #prefix(): Entry[] {
+    const { prefix = [] } = this.input;
+    this.input.prefix = undefined;
+    return prefix;
+  }
+}

@@ -1,0 +1,132 @@
+// How a session ended, kept in its header until its client has acknowledged it: a process may die, or a connection break, after the end is
+// written and before anybody has heard of it. Sealed where there are keys; otherwise another process could not open it after a crash.
+// Of the last answers only fingerprints are kept, so that one that is sent again is known.
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { canonicalJson } from '../../../shared/canonical.ts';
+import { isFileRef } from '../../question/check-file.ts';
+import { toPromptId } from '../../question/question.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { endingOf } from '../../journal.ts';
+import type { AnswerEntry, Entry, Header } from '../../journal.ts';
+import { isEnded } from '../../store/store.ts';
+import type { Drive } from './drive.ts';
+import type { Draft } from './patches.ts';
+import type { GivenAnswer } from '../verbs/requests.ts';
+import { isKept, isSecretRef } from '../values/secrets.ts';
+import type { Setup } from '../setup.ts';
+import type { Failure, Turn } from './turn.ts';
+
+export interface Outcome {
+  /** Present, be it undefined, where it was completed. */
+  result?: unknown;
+  summary?: string | undefined;
+  failure?: Failure | undefined;
+}
+
+/** An answer of the last round. A reference to what lies beside the journal is kept as it is. */
+type LastAnswer = Pick<AnswerEntry, 'k' | 'a' | 'no' | 'src' | 'ty' | 'who'> & { d?: string; v?: unknown };
+
+interface Sealed extends Outcome {
+  isCompleted?: true;
+  answers: LastAnswer[];
+}
+
+const PURPOSE = 'flow-result';
+
+/** Those of the last round; undefined where there are none. */
+function toLastAnswers(entries: Entry[]): AnswerEntry[] | undefined {
+  const answers = entries.filter((entry) => entry.t === 'ans' && entry.a > 0) as AnswerEntry[];
+  const at = answers.at(-1)?.ts;
+  return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
+}
+
+/** Of a session that ends: a client that does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
+export function keepOutcome({ input, commits }: Drive, { patch, turn, add }: Draft, unwritten: Entry[]): void {
+  const { via, started } = input.header;
+  // A call is answered with its result. Only a caller that may come back, or waits in another process, has a way to ask for it later.
+  const isOwn = !input.byItself && !input.fromOutside && commits.header.left === undefined;
+  if (via !== 'flow' && started === undefined && isOwn) return;
+  const here = toLastAnswers([...commits.added, ...unwritten, ...add]);
+  const last = here ?? toLastAnswers(input.entries) ?? [];
+  patch.outcome = toKeptOutcome(input.setup, input.header, turn, last);
+}
+
+/** For the header of a session that has just ended; undefined where it is too large to be kept. */
+function toKeptOutcome(setup: Setup, { id }: Header, turn: Outcome, answers: AnswerEntry[]): string | undefined {
+  const { result, summary, failure } = turn;
+  if (!failure && !('result' in turn)) return undefined; // its state says all
+  const outcome: Sealed = {
+    ...('result' in turn && { isCompleted: true, result }),
+    ...(summary !== undefined && { summary }),
+    ...(failure && { failure }),
+    answers: answers.map(({ k, a, no, src, ty, who, v }) => ({
+      k,
+      a,
+      no,
+      src,
+      ty,
+      who,
+      ...(isBeside(v) ? { v } : { d: digestOf(id, v) }),
+    })),
+  };
+  const text = setup.sealsResults ? setup.sealer.seal(PURPOSE, id, outcome) : JSON.stringify(outcome);
+  if (text.length <= setup.limits.resultBytes) return text;
+  setup.log.warn({ sessionId: id, bytes: text.length }, 'flow.result-not-kept');
+  return undefined;
+}
+
+/** Of a session that is being ended, why it failed: its client need not wait until all is taken back. */
+export function outcomeOf(setup: Setup, header: Header): Outcome | undefined {
+  const sealed = open(setup, header);
+  const failure = endingOf(header)?.failure;
+  if (!sealed) return failure && { failure };
+  const { isCompleted, result, summary } = sealed;
+  return {
+    ...(isCompleted && { result }),
+    ...(summary !== undefined && { summary }),
+    ...(sealed.failure && { failure: sealed.failure }),
+  };
+}
+
+/** The ids of the prompts, if all of them were answered so in the last round of a session that has ended, by the one who asks. */
+export async function lastAnswered(
+  setup: Setup,
+  header: Header,
+  given: GivenAnswer[],
+  isTheirs: (last: Pick<AnswerEntry, 'who'>) => boolean,
+): Promise<string[] | undefined> {
+  const answers = open(setup, header)?.answers ?? [];
+  const ids: string[] = [];
+  for (const { promptId, value, no } of given) {
+    const last = answers.find(({ k, a }) => toPromptId(k, a) === promptId);
+    if (!last || !isTheirs(last) || !(await isSame(setup, header.id, last, { value, no }))) return undefined;
+    ids.push(promptId!);
+  }
+  return ids.length > 0 ? ids : undefined;
+}
+
+export function withOutcome(setup: Setup, header: Header): Partial<Turn> {
+  return isEnded(header) ? (outcomeOf(setup, header) ?? {}) : {};
+}
+
+async function isSame(setup: Setup, id: string, last: LastAnswer, { value, no }: GivenAnswer): Promise<boolean> {
+  if (last.no !== no) return false;
+  if (last.src === 'default' && (value === undefined || value === null || value === '')) return true;
+  if (last.d !== undefined) return isDeepStrictEqual(last.d, digestOf(id, value));
+  return isKept(setup, id, last as AnswerEntry, value).catch(() => false);
+}
+
+function open({ sealer }: Setup, { id, outcome }: Header): Sealed | undefined {
+  if (outcome === undefined) return undefined;
+  const opened = outcome.startsWith('{') ? (JSON.parse(outcome) as unknown) : sealer.open(PURPOSE, id, outcome);
+  return isObject(opened) ? (opened as unknown as Sealed) : undefined;
+}
+
+function isBeside(value: unknown): boolean {
+  return isSecretRef(value) || isFileRef(value);
+}
+
+function digestOf(id: string, value: unknown): string {
+  return hash('sha256', `${id}\0${canonicalJson(value ?? null)}`, 'base64url').slice(0, 22);
+}

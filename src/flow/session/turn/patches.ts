@@ -1,0 +1,239 @@
+// What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
+import type { Arriving } from '../../engine/fit-event.ts';
+import type { Incoming } from '../../engine/fit.ts';
+import { isMismatch, toBroken } from '../../engine/mismatch.ts';
+import type { Rest } from '../../engine/rest.ts';
+import type { Run } from '../../engine/run.ts';
+import type { AskWant } from '../../engine/want.ts';
+import { toWritten } from '../../engine/thrown.ts';
+import { WITHDRAWN } from '../../journal.ts';
+import type { Entry, Header } from '../../journal.ts';
+import type { Complaint, Question } from '../../question/question.ts';
+import { toShortId } from '../../short-id.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { toReason } from '../../../protocol/schema/json-schema-problem.ts';
+import type { Step } from '../../../protocol/prompt.ts';
+import { toPromptId } from '../../question/question.ts';
+import type { Drive } from './drive.ts';
+import { withTold } from '../others/people.ts';
+import { ownOf, toWaits, withUntil } from '../others/waits.ts';
+import { toDueAt, toExpiry } from '../ending/timing.ts';
+import { toQuestions } from './to-questions.ts';
+import type { Failure, Turn, Verdict } from './turn.ts';
+
+export interface Draft {
+  patch: Partial<Header>;
+  add: Entry[];
+  turn: Omit<Turn, 'header'>;
+  dueAt?: number | undefined;
+}
+
+/** What the body says of how far it is goes with its next question. Where steps come first, it is told before them. */
+export function newProgressOf(run: Run): Step | undefined {
+  const { progress, isProgressNew } = run;
+  run.isProgressNew = false;
+  return isProgressNew ? progress : undefined;
+}
+
+/** Of a run that has come to rest. */
+export function toDraft(drive: Drive, rest: Rest): Draft | Promise<Draft> {
+  if (rest.kind === 'asks') return toAsked(drive, rest);
+  if (rest.kind === 'ended') return toCompleted(drive, rest.value);
+  const { error } = rest as { error: unknown };
+  const { flow, header, stored } = drive.input;
+  const isOther = stored && header.version !== flow.version;
+  const broken = isOther && toBroken(flow, error, drive.run.telling.isReplaying);
+  if (broken) throw broken;
+  return toFailed(drive, error);
+}
+
+/** Steps run, and whatever is open beside them is asked. */
+export function toAtWork(drive: Drive, rest: Rest | undefined): Draft {
+  const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
+  if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(drive);
+  const asks = drive.input.setup.lasting ? rest.asks : [];
+  return toAsked(drive, { asks, waits: rest.waits, isBusy: true });
+}
+
+/** What is open, and whether steps are at work beside it. */
+type Open = Pick<Extract<Rest, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
+
+function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
+  const { setup, incoming = [] } = drive.input;
+  const { header } = drive.commits;
+  const { folded } = drive.run.input;
+  const now = setup.clock.now();
+  // What was refused is written down once.
+  const refused = drive.isLive ? [] : incoming.filter(isRefused);
+  const { waits, add } = toWaits(drive.run, wants);
+  const complaints = new Map<string, Complaint>();
+  for (const { k, a, verdict } of refused) {
+    folded.attempts.set(k, a);
+    complaints.set(k, verdict as Complaint);
+    add.push({ t: 'rej', k, a, why: (verdict as Complaint).error, ts: now });
+  }
+  const before = header.current as Question[];
+  const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
+  const all = withUntil(withTold(toQuestions(drive.run, asks, complaints), before), before, now);
+  const questions = withinLimit(drive, { asks, isNew, questions: all });
+  const fresh = questions.filter(isNew).length;
+  const over = toOver(drive, { fresh, refused });
+  if (over) return toFailed(drive, over);
+  for (const { key: k, attempt: a } of before) {
+    if (drive.run.isLost(k)) add.push({ t: 'rej', k, a, why: WITHDRAWN, ts: now });
+  }
+  const busy = isBusy ? (true as const) : undefined;
+  const { lastActivityAt, expiresAt, warned } = toExpiry({ ...header, waits, busy, current: questions }, now);
+  const { lost } = drive.run;
+  const isAsked = questions.length > 0;
+  const patch: Partial<Header> = {
+    lastActivityAt,
+    expiresAt,
+    warned,
+    state: isAsked ? 'waiting_user' : toWorking(drive),
+    current: questions,
+    waits,
+    busy,
+    reason: undefined,
+    pending: undefined,
+    unasked: lost.length > 0 ? lost : undefined,
+    burst: header.burst,
+    rounds: header.rounds + (isAsked ? 1 : 0),
+    prompts: header.prompts + fresh,
+    attempts: header.attempts + refused.length,
+  };
+  const turn: Draft['turn'] = { ...toVerdicts(incoming), questions: ownOf({ current: questions }) };
+  if (drive.run.progress) turn.progress = drive.run.progress;
+  const { timeoutMs } = header;
+  // Whoever is at work is looked after when he falls silent.
+  return { patch, add, turn, ...(!isBusy && { dueAt: toDueAt({ expiresAt, timeoutMs, waits, current: questions }) }) };
+}
+
+async function toCompleted(drive: Drive, value: unknown): Promise<Draft> {
+  const { flow, incoming = [] } = drive.input;
+  const verdict = await flow.output?.check(value);
+  if (verdict?.problems) {
+    const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
+    return toFailed(drive, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
+  }
+  const result = verdict ? verdict.value : value;
+  const summary = flow.options.summary ?? 'Completed successfully';
+  return {
+    patch: { state: 'completed', current: [], lastActivityAt: drive.input.setup.clock.now() },
+    add: [],
+    turn: { questions: [], result, summary, ...toVerdicts(incoming) },
+  };
+}
+
+export function toFailed(drive: Drive, error: unknown): Draft {
+  const { flow, setup, incoming = [] } = drive.input;
+  if (isMismatch(error)) throw error; // another version can still go on with it
+  const failure = toFailure(error, flow.name);
+  setup.log.warn({ tool: flow.name, session: toShortId(drive.commits.header.id), error }, 'flow.failed');
+  return {
+    patch: {
+      state: 'error',
+      current: [],
+      reason: REASONS[failure.name] ?? 'failed',
+      lastActivityAt: setup.clock.now(),
+    },
+    add: [],
+    turn: { questions: [], failure, ...toVerdicts(incoming) },
+  };
+}
+
+function toProcessing(drive: Drive): Draft {
+  const { setup, incoming = [] } = drive.input;
+  const { header } = drive.commits;
+  const now = setup.clock.now();
+  const patch: Partial<Header> = {
+    ...{ state: toWorking(drive), current: [], lastActivityAt: now, waits: undefined, busy: undefined },
+    ...{ burst: header.burst, reason: undefined, pending: undefined },
+    // It is not the user who is idle now.
+    expiresAt: header.deadline,
+  };
+  return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
+}
+
+/** Nothing is asked; `active` as long as nothing was. */
+function toWorking({ input: { stored }, commits: { header } }: Drive): Header['state'] {
+  return stored && header.state !== 'idle' && header.state !== 'active' ? 'processing' : 'active';
+}
+
+export function toVerdicts(incoming: (Incoming | Arriving)[]): Pick<Turn, 'accepted' | 'verdicts'> {
+  let accepted: boolean | undefined;
+  const verdicts: Record<string, Verdict> = {};
+  for (const one of incoming) {
+    if (one.t === 'arr' || one.a === 0) continue;
+    const { k, a, verdict } = one;
+    accepted = accepted !== false && !isComplaint(verdict);
+    verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
+  }
+  return accepted === undefined ? {} : { accepted, verdicts };
+}
+
+const REASONS: Record<string, string> = {
+  FLOW_EFFECT_UNKNOWN: 'effect_unknown',
+  FLOW_TIMEOUT: 'timeout',
+  FLOW_LIMIT: 'limit',
+  FLOW_VALIDATION_FAILED: 'attempts',
+};
+
+/** What is of ours keeps its code; what is of the author's keeps its words, which are meant for the user. */
+function toFailure(error: unknown, tool: string): Failure {
+  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
+  const { name, message, data } = toWritten(error);
+  return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
+}
+
+interface Put {
+  asks: readonly AskWant[];
+  questions: Question[];
+  isNew: (question: Question) => boolean;
+}
+
+/** What could be asked ahead is left for later where it would be one too many. */
+function withinLimit(drive: Drive, { asks, questions, isNew }: Put): Question[] {
+  const asked = new Set(asks.map(({ spec }) => spec.key));
+  let room = toMaxPrompts(drive.input) - drive.commits.header.prompts;
+  return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
+}
+
+/** Questions in one session. */
+export function toMaxPrompts({ flow, setup }: Pick<Drive['input'], 'flow' | 'setup'>): number {
+  return flow.options.limits?.prompts ?? setup.limits.prompts;
+}
+
+export function tooManyPrompts(most: number): GatewayError {
+  return new GatewayError('FLOW_LIMIT', { what: `no more than ${most} questions`, limit: 'prompts' });
+}
+
+interface Growth {
+  fresh: number;
+  refused: Incoming[];
+}
+
+/** A limit that this turn would go beyond. */
+function toOver(drive: Drive, { fresh, refused }: Growth): GatewayError | undefined {
+  const { flow, setup } = drive.input;
+  const { header } = drive.commits;
+  const { limits } = setup;
+  const prompts = toMaxPrompts(drive.input);
+  if (header.prompts + fresh > prompts) return tooManyPrompts(prompts);
+  const perQuestion = flow.options.limits?.attempts ?? limits.attemptsPerQuestion;
+  const { refusals } = drive.run.input.folded;
+  const worn = refused.find(({ k }) => (refusals.get(k) ?? 0) + 1 >= perQuestion);
+  if (worn || header.attempts + refused.length > limits.attempts) {
+    const reason = `too many attempts${worn ? ` at ${worn.k}` : ''}`;
+    return new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason });
+  }
+  return undefined;
+}
+
+export function isRefused(one: Incoming | Arriving): one is Incoming {
+  return one.t === 'in' && isComplaint(one.verdict);
+}
+
+function isComplaint(verdict: Incoming['verdict']): verdict is Complaint {
+  return typeof verdict === 'object';
+}

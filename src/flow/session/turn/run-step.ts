@@ -1,0 +1,144 @@
+// Runs one step and makes of its outcome what the journal keeps. Never throws.
+import { createHmac } from 'node:crypto';
+import type { StepContext } from '../../authoring/step.ts';
+import { toMs } from '../../authoring/span.ts';
+import { toPlain } from '../../engine/given/plain.ts';
+import { toWritten } from '../../engine/thrown.ts';
+import type { StepSpec } from '../../engine/want.ts';
+import type { Folded } from '../../fold.ts';
+import type { StepEntry } from '../../journal.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { callTool } from './call-tool.ts';
+import { readFile, revealSecret } from '../values/secrets.ts';
+import { urlOf } from '../others/event-url.ts';
+import { LazyAbort, orAborted } from '../or-aborted.ts';
+import { toRetryPause } from './retrying-step.ts';
+import type { Step } from '../../../protocol/prompt.ts';
+import type { Setup } from '../setup.ts';
+
+export interface StepRun {
+  setup: Setup;
+  sessionId: string;
+  /** Whose the session is, as a hash. */
+  principal: string;
+  spec: StepSpec;
+  folded: Folded;
+  signal: () => AbortSignal;
+  onProgress?: ((progress: Step) => void) | undefined;
+}
+
+/** The same on every try, in every process and under a new name; another one only after the effect was taken back. */
+export function toIdempotencyKey(sessionId: string, key: string, { epochs, intents }: Folded): string {
+  const begun = intents.get(key)?.entry.idem;
+  if (begun) return begun;
+  return createHmac('sha256', sessionId)
+    .update(`${key}\0${epochs.get(key) ?? 0}`)
+    .digest('base64url');
+}
+
+export async function runStep(run: StepRun): Promise<StepEntry> {
+  const { setup, spec, folded } = run;
+  const { limit, retry } = spec.options;
+  const began = setup.clock.now();
+  let att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
+  const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
+    ...{ t: 'step', k: spec.key, ...outcome, att, ts: setup.clock.now() },
+  });
+  const once = () => inTime(run, att, work(run, att));
+  for (let tried = 1; ; tried++, att++) {
+    try {
+      const value = await (limit ? setup.stepLimits.run(limit, once) : once());
+      const plain = toPlain(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
+      return done(plain === undefined ? {} : { v: plain });
+    } catch (error) {
+      const pause = toRetryPause(retry, { error, tried, elapsedMs: setup.clock.now() - began });
+      if (pause === undefined || !(await passes(run, pause))) return done({ e: toWritten(error) });
+    }
+  }
+}
+
+/** False if the session ends meanwhile. */
+async function passes({ setup, signal }: StepRun, ms: number): Promise<boolean> {
+  const passed = new Promise<true>((resolve) => void setup.clock.after(ms, () => resolve(true)));
+  return (await orAborted(passed, signal())) ?? false;
+}
+
+/** Most steps look at neither the key nor the signal: both are made when they are asked for. */
+function toContext(run: StepRun, attempt: number, beat: () => void): StepContext {
+  const { setup, sessionId, principal, spec, folded, signal } = run;
+  return {
+    get idempotencyKey() {
+      return toIdempotencyKey(sessionId, spec.key, folded);
+    },
+    attempt,
+    get signal() {
+      return signal();
+    },
+    heartbeat: beat,
+    progress(current, total, message) {
+      beat();
+      run.onProgress?.({ current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
+    },
+    call: (tool, args = {}) => callTool(tool, args, { tools: setup.tools, principal, signal: signal() }),
+    url: (event) => urlOf(setup, sessionId, event),
+    bytes: (file) => readFile(setup, file),
+    reveal: (secret) => revealSecret(setup, sessionId, secret),
+  };
+}
+
+/** An effect that must happen once, may have happened unseen, and cannot be looked for. */
+export function isUnknown({ key, options }: StepSpec, { intents }: Folded): boolean {
+  return options.effect === 'once' && options.check === undefined && intents.has(key);
+}
+
+function work({ setup, spec }: StepRun, attempt: number): (step: StepContext) => unknown {
+  const { check, effect } = spec.options;
+  if (effect !== 'once') return spec.work;
+  return async (step) => {
+    const isFirst = attempt === 1 && ((await setup.claimOnce?.(step.idempotencyKey)) ?? true);
+    if (isFirst) return spec.work(step);
+    if (!check) throw new GatewayError('FLOW_EFFECT_UNKNOWN', { step: spec.key });
+    return (await check(step)) ?? spec.work(step);
+  };
+}
+
+/** Rejects when the step takes longer than it may, or falls silent. */
+export async function inTime(run: StepRun, attempt: number, work: (step: StepContext) => unknown): Promise<unknown> {
+  const late = new LazyAbort();
+  const signal = () => AbortSignal.any([run.signal(), late.signal]);
+  const deadline = toDeadline(run, late);
+  try {
+    return await Promise.race([work(toContext({ ...run, signal }, attempt, deadline.beat)), deadline.passed]);
+  } finally {
+    deadline.off();
+  }
+}
+
+function toDeadline({ setup: { clock, limits }, spec }: StepRun, late: LazyAbort) {
+  const { timeout, heartbeat } = spec.options;
+  const ms = timeout === undefined ? limits.stepMs : toMs(timeout, 'timeout of a step');
+  const silence = heartbeat === undefined ? undefined : toMs(heartbeat, 'heartbeat of a step');
+  let [offTime, offSilence] = [(): void => {}, (): void => {}];
+  let giveUp = (_what: string, _ms: number): void => {};
+  const passed = new Promise<never>((_, reject) => {
+    giveUp = (what, after) => {
+      // In this order: what the step throws because of the abort says less.
+      reject(new GatewayError('FLOW_TIMEOUT', { what, ms: after }));
+      late.abort();
+    };
+  });
+  let isOver = false;
+  const beat = (): void => {
+    if (silence === undefined || isOver) return;
+    offSilence();
+    offSilence = clock.after(silence, () => giveUp(`The next heartbeat of step ${spec.key}`, silence));
+  };
+  offTime = clock.after(ms, () => giveUp(`Step ${spec.key}`, ms));
+  beat();
+  const off = (): void => {
+    isOver = true;
+    offTime();
+    offSilence();
+  };
+  return { passed, beat, off };
+}

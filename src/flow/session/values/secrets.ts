@@ -1,0 +1,93 @@
+// Secrets and files lie beside the journal, not in it. A secret is sealed for its session before it is stored; the journal has
+// only the name of the sealed bytes.
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Secret } from '../../authoring/step.ts';
+import type { AnswerEntry, Header } from '../../journal.ts';
+import { isFileAnswer } from '../../question/check-file.ts';
+import type { FileAnswer, FileRef } from '../../question/check-file.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Setup } from '../setup.ts';
+
+interface SecretRef {
+  $secret: string;
+}
+
+type Owning = Pick<Header, 'id' | 'deadline'>;
+
+const PURPOSE = 'flow-secret';
+
+/** What of a checked answer may stand in the journal, where that is not the answer itself. */
+export async function keepApart(
+  setup: Setup,
+  session: Owning,
+  { isSecret, value }: { isSecret: boolean; value: unknown },
+): Promise<{ ref: SecretRef | FileRef } | undefined> {
+  if (isSecret) return { ref: await keepSecret(setup, session, String(value)) };
+  return isFileAnswer(value) ? { ref: await keepFile(setup, session, value) } : undefined;
+}
+
+/** Whether an answer is the one that lies beside the journal. */
+export async function isKept(
+  setup: Setup,
+  sessionId: string,
+  { v, ty }: AnswerEntry,
+  value: unknown,
+): Promise<boolean> {
+  if (isSecretRef(v)) {
+    const [kept, given] = [await revealSecret(setup, sessionId, v as never), String(value)].map(digestOf);
+    return timingSafeEqual(kept!, given!);
+  }
+  if (ty !== 'file' || !isFileAnswer(value)) return false;
+  const { name, mimeType, sha256 } = v as FileRef;
+  const bytes = Buffer.from(value.data, 'base64');
+  return name === value.name && mimeType === value.mimeType && sha256 === hash('sha256', bytes, 'hex');
+}
+
+export function isSecretRef(value: unknown): value is SecretRef {
+  return isObject(value) && typeof value['$secret'] === 'string';
+}
+
+function digestOf(text: string): Buffer {
+  return Buffer.from(hash('sha256', text, 'hex'));
+}
+
+async function keepSecret(setup: Setup, session: Owning, text: string): Promise<SecretRef> {
+  const bytes = Buffer.from(setup.sealer.seal(PURPOSE, session.id, text));
+  const name = hash('sha256', bytes, 'base64url');
+  await setup.store.putBlob(name, bytes, toLife(setup, session));
+  return { $secret: name };
+}
+
+export async function revealSecret(setup: Setup, sessionId: string, secret: Secret): Promise<string> {
+  const name = (secret as unknown as SecretRef).$secret;
+  const bytes = await setup.store.getBlob(name);
+  const text = bytes && setup.sealer.open(PURPOSE, sessionId, Buffer.from(bytes).toString());
+  if (typeof text !== 'string')
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: 'a secret that is not there any more' });
+  return text;
+}
+
+export async function keepFile(setup: Setup, session: Owning, { name, mimeType, data }: FileAnswer): Promise<FileRef> {
+  const bytes = Buffer.from(data, 'base64');
+  const { fileBytes } = setup.limits;
+  if (bytes.length > fileBytes) {
+    const reason = `larger than ${fileBytes} bytes`;
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: session.id, reason });
+  }
+  const sha256 = hash('sha256', bytes, 'hex');
+  await setup.store.putBlob(sha256, bytes, toLife(setup, session));
+  return { name, mimeType, size: bytes.length, sha256 };
+}
+
+/** For as long as its session may last, which its flow may have a limit of its own for. */
+function toLife({ limits, clock }: Setup, { deadline }: Owning): number {
+  return Math.max(limits.durationMs, deadline - clock.now());
+}
+
+export async function readFile(setup: Setup, { sha256, name }: FileRef): Promise<Uint8Array> {
+  const bytes = await setup.store.getBlob(sha256);
+  if (!bytes)
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `the file ${name}, which is not there any more` });
+  return bytes;
+}

@@ -1,0 +1,45 @@
+// An answer goes to its body: to the one that waits for it in memory, or else to a replay of it.
+import { GatewayError } from '../../../shared/errors.ts';
+import type { AnyFlow } from '../../define.ts';
+import { isEnd, toIncoming } from './answering.ts';
+import type { Taken } from './answering.ts';
+import type { Waiting } from '../turn/frame.ts';
+import { hasLate } from './loading.ts';
+import { OWNER_KEY } from './owner.ts';
+import type { AnswerRequest } from './requests.ts';
+import type { Sessions } from '../sessions.ts';
+import { toOwner } from '../setup.ts';
+import type { Turn } from '../turn/turn.ts';
+
+export interface Answering {
+  flow: AnyFlow;
+  stored: Waiting;
+  taken: Taken;
+}
+
+/** Undefined if somebody else was faster. */
+export async function answered(sessions: Sessions, { flow, stored, taken }: Answering): Promise<Turn | undefined> {
+  const { header, incoming } = taken;
+  const { entries, frame } = stored;
+  const turn = await sessions.drive({ flow, header, entries, frame, incoming, stored: true });
+  if (turn?.failure?.name === 'FLOW_VALIDATION_FAILED') {
+    throw new GatewayError('FLOW_VALIDATION_FAILED', turn.failure.data as Record<string, unknown>);
+  }
+  return turn;
+}
+
+/**
+ * Undefined if no body waits for this answer, or what it waits for is no longer so. Whatever is to be refused is left to those
+ * who have read the session from its store: what is known here may be old.
+ */
+export async function answeredWarm(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> {
+  const { frames, clock } = sessions.setup;
+  const frame = frames.get(request.sessionId);
+  if (!frame || frame.header.principal !== toOwner(request.principal)) return undefined;
+  frames.drop(request.sessionId);
+  if (frame.header.expiresAt <= clock.now() || hasLate(frame.header, clock.now())) return undefined;
+  const stored: Waiting = { header: frame.header, entries: [], frame };
+  const taken = await toIncoming(sessions.setup, stored, request).catch(() => undefined);
+  if (!taken || taken.incoming.some((one) => isEnd(one) || one.k === OWNER_KEY)) return undefined;
+  return answered(sessions, { flow: sessions.flowOf(frame.header), stored, taken });
+}

@@ -1,0 +1,173 @@
+// Takes an answer in: which question it is for, whether it was given before, whether it may be given now. What it is worth is found
+// out where its question arises in the body.
+import { isDeepStrictEqual } from 'node:util';
+import type { Incoming } from '../../engine/fit.ts';
+import type { AnswerEntry, Entry, Header } from '../../journal.ts';
+import { checkAnswer } from '../../question/check.ts';
+import type { Question } from '../../question/question.ts';
+import { isEnded } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { refuseMalice } from '../values/malice.ts';
+import { lastAnswered } from '../turn/outcome.ts';
+import type { AnswerRequest, GivenAnswer } from './requests.ts';
+import { isKept, keepApart } from '../values/secrets.ts';
+import type { Setup } from '../setup.ts';
+import { theirsOf, whoAnswers } from '../others/people.ts';
+import { ownOf } from '../others/waits.ts';
+import { toOwner } from '../setup.ts';
+import { react } from '../states.ts';
+import type { Verdict } from '../turn/turn.ts';
+
+export interface Taken {
+  incoming: Incoming[];
+  /** With this answer counted. */
+  header: Header;
+  /** All of it was given and accepted before, by somebody who did not hear so. */
+  again?: Record<string, Verdict> | undefined;
+}
+
+export async function toIncoming(setup: Setup, stored: StoredSession, request: AnswerRequest): Promise<Taken> {
+  const { header } = stored;
+  for (const { value, meta } of request.answers) {
+    refuseMalice(value, header.id, setup.limits);
+    refuseMalice(meta, header.id, setup.limits);
+  }
+  const again = mayBeAgain(stored, request.answers) ? await toAgain(setup, stored, request) : undefined;
+  if (again) return { incoming: [], header, again };
+  react(header, 'respond');
+  const counted = { ...header, burst: toBurst(setup, header) };
+  const incoming: Incoming[] = [];
+  for (const answer of request.answers) {
+    const question = find(header, answer, request);
+    const taking = { header, question, answer, request };
+    const one = toTaken(taking);
+    incoming.push(isApart(taking) ? await takeApart(setup, taking, one) : one);
+  }
+  return { incoming, header: counted };
+}
+
+/** The user calls off the question, and with it, unless its author minds, the session. */
+export function isEnd({ no, question }: Incoming): boolean {
+  return (
+    (no === 'cancelled' && question?.onCancel !== 'throw') || (no === 'timeout' && question?.onTimeout === 'cancel')
+  );
+}
+
+export function toWhyEnded({ no }: Incoming): string {
+  return no === 'timeout' ? 'A question was not answered in time' : 'User cancelled';
+}
+
+/** Of an answer that is new nothing has been written. */
+function mayBeAgain({ header, entries }: StoredSession, answers: GivenAnswer[]): boolean {
+  return answers.length > 0 && (isEnded(header) || entries.some(({ t }) => t === 'ans'));
+}
+
+/**
+ * The same answer to the same question as before is accepted before anything else is looked at. Somebody else must not find out
+ * by trying what it was.
+ */
+async function toAgain(
+  setup: Setup,
+  { header, entries }: StoredSession,
+  { answers, principal, isForAll }: AnswerRequest,
+): Promise<Record<string, Verdict> | undefined> {
+  const who = header.principal === toOwner(principal) ? undefined : principal;
+  const isTheirs = (one: Pick<AnswerEntry, 'who'>) => isForAll === true || one.who === who || one.who === principal;
+  if (isEnded(header) && entries.length === 0) {
+    const ids = await lastAnswered(setup, header, answers, isTheirs);
+    return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
+  }
+  for (const answer of answers) {
+    const entry = entryFor(entries, answer.promptId ?? answer.sent?.promptId);
+    if (!entry || !isTheirs(entry)) return undefined;
+    if (!(isSame(entry, answer) || (await isKept(setup, header.id, entry, answer.value)))) return undefined;
+  }
+  return Object.fromEntries(answers.map(({ promptId, sent }) => [promptId ?? sent?.promptId, { valid: true }]));
+}
+
+function entryFor(entries: Entry[], promptId: string | undefined): AnswerEntry | undefined {
+  const at = promptId?.lastIndexOf('~') ?? -1;
+  if (promptId === undefined || at < 0) return undefined;
+  const [key, attempt] = [promptId.slice(0, at), Number(promptId.slice(at + 1))];
+  return entries.find((one): one is AnswerEntry => one.t === 'ans' && one.a === attempt && one.k === key);
+}
+
+/** Whoever answered nothing, and was given the default, answers nothing again. */
+function isSame(entry: AnswerEntry, { value, no }: GivenAnswer): boolean {
+  if (entry.no !== no) return false;
+  if (entry.src === 'default' && (value === undefined || value === null || value === '')) return true;
+  return isDeepStrictEqual(entry.v ?? null, value ?? null);
+}
+
+function find(header: Header, answer: GivenAnswer, { isForAll, principal }: AnswerRequest): Question {
+  const current = header.current as Question[];
+  const isNamed = answer.promptId !== undefined || answer.sent !== undefined || isForAll;
+  const own = header.principal === toOwner(principal) ? ownOf(header) : theirsOf(header, principal);
+  const question = (isNamed ? current : own).find(isFor(answer));
+  if (question && !(answer.isUnacknowledged && question.by === 'human')) return question;
+  throw new GatewayError('FLOW_INVALID_TRANSITION', {
+    ...{ sessionId: header.id, state: header.state },
+    ...{ reason: toWhyNot(answer), currentPrompt: own[0]?.prompt },
+  });
+}
+
+function isFor({ promptId, sent }: GivenAnswer): (question: Question) => boolean {
+  if (promptId !== undefined) return (one) => one.promptId === promptId;
+  if (sent === undefined) return () => true;
+  // The same question may have come again meanwhile, under another number.
+  return (one) => one.promptId === sent?.promptId || isSameAs(one, sent);
+}
+
+function isSameAs({ key, pin }: Question, sent: GivenAnswer['sent']): boolean {
+  return key === sent?.key && pin !== undefined && pin === sent.pin;
+}
+
+function toWhyNot({ promptId, sent, isUnacknowledged }: GivenAnswer): string {
+  if (isUnacknowledged) return `the client has not acknowledged the question ${promptId}; it has to name its promptId`;
+  if (promptId !== undefined) return `the question ${promptId} does not wait`;
+  if (sent)
+    return `the question that this client was sent last (${sent.promptId}) does not wait any more; name a promptId`;
+  return 'this client was sent no question of it; name a promptId, or look with interaction.getState first';
+}
+
+interface Taking {
+  header: Header;
+  question: Question;
+  answer: GivenAnswer;
+  request: AnswerRequest;
+}
+
+function toTaken({ header, question, answer, request }: Taking): Incoming {
+  const { key: k, attempt: a } = question;
+  const { value: v, at, meta } = answer;
+  const via = request.via ?? header.via;
+  const who = request.isForAll ? question.person?.principal : whoAnswers(header, question, request.principal);
+  // The session is not theirs to call off.
+  const no = who !== undefined && !request.isForAll && answer.no === 'cancelled' ? 'declined' : answer.no;
+  return { t: 'in', k, a, who, v, no, src: request.src ?? 'human', via, at, meta, question };
+}
+
+/** Everything else is checked where its question arises. */
+function isApart({ question, answer }: Taking): boolean {
+  return answer.no === undefined && (question.secret === true || question.kind === 'file');
+}
+
+async function takeApart(setup: Setup, { header, question }: Taking, incoming: Incoming): Promise<Incoming> {
+  const checked = checkAnswer(incoming.v, question);
+  if ('complaint' in checked) return incoming;
+  const isSecret = question.secret === true;
+  const apart = await keepApart(setup, header, { isSecret, value: checked.value });
+  return apart ? { ...incoming, v: apart.ref, stored: true } : incoming;
+}
+
+/** So many in a second; whoever sends more is told when he may go on. */
+function toBurst({ clock, limits }: Setup, { burst, id }: Header): Header['burst'] {
+  const now = clock.now();
+  if (!burst || now - burst.from >= 1000) return { from: now, count: 1 };
+  if (burst.count < limits.respondsPerSecond) return { ...burst, count: burst.count + 1 };
+  throw new GatewayError('FLOW_LIMIT', {
+    ...{ sessionId: id, what: 'too many answers in a second', limit: 'respondsPerSecond' },
+    retryAfterMs: burst.from + 1000 - now,
+  });
+}

@@ -1,0 +1,22 @@
+// A header as the fields of a hash and back: one JSON text each. `current` is kept apart, since a hash with a long value takes
+// three times the memory.
+import type { Header } from '../../journal.ts';
+
+/** Fields and values one after the other, and the fields that go away. */
+export function toFields(part: Partial<Header>): { set: string[]; remove: string[] } {
+  const [set, remove]: [string[], string[]] = [[], []];
+  for (const [name, value] of Object.entries(part)) {
+    if (value === undefined) remove.push(name);
+    else set.push(name, JSON.stringify(value));
+  }
+  return { set, remove };
+}
+
+export function headerFrom(fields: string[], current: string | null): Header {
+  const members = [`"current":${current ?? '[]'}`];
+  for (let at = 0; at < fields.length; at += 2) {
+    // What begins with a colon is the store's own.
+    if (!fields[at]!.startsWith(':')) members.push(`"${fields[at]!}":${fields[at + 1]!}`);
+  }
+  return JSON.parse(`{${members.join(',')}}`) as Header;
+}

@@ -1,0 +1,137 @@
+// Opens the file of the SQLite store: creates it for its owner alone, takes its key, brings its tables up to date. Whatever
+// is wrong with the file is told in words, before the first session is in it.
+// libsql is loaded here and nowhere else, when a file is opened: whoever keeps no flows in SQLite never loads it.
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type Libsql from 'libsql';
+import type { Database } from 'libsql';
+import { GatewayError } from '../../../shared/errors.ts';
+import { APPLICATION_ID, STEPS } from './sqlite-schema.ts';
+
+export interface SqliteFile {
+  path: string;
+  /** Encrypts the file. Any string; 32 random bytes in base64 carry the most. */
+  key?: string | undefined;
+  /** Opens a file that is there, to look at it: nothing can be written. */
+  readOnly?: boolean | undefined;
+}
+
+const PLAIN = 'SQLite format 3\0';
+/** How long opening waits for another process that is doing the same. */
+const OPENING_MS = 10_000;
+const AGAIN_MS = 20;
+
+export async function openFile({ path, key, readOnly = false }: SqliteFile): Promise<Database> {
+  if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file to keep them in' });
+  if (key === '') throw new GatewayError('BAD_OPTION', { option: 'key', reason: 'is empty' });
+  if (readOnly && !existsSync(path)) unusable(`${path} is not there`);
+  const Library = await loadLibsql();
+  try {
+    if (!readOnly) createForOwner(path);
+    const db = new Library(path, { timeout: OPENING_MS, ...(key === undefined ? {} : { encryptionKey: key }) });
+    await prepareInTurn(db, { path, readOnly });
+    return db;
+  } catch (error) {
+    throw told(error, { path, key });
+  }
+}
+
+async function loadLibsql(): Promise<typeof Libsql> {
+  try {
+    return (await import('libsql')).default;
+  } catch (cause) {
+    const reason = 'the package libsql is not installed, or has no build for this machine (npm install libsql)';
+    throw new GatewayError('STORE_UNUSABLE', { reason }, { cause });
+  }
+}
+
+/** SQLite gives its side files the mode of the file itself. A file that was there keeps the mode it has. */
+function createForOwner(path: string): void {
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+}
+
+/** Two processes that switch a new file to WAL at once would wait for each other, so SQLite refuses one without any waiting. */
+async function prepareInTurn(db: Database, file: Preparing): Promise<void> {
+  for (let tries = OPENING_MS / AGAIN_MS; ; tries--) {
+    try {
+      return prepareFile(db, file);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === 0) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+interface Preparing {
+  path: string;
+  readOnly: boolean;
+}
+
+function prepareFile(db: Database, { path, readOnly }: Preparing): void {
+  // In this order: another process may just be making the tables, and with them the owner.
+  const empty = numberOf(db, 'schema_version') === 0;
+  const [owner, version] = [numberOf(db, 'application_id'), numberOf(db, 'user_version')];
+  if (!empty && owner !== APPLICATION_ID) unusable(`${path} belongs to another program`);
+  if (version > STEPS.length) unusable(`${path} was written by a newer Parley (format ${version})`);
+  if (readOnly) {
+    if (version < STEPS.length) unusable(`${path} ${empty ? 'holds no sessions' : 'was written by an older Parley'}`);
+    db.exec('PRAGMA query_only = ON');
+    db.exec('PRAGMA busy_timeout = 0');
+    return;
+  }
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec('PRAGMA synchronous = FULL');
+  // What a session said is overwritten when it ends, not only unlinked.
+  db.exec('PRAGMA secure_delete = ON');
+  if (version < STEPS.length) migrate(db);
+  // From here on nobody blocks the process while another one writes: see sqlite-group.ts.
+  db.exec('PRAGMA busy_timeout = 0');
+}
+
+function migrate(db: Database): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    // Another process may have been first.
+    for (const step of STEPS.slice(numberOf(db, 'user_version'))) db.exec(step);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.exec(`PRAGMA user_version = ${STEPS.length}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function numberOf(db: Database, pragma: string): number {
+  const [row] = db.pragma(pragma) as [Record<string, number>];
+  return row[pragma]!;
+}
+
+function told(error: unknown, { path, key }: SqliteFile): Error {
+  if (error instanceof GatewayError) return error;
+  const { code, message } = error as Error & { code?: string };
+  const reason = code === 'SQLITE_NOTADB' ? whyNoDatabase(path, key) : `${path} cannot be opened: ${message}`;
+  return new GatewayError('STORE_UNUSABLE', { reason }, { cause: error });
+}
+
+function whyNoDatabase(path: string, key: string | undefined): string {
+  if (beginningOf(path) === PLAIN) return `${path} is not encrypted, and a key was given`;
+  if (key === undefined) return `${path} is encrypted, or no SQLite file: give its key`;
+  return `${path} does not open with this key, or is damaged`;
+}
+
+function beginningOf(path: string): string {
+  const file = openSync(path, 'r');
+  const bytes = Buffer.alloc(PLAIN.length);
+  readSync(file, bytes, 0, bytes.length, 0);
+  closeSync(file);
+  return bytes.toString('latin1');
+}
+
+function unusable(reason: string): never {
+  throw new GatewayError('STORE_UNUSABLE', { reason });
+}

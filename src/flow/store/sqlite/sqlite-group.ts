@@ -1,0 +1,156 @@
+// Group commit: whatever was asked for in one turn of the event loop is written in one transaction, which costs one wait for
+// the disk, and each is told only after it.
+// 1. A piece of work touches nothing but the database, so that it can be run again when its transaction came to nothing.
+// 2. One that throws is told so and takes nobody with it: the others are run again without it.
+// 3. Another process that is writing is waited for without blocking this one.
+import type { Database } from 'libsql';
+import { GatewayError } from '../../../shared/errors.ts';
+import { emptyLog } from './emptied-log.ts';
+import type { EmptiedLog } from './emptied-log.ts';
+
+export interface Group {
+  /** Runs the work in the next transaction and gives its result once that is on the disk. */
+  write<T>(work: () => T): Promise<T>;
+  /** Runs it at once, on what has been written so far. */
+  read<T>(work: () => T): Promise<T>;
+  /** Writes what is waiting, then closes the file; whatever comes later is refused. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  work: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  since: number;
+}
+
+/** Bounds how long one transaction keeps the event loop. */
+const MOST = 256;
+const BUSY_MS = 10_000;
+
+export interface GroupOptions {
+  /** Runs at the beginning of every transaction. */
+  first: () => void;
+  /** Undefined where what is in the log cannot be read anyway. */
+  log: EmptiedLog | undefined;
+}
+
+export function createGroup(db: Database, { first, log }: GroupOptions): Group {
+  let waiting: Waiting[] = [];
+  let scheduled = false;
+  let closed = false;
+
+  function schedule(): void {
+    if (scheduled || waiting.length === 0) return;
+    scheduled = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    scheduled = false;
+    const batch = waiting.splice(0, MOST);
+    if (batch.length === 0) return;
+    const outcome = transact(db, first, batch);
+    log?.settle();
+    if (outcome.again.length > 0) waiting = [...outcome.again, ...waiting];
+    if (!outcome.busy) return schedule();
+    scheduled = true;
+    setTimeout(flush, pause());
+  }
+
+  return {
+    write: <T>(work: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        if (closed) return reject(closedError());
+        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, since: Date.now() });
+        schedule();
+      }),
+    async read(work) {
+      if (closed) throw closedError();
+      for (const since = Date.now(); ;) {
+        try {
+          return work();
+        } catch (error) {
+          if (!isBusy(error) || Date.now() - since > BUSY_MS) throw told(error);
+          await new Promise((resolve) => setTimeout(resolve, pause()));
+        }
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      while (waiting.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      log?.stop();
+      closeFile(db);
+    },
+  };
+}
+
+function closeFile(db: Database): void {
+  try {
+    // Who only looks leaves that to those who write.
+    const [{ query_only: isLooking }] = db.pragma('query_only') as [{ query_only: number }];
+    if (isLooking === 0) emptyLog(db); // unless another process is at work in the file, which then does it
+  } catch (error) {
+    throw told(error);
+  } finally {
+    db.close();
+  }
+}
+
+/** What has to be tried again: all of it while another process writes, the innocent after one failed. */
+function transact(db: Database, first: () => void, batch: Waiting[]): { again: Waiting[]; busy: boolean } {
+  const results: unknown[] = [];
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    first();
+    for (const { work } of batch) results.push(work());
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    return afterFailure(batch, results.length, error);
+  }
+  batch.forEach(({ resolve }, index) => resolve(results[index]));
+  return { again: [], busy: false };
+}
+
+function afterFailure(batch: Waiting[], done: number, error: unknown): { again: Waiting[]; busy: boolean } {
+  if (isBusy(error)) {
+    const [late, rest] = [batch.filter(isLate), batch.filter((one) => !isLate(one))];
+    for (const { reject } of late) reject(told(error));
+    return { again: rest, busy: true };
+  }
+  const guilty = batch[done];
+  if (guilty === undefined) {
+    // The transaction as a whole could not be written: a full disk, a broken one.
+    for (const { reject } of batch) reject(told(error));
+    return { again: [], busy: false };
+  }
+  guilty.reject(told(error));
+  return { again: batch.filter((one) => one !== guilty), busy: false };
+}
+
+function closedError(): Error {
+  return new GatewayError('STORE_FAILED', { reason: 'it is closed' });
+}
+
+function isLate({ since }: Waiting): boolean {
+  return Date.now() - since > BUSY_MS;
+}
+
+function isBusy(error: unknown): boolean {
+  return String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
+}
+
+function told(error: unknown): Error {
+  const { code, message } = error as Error & { code?: string };
+  if (code === undefined) return error as Error;
+  const damaged = code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
+  const reason = damaged ? 'its file is damaged' : isBusy(error) ? 'another process kept its file locked' : message;
+  return new GatewayError('STORE_FAILED', { reason }, { cause: error });
+}
+
+/** Random, so that two processes do not meet again and again. */
+function pause(): number {
+  return 1 + Math.random() * 4;
+}

@@ -1,0 +1,158 @@
+// Sessions in one SQLite file: durable at every acknowledged commit, shared by several processes on one machine, encrypted at
+// rest where a key is given. Every change runs inside a transaction of the group, which no other process can interleave.
+import type { Clock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import type { Entry, Header } from '../../journal.ts';
+import { patched } from '../patched.ts';
+import { openFile } from './sqlite-file.ts';
+import type { SqliteFile } from './sqlite-file.ts';
+import { createGroup } from './sqlite-group.ts';
+import type { Group } from './sqlite-group.ts';
+import { createEmptiedLog } from './emptied-log.ts';
+import { createHolder } from './holder.ts';
+import type { Holder } from './holder.ts';
+import { prepareLeases } from './sqlite-leases.ts';
+import { prepareRows } from './sqlite-rows.ts';
+import type { ListedRow, Rows } from './sqlite-rows.ts';
+import { isEnded, TOMBSTONE_MS } from '../store.ts';
+import type { Change, Committed, FlowStore, Listed, SessionLimits, StoredSession } from '../store.ts';
+
+export interface SqliteOptions extends SqliteFile {
+  /** Ended sessions that are remembered at most; the oldest are forgotten first. */
+  maxTombstones?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+const MAX_TOMBSTONES = 10_000;
+
+export async function createSqliteStore(options: SqliteOptions): Promise<FlowStore> {
+  return openSqliteStore(options, createHolder());
+}
+
+/** `holder`: which process this is. */
+export async function openSqliteStore(options: SqliteOptions, holder: Holder): Promise<FlowStore> {
+  const db = await openFile(options);
+  const clock = options.clock ?? systemClock;
+  const now = () => clock.now();
+  const log = options.key === undefined && !options.readOnly ? createEmptiedLog(db) : undefined;
+  const rows = prepareRows(db, () => log?.soil());
+  const { maxTombstones = MAX_TOMBSTONES } = options;
+  const leases = prepareLeases(db, { now, maxTombstones, holder });
+  const group = createGroup(db, { first: () => leases.forget(), log });
+  return {
+    durable: true,
+    create(header, entries, limits) {
+      const made = { header: { ...header }, text: JSON.stringify(header), list: JSON.stringify(entries) };
+      return group.write(() => create(rows, made, limits, now()));
+    },
+    load: (id) => group.read(() => load(rows, id, now())),
+    commit(id, expectRev, { add, ...change }) {
+      const list = add?.length ? JSON.stringify(add) : undefined;
+      return group.write(() => commit(rows, { ...change, id, expectRev, list }, now()));
+    },
+    lease: (id, owner, ms) => group.write(() => leases.lease(id, owner, ms)),
+    release: (id, owner) => group.write(() => leases.release(id, owner)),
+    due: (at, max) => group.read(() => [...leases.abandoned(at, max), ...rows.due(at, max)].slice(0, max)),
+    spend: (id, rev, ttlMs) => group.write(() => leases.spend(id, rev, ttlMs)),
+    putBlob: (sha256, bytes, ttlMs) => group.write(() => leases.putBlob(sha256, bytes, ttlMs)),
+    getBlob: (sha256) => group.read(() => leases.getBlob(sha256)),
+    list: (principal) => group.read(() => rows.list(principal).map((text) => JSON.parse(text) as Header)),
+    browse: (id) => browse({ rows, group, now, holder }, id),
+    forgetOutcome: (id) => group.write(() => rows.forgetOutcome(id)),
+    drop: (id) => group.write(() => rows.remove(id)),
+    close: () => group.close(),
+  };
+}
+
+interface Made {
+  header: Header;
+  text: string;
+  list: string;
+}
+
+function create(
+  rows: Rows,
+  { header, text, list }: Made,
+  limits: SessionLimits,
+  now: number,
+): 'ok' | 'exists' | 'limit' {
+  const { id, principal, createdAt, rev, expiresAt } = header;
+  const there = rows.session(id);
+  if (there && !isForgotten(there, now)) return 'exists';
+  if (rows.openInAll() >= limits.total || rows.openOf(principal, limits.perPrincipal) >= limits.perPrincipal) {
+    return 'limit';
+  }
+  if (there) rows.remove(id);
+  rows.insert({ id, principal, created: createdAt, rev, due: limits.dueAt ?? expiresAt, header: text });
+  rows.addEntries(id, rev, list);
+  return 'ok';
+}
+
+function load(rows: Rows, id: string, now: number): StoredSession | undefined {
+  const row = rows.whole(id);
+  if (!row || isForgotten(row, now)) return undefined;
+  const lists = JSON.parse(`[${row.lists ?? ''}]`) as Entry[][];
+  return { header: JSON.parse(row.header) as Header, entries: lists.flat() };
+}
+
+const PAGE = 200;
+
+/** Each page is read at once, and others write in between: a session that is there all the while is seen once. */
+async function* browse(
+  { rows, group, now, holder }: { rows: Rows; group: Group; now: () => number; holder: Holder },
+  id?: string,
+): AsyncGenerator<Listed[]> {
+  const seen = (page: ListedRow[]) =>
+    page.filter((row) => !isForgotten(row, now())).map((row) => toListed(row, holder));
+  if (id !== undefined) {
+    const row = await group.read(() => rows.one(id));
+    return yield seen(row ? [row] : []);
+  }
+  for (let after = ''; ;) {
+    const from = after;
+    const page = await group.read(() => rows.page(from, PAGE));
+    yield seen(page);
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.id;
+  }
+}
+
+function toListed({ header, due, until, owner }: ListedRow, holder: Holder): Listed {
+  return {
+    header: JSON.parse(header) as Header,
+    ...(due !== null && { dueAt: due }),
+    ...(until > 0 && !(owner !== null && holder.isDead(owner)) && { heldUntil: until }),
+  };
+}
+
+interface Asked extends Change {
+  id: string;
+  expectRev: number;
+  /** The entries in JSON. */
+  list: string | undefined;
+}
+
+function commit(rows: Rows, change: Asked, now: number): Committed {
+  const { id, expectRev, fence, list } = change;
+  const row = rows.session(id);
+  if (!row || isForgotten(row, now)) return { ok: false, header: undefined };
+  const header = JSON.parse(row.header) as Header;
+  const fencedOff = fence !== undefined && fence < row.fence;
+  if (row.gone !== null || row.rev !== expectRev || fencedOff) return { ok: false, header };
+  const next = patched(header, change.patch);
+  if (isEnded(next)) end(rows, next, now + (change.tombstoneMs ?? TOMBSTONE_MS));
+  else {
+    rows.update(id, expectRev, { due: change.dueAt ?? next.expiresAt, gone: null, header: JSON.stringify(next) });
+    if (list) rows.addEntries(id, next.rev, list);
+  }
+  return { ok: true, rev: next.rev };
+}
+
+function end(rows: Rows, header: Header, gone: number): void {
+  rows.update(header.id, header.rev - 1, { due: null, gone, header: JSON.stringify(header) });
+  rows.wipeEntries(header.id);
+}
+
+function isForgotten({ gone }: { gone: number | null }, now: number): boolean {
+  return gone !== null && gone <= now;
+}

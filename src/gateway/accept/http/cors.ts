@@ -1,0 +1,21 @@
+// For web pages that may call: the guard has already let their Origin through.
+import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
+
+export function allowOrigin(request: HttpRequest, response: HttpResponse): void {
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', 'Mcp-Session-Id, WWW-Authenticate');
+  response.setHeader('vary', 'Origin');
+}
+
+/** `Mcp-Param-*` headers have names of the tools' own choosing, so what is asked for is what is allowed. */
+export function answerPreflight(request: HttpRequest, response: HttpResponse, methods: string): void {
+  const asked = request.headers['access-control-request-headers'];
+  response.writeHead(204, {
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': asked ?? 'Content-Type, Authorization, Mcp-Session-Id, MCP-Protocol-Version',
+    'access-control-max-age': '600',
+  });
+  response.end();
+}

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { fakeFront } from '../../dialect/fake-front.contract.ts';
+import { createHttpEndpoint } from './http-endpoint.ts';
+
+function visit(url: string, host = '127.0.0.1') {
+  const told: string[] = [];
+  const response = {
+    setHeader: () => response,
+    writeHead: (status: number) => {
+      told.push(String(status));
+      return response;
+    },
+    cork: () => {},
+    write: () => true,
+    uncork: () => {},
+    end: () => response,
+  };
+  const pages = { '/healthz': () => void told.push('page') };
+  const endpoint = createHttpEndpoint(fakeFront(), { pages });
+  const request = { url, method: 'GET', headers: { host } } as unknown as IncomingMessage;
+  endpoint.handle(request, response as unknown as ServerResponse, () => void told.push('next'));
+  return told;
+}
+
+it('leaves the paths of others to the app it is mounted in, whatever Host they name', () => {
+  expect(visit('/')).toEqual(['next']);
+  expect(visit('/mcpx?a=/mcp', 'app.example.com')).toEqual(['next']);
+  expect(visit('/mcp/part')).toEqual(['next']); // there are no parts here
+});
+
+it('keeps its own paths to itself', () => {
+  expect(visit('/healthz?x')).toEqual(['page']);
+  expect(visit('/mcp', 'evil.example')).toEqual(['403']);
+  expect(visit('/message')).not.toContain('next');
+});

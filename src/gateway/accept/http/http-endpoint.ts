@@ -1,0 +1,172 @@
+// All HTTP transports behind one request handler: /mcp, /sse with /message, and /ws. Host and Origin are checked before
+// anything else, on every path. Mounts into any Node HTTP server with `handle`, and with `fetch` wherever requests and
+// responses are those of the web standard.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
+import type { Front } from '../../dialect/serve/front.ts';
+import { answerThrown } from './answer.ts';
+import { answerPreflight, allowOrigin } from './cors.ts';
+import { enterRequest } from '../enter.ts';
+import { createGuard } from '../guard.ts';
+import type { GuardOptions } from '../guard.ts';
+import { LegacySse } from './legacy-sse.ts';
+import { identified } from '../identify.ts';
+import type { Identify, Identity } from '../identify.ts';
+import { readMount } from './mount.ts';
+import type { Mount } from './mount.ts';
+import { StreamableHttp } from './streamable-http.ts';
+import type { Visit } from './streamable-http.ts';
+import { acceptWebSocketsLate } from './late-websockets.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
+import { toFetch } from '../web/to-fetch.ts';
+import type { Fetch } from '../web/to-fetch.ts';
+
+export interface EndpointOptions extends GuardOptions {
+  /** The address listened on: decides which Host names are trusted by default. */
+  host?: string | undefined;
+  /** Where Streamable HTTP is served, /mcp by default; `sse`, `message`, `ws` and pages stand beside it: /api/mcp and /api/sse. */
+  path?: string | undefined;
+  identify?: Identify | undefined;
+  /** What is served at /mcp/<name>; throws SERVER_UNKNOWN. */
+  part?: ((name: string) => Front) | undefined;
+  /** Further pages by path, e.g. /healthz. */
+  pages?: Record<string, HttpHandler> | undefined;
+  /** Those that anybody who knows the URL may call: nobody has to say who they are. */
+  openPages?: Readonly<Record<string, HttpHandler>> | undefined;
+}
+
+export interface HttpEndpoint {
+  /** Paths that are not MCP's are answered with 404, or left to `next` where there is one: `app.use(endpoint.handle)`. */
+  readonly handle: (request: HttpRequest, response: HttpResponse, next?: () => void) => void;
+  /** For Hono, Next, Bun, Deno and Workers: everything but WebSocket, which has no place in a Response. */
+  readonly fetch: Fetch;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  close(): void;
+}
+
+const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
+
+export function createHttpEndpoint(shared: Front, options: EndpointOptions = {}): HttpEndpoint {
+  const front: Front = { ...shared, listens: new Set() }; // closing this door must not end what came in by another
+  const mount = readMount(options.path);
+  const guard = createGuard(options.host ?? '127.0.0.1', options);
+  const routes = createRoutes(front, options, mount);
+  const sockets = acceptWebSocketsLate(front, (socket, thrown) => failUpgrade(front, socket, thrown));
+
+  const handle: HttpEndpoint['handle'] = (request, response, next) => {
+    const path = mount.toLocal(pathOf(request));
+    if (next && !isOurs(path, options)) return next();
+    try {
+      guard.check(request);
+      allowOrigin(request, response);
+      if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
+      const open = options.openPages;
+      if (open && Object.hasOwn(open, path)) return open[path]!(request, response);
+      const go = ({ principal, claims }: Partial<Identity>): void =>
+        enterRequest(front, request, () => routes.go(path, { request, response, principal, claims }));
+      const caller = identified(options.identify, request, 'http');
+      if (caller instanceof Promise) caller.then(go).catch((thrown) => refuse(front, response, thrown, path));
+      else go(caller);
+    } catch (thrown) {
+      refuse(front, response, thrown, path);
+    }
+  };
+
+  return {
+    handle,
+    fetch: toFetch(handle),
+    upgrade(request, socket, head) {
+      socket.on('error', () => {}); // whatever becomes of it until a WebSocket takes over, it must not end the process
+      try {
+        guard.check(request);
+        if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
+        const go = (caller: Partial<Identity>): void =>
+          enterRequest(front, request, () => sockets.upgrade(request, socket, head, caller));
+        const caller = identified(options.identify, request, 'websocket');
+        if (caller instanceof Promise) caller.then(go).catch((thrown) => failUpgrade(front, socket, thrown));
+        else go(caller);
+      } catch (thrown) {
+        failUpgrade(front, socket, thrown);
+      }
+    },
+    close() {
+      for (const close of front.listens) close();
+      sockets.close();
+      routes.close();
+    },
+  };
+}
+
+/** What answers at each path, as it would be at /mcp. */
+function createRoutes(front: Front, options: EndpointOptions, mount: Mount) {
+  const streamable = new StreamableHttp(front);
+  const legacy = new LegacySse(front, streamable);
+  const parts = new Map<string, StreamableHttp>();
+  const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: front.listens }, name);
+  return {
+    go(path: string, visit: Visit): void {
+      if (path === '/mcp') streamable.handle(visit);
+      else if (path === '/sse') legacy.stream(visit);
+      else if (path === '/message') legacy.message(visit);
+      else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
+      else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
+      else answerNotFound(visit.response, mount);
+    },
+    close(): void {
+      legacy.close();
+      for (const one of [streamable, ...parts.values()]) one.close();
+    },
+  };
+}
+
+function isOurs(path: string, options: EndpointOptions): boolean {
+  const isPart = options.part !== undefined && path.startsWith('/mcp/');
+  return Object.hasOwn(ALLOW, path) || isPart || isPage(path, options) || Object.hasOwn(options.openPages ?? {}, path);
+}
+
+function isPage(path: string, { pages }: EndpointOptions): boolean {
+  return pages !== undefined && Object.hasOwn(pages, path);
+}
+
+/** One per name, made when it is first asked for: names that nobody knows are refused before. */
+function partOf(
+  path: string,
+  toPart: (name: string) => StreamableHttp,
+  parts: Map<string, StreamableHttp>,
+): StreamableHttp {
+  const name = path.slice('/mcp/'.length);
+  let streamable = parts.get(name);
+  if (!streamable) parts.set(name, (streamable = toPart(name)));
+  return streamable;
+}
+
+function answerNotFound(response: HttpResponse, { path }: Mount): void {
+  response.writeHead(404, { 'content-type': 'text/plain' }).end(`Not found: this server answers at ${path}\n`);
+}
+
+function failUpgrade(front: Front, socket: Duplex, thrown: unknown): void {
+  if (thrown instanceof GatewayError) return refuseUpgrade(socket, '403 Forbidden');
+  front.log.error({ cause: thrown }, 'upgrade.failed');
+  refuseUpgrade(socket, '500 Internal Server Error');
+}
+
+/** A server of the stateless era alone knows no sessions to GET or DELETE. */
+function allowOf(path: string, { handshake }: Front): string {
+  const known = path.startsWith('/mcp/') ? '/mcp' : path;
+  if (known === '/mcp' && !handshake) return 'POST';
+  return ALLOW[known] ?? 'GET';
+}
+
+export function pathOf(request: HttpRequest): string {
+  const url = request.url!;
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+function refuse(front: Front, response: HttpResponse, thrown: unknown, path: string): void {
+  const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
+  if (isMethod) response.setHeader('allow', allowOf(path, front));
+  answerThrown(front, response, thrown);
+}

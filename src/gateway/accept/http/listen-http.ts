@@ -1,0 +1,70 @@
+// Opens the port that serves every HTTP transport. Loopback unless told otherwise.
+import { createServer } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Front } from '../../dialect/serve/front.ts';
+import { isLoopback } from '../guard.ts';
+import { createHttpEndpoint } from './http-endpoint.ts';
+import type { EndpointOptions } from './http-endpoint.ts';
+
+export interface HttpListenOptions extends EndpointOptions {
+  /** 0 takes any free port. */
+  port: number;
+  tls?: { key: string | Buffer; cert: string | Buffer } | undefined;
+}
+
+export interface HttpListening {
+  /** Ends in /mcp, or in `path`. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 32 * 1024;
+
+export async function listenHttp(front: Front, options: HttpListenOptions): Promise<HttpListening> {
+  const { port, host = '127.0.0.1', tls } = options;
+  if (!tls && !isLoopback(host)) front.log.warn({ host }, 'listen.without-tls');
+  const endpoint = createHttpEndpoint(front, { ...options, host });
+  const server = tls
+    ? (await import('node:https')).createServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
+    : createServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
+  server.maxConnections = front.limits.maxConnections;
+  server.on('upgrade', endpoint.upgrade);
+  const sockets = trackSockets(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(cause, host, port)));
+    server.listen(port, host, resolve);
+  });
+  server.on('error', (error) => front.log.error({ error }, 'listen.failed'));
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}${options.path ?? '/mcp'}`,
+    port: bound,
+    close: () =>
+      new Promise((resolve) => {
+        endpoint.close();
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setImmediate(() => sockets.forEach((socket) => socket.destroy())); // last words are on their way out
+      }),
+  };
+}
+
+/** Node's own list knows neither upgraded sockets nor those still in a TLS handshake. */
+function trackSockets(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {
+  const reason =
+    cause.code === 'EADDRINUSE'
+      ? `port ${port} on ${host} is taken; choose another, or 0 for any free one`
+      : cause.message;
+  return new GatewayError('BAD_OPTION', { option: 'port', reason }, { cause });
+}

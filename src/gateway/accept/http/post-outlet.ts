@@ -1,0 +1,115 @@
+// The answer to a POST: plain JSON if it comes soon and alone, otherwise an event stream, opened by the first message before the
+// answer or by silence. Proxies give up on an answer that says nothing, and a connection that breaks can be resumed only if
+// the client has an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
+import type { Message, RequestId } from '../../../protocol/message.ts';
+import { Alarm } from '../../../shared/alarms.ts';
+import type { Alarms } from '../../../shared/alarms.ts';
+import type { HttpResponse } from '../../../shared/http.ts';
+import { writeMessage } from '../../codec/json-rpc.ts';
+import type { Written } from '../../codec/written.ts';
+import type { Front } from '../../dialect/serve/front.ts';
+import type { Outlet } from '../../dialect/serve/outlet.ts';
+import { answerJson } from './answer.ts';
+import type { Accepted } from './media.ts';
+import type { SessionStream } from '../session/session-stream.ts';
+import type { Session } from '../session/session.ts';
+import { SseResponse } from './sse-response.ts';
+import { written } from '../write-answer.ts';
+
+export class PostOutlet extends Alarm implements Outlet {
+  ended = false;
+  /** The id of the one request that is answered. */
+  request: RequestId | null = null;
+  readonly #front: Front;
+  readonly #response: HttpResponse;
+  readonly #accepted: Accepted;
+  readonly #session: Session | undefined;
+  #stream: SessionStream | undefined;
+  #carrier: SseResponse | undefined;
+
+  constructor(front: Front, response: HttpResponse, accepted: Accepted, session?: Session) {
+    super();
+    this.#front = front;
+    this.#response = response;
+    this.#accepted = accepted;
+    this.#session = session;
+  }
+
+  /** Call it once the request is being handled: opens the stream if the answer takes too long. */
+  limitSilence(alarms: Alarms): void {
+    if (this.ended || this.#carrier || !this.#accepted.stream) return;
+    const { keepAliveMs, primeMs } = this.#front.limits;
+    alarms.set(this, this.#canPrime ? Math.min(primeMs, keepAliveMs) : keepAliveMs);
+  }
+
+  /** It has been silent for too long. */
+  ring(): void {
+    if (!this.ended && !this.#response.destroyed) this.#upgrade();
+  }
+
+  send(message: Message): void {
+    if (this.ended) return;
+    const gone = this.#response.destroyed && !this.#stream;
+    if (!this.#accepted.stream || gone) return this.#session?.send(message);
+    this.#upgrade();
+    this.#write(writeMessage(message));
+  }
+
+  end(answer?: Message | Message[], status = 200): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.callOff();
+    if (answer === undefined) return this.#endEmpty();
+    const body = written(answer, this.#front.log);
+    if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
+      return answerJson(this.#response, status, body, this.#headers());
+    }
+    this.#upgrade();
+    this.#write(body);
+    if (this.#stream) this.#stream.finish();
+    else this.#carrier?.end();
+  }
+
+  get isOpen(): boolean {
+    return this.#stream ? this.#stream.isCarried : !this.#response.destroyed;
+  }
+
+  release(retryMs: number): void {
+    if (this.ended || !this.#accepted.stream || !this.#canPrime) return;
+    this.#upgrade();
+    this.#stream?.prime(retryMs);
+    this.#stream?.release();
+  }
+
+  /** Older clients may choke on an event without data. */
+  get #canPrime(): boolean {
+    return this.#session?.primesStreams ?? false;
+  }
+
+  #upgrade(): void {
+    if (this.#carrier) return;
+    this.callOff();
+    const session = this.#session;
+    this.#carrier = new SseResponse(this.#front, this.#response, this.#headers());
+    if (!session) return;
+    this.#stream = session.openPost(this.request);
+    this.#stream.carry(this.#carrier);
+    if (this.#canPrime) this.#stream.prime();
+  }
+
+  /** A session that could not be opened is not named. */
+  #headers(): Record<string, string> | undefined {
+    return this.#session?.conversation.wording && { 'mcp-session-id': this.#session.id };
+  }
+
+  #write(data: Written): void {
+    if (this.#stream) this.#stream.write(data);
+    else this.#carrier?.write({ event: 'message', data });
+  }
+
+  #endEmpty(): void {
+    if (this.#stream) this.#stream.finish();
+    else if (this.#carrier) this.#carrier.end();
+    else if (!this.#response.headersSent) this.#response.writeHead(202).end();
+  }
+}

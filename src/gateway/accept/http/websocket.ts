@@ -1,0 +1,88 @@
+// A WebSocket at /ws: one message per text frame, both sides at any time. A client that does not read is first not read
+// from, then cut off: its answers must not pile up here. One that is gone without a word is found out by its silence.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import type { Message } from '../../../protocol/message.ts';
+import { anonymous } from '../../../shared/anonymous.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { boundVia } from '../../../shared/via.ts';
+import { keepAlive } from '../../codec/heartbeat.ts';
+import { write } from '../../codec/written.ts';
+import type { Front } from '../../dialect/serve/front.ts';
+import { Connection } from '../connection.ts';
+import type { Identity } from '../identify.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
+
+/** Above this many waiting bytes a client is not read from. */
+const PAUSE_BYTES = 1024 * 1024;
+
+export interface WebSocketAcceptor {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Partial<Identity>): void;
+  close(): void;
+}
+
+export function acceptWebSockets(front: Front): WebSocketAcceptor {
+  const { maxRequestBytes, maxConnections } = front.limits;
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxRequestBytes,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has('mcp') ? 'mcp' : false),
+  });
+  return {
+    upgrade(request, socket, head, caller) {
+      if (server.clients.size >= maxConnections) {
+        return refuseUpgrade(socket, '503 Service Unavailable');
+      }
+      server.handleUpgrade(request, socket, head, (client) =>
+        accept(front, client, { ...caller, headers: request.headers }),
+      );
+    },
+    close() {
+      for (const client of server.clients) client.terminate();
+      server.close();
+    },
+  };
+}
+
+function accept(
+  front: Front,
+  client: WebSocket,
+  { principal, claims, headers }: Partial<Identity> & { headers: IncomingHttpHeaders },
+): void {
+  const principals = { handshake: principal ?? anonymous('ws'), stateless: principal ?? 'local' };
+  const sent = (): void => {
+    if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
+  };
+  const send = (message: Message | Message[]): void => {
+    if (client.readyState !== client.OPEN) return;
+    if (client.bufferedAmount > front.limits.maxBufferedBytes) {
+      front.log.warn({ bytes: client.bufferedAmount }, 'client.too-slow');
+      return client.terminate();
+    }
+    const written = write(message);
+    if (typeof written === 'string') client.send(written, sent);
+    else client.send(Buffer.concat(written), { binary: false }, sent);
+    if (client.bufferedAmount > PAUSE_BYTES) client.pause();
+  };
+  const connection = new Connection(front, {
+    principals,
+    from: { transport: 'websocket', headers, claims },
+    send,
+    exit: () => client.close(1000),
+  });
+  const take = (data: Buffer, isBinary: boolean): void => {
+    if (isBinary) connection.refuse(new GatewayError('PARSE_ERROR', { data: 'Send text frames, not binary ones' }));
+    else connection.receive(data.toString('utf8'));
+  };
+  client.on('message', boundVia(take));
+  client.on('error', (error) => front.log.debug({ error }, 'websocket.error'));
+  client.on('close', () => connection.close());
+  keepAlive(client, {
+    clock: front.clock,
+    everyMs: front.limits.keepAliveMs,
+    onGone: (silentMs) => front.log.warn({ silentMs }, 'client.silent'),
+  });
+}

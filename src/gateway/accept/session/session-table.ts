@@ -1,0 +1,112 @@
+// Sessions by id, bounded in number, in all and for each caller, and in idle time. Ids are unguessable, and are no
+// authentication. A caller that opens more and more of them loses its own idle ones, the longest unused first, and never
+// takes the room of others: many clients open a session for each call and never end it.
+import { ticksOf } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Limits } from '../../../shared/limits.ts';
+
+export interface Expiring {
+  readonly id: string;
+  readonly owner: string | undefined;
+  /** By a clock that never jumps. */
+  lastSeen: number;
+  readonly isBusy: boolean;
+  /** The session is over. */
+  end(): void;
+  /** This process is done with it; another may go on. */
+  close(): void;
+}
+
+export class SessionTable<S extends Expiring> {
+  readonly #sessions = new Map<string, S>();
+  readonly #callers = new Map<string, Set<S>>();
+  readonly #callerOf = new Map<S, string>();
+  readonly #limits: Limits;
+  readonly #clock: Clock;
+  #stopSweep: (() => void) | undefined;
+
+  constructor(limits: Limits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** `caller`: whose room it takes. Throws TOO_MANY when there is none. */
+  add(session: S, caller: string): void {
+    this.#makeRoom(caller);
+    this.#sessions.set(session.id, session);
+    const own = this.#callers.get(caller) ?? new Set();
+    this.#callers.set(caller, own.add(session));
+    this.#callerOf.set(session, caller);
+    this.#stopSweep ??= this.#scheduleSweep();
+  }
+
+  /** Throws SESSION_NOT_FOUND for an unknown id, and just so for somebody else's: no oracle. */
+  get(id: string, owner: string | undefined): S {
+    const session = this.#sessions.get(id);
+    if (!session || session.owner !== owner) throw new GatewayError('SESSION_NOT_FOUND');
+    session.lastSeen = ticksOf(this.#clock);
+    return session;
+  }
+
+  has(id: string, owner: string | undefined): boolean {
+    const session = this.#sessions.get(id);
+    return session !== undefined && session.owner === owner;
+  }
+
+  remove(session: S): void {
+    this.#sessions.delete(session.id);
+    this.#forget(session);
+    session.end();
+  }
+
+  close(): void {
+    this.#stopSweep?.();
+    const all = [...this.#sessions.values()];
+    this.#sessions.clear();
+    this.#callers.clear();
+    this.#callerOf.clear();
+    for (const session of all) session.close();
+  }
+
+  #makeRoom(caller: string): void {
+    const { maxSessions, maxSessionsPerCaller } = this.#limits;
+    const own = this.#callers.get(caller) ?? new Set();
+    const isOver = own.size >= maxSessionsPerCaller;
+    if (!isOver && this.#sessions.size < maxSessions) return;
+    const oldest = longestUnused(own);
+    if (oldest) this.remove(oldest);
+    else
+      throw new GatewayError('TOO_MANY', { what: 'sessions', limit: isOver ? 'maxSessionsPerCaller' : 'maxSessions' });
+  }
+
+  #forget(session: S): void {
+    const caller = this.#callerOf.get(session);
+    const own = caller === undefined ? undefined : this.#callers.get(caller);
+    if (own?.delete(session) && own.size === 0) this.#callers.delete(caller!);
+    this.#callerOf.delete(session);
+  }
+
+  #check(session: S): void {
+    const now = ticksOf(this.#clock);
+    if (session.isBusy) session.lastSeen = now;
+    else if (session.lastSeen < now - this.#limits.sessionIdleMs) this.remove(session);
+  }
+
+  #scheduleSweep(): () => void {
+    return this.#clock.after(this.#limits.sessionIdleMs / 4, () => {
+      for (const session of [...this.#sessions.values()]) this.#check(session);
+      this.#stopSweep = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
+    });
+  }
+}
+
+function longestUnused<S extends Expiring>(sessions: Iterable<S>): S | undefined {
+  let oldest: S | undefined;
+  for (const one of sessions) if (!one.isBusy && !(oldest && oldest.lastSeen <= one.lastSeen)) oldest = one;
+  return oldest;
+}

@@ -1,0 +1,114 @@
+// Posts chat completions to the configured endpoint. It follows no redirect (that would hand the key to a stranger), reads no more
+// than it is allowed to, and tells of errors without the key: of a refused credential not even in the endpoint's words.
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Chat } from './to-chat.ts';
+
+export interface ModelEndpointOptions {
+  url: string;
+  key: string | undefined;
+  headers: Readonly<Record<string, string>> | undefined;
+  maxBytes: number;
+}
+
+const PATH = '/chat/completions';
+const MAX_WORDS = 300;
+/** What the request was at fault for: the server that asked can do something about it. */
+const TELLING = new Set([400, 404, 413, 422]);
+
+export class ModelEndpoint {
+  readonly #url: string;
+  readonly #options: ModelEndpointOptions;
+  /** Newer models of OpenAI want this limit under another name, and say so. */
+  #limitName: 'max_tokens' | 'max_completion_tokens' = 'max_tokens';
+
+  constructor(options: ModelEndpointOptions) {
+    this.#options = options;
+    this.#url = toUrl(options.url);
+  }
+
+  async complete(chat: Chat, signal: AbortSignal): Promise<JsonObject> {
+    const first = await this.#post(chat, signal);
+    const isNewer =
+      this.#limitName === 'max_tokens' && first.status === 400 && first.text.includes('max_completion_tokens');
+    if (isNewer) this.#limitName = 'max_completion_tokens';
+    const { status, text } = isNewer ? await this.#post(chat, signal) : first;
+    if (status < 200 || status > 299) throw this.#refusal(status, text);
+    const parsed = parse(text);
+    if (!isObject(parsed)) throw failed('its answer is not a JSON object');
+    return parsed;
+  }
+
+  async #post({ max_tokens: limit, ...chat }: Chat, signal: AbortSignal): Promise<{ status: number; text: string }> {
+    const body = JSON.stringify({ ...chat, [this.#limitName]: limit });
+    const { maxBytes, key, headers } = this.#options;
+    if (Buffer.byteLength(body) > maxBytes) throw failed(`the request has more than ${maxBytes} bytes`);
+    try {
+      const response = await fetch(this.#url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }), ...headers },
+        body,
+        signal,
+        redirect: 'manual', // the key is for this address
+      });
+      return { status: response.status, text: await readAtMost(response.body ?? [], maxBytes) };
+    } catch (cause) {
+      if (cause instanceof GatewayError || signal.aborted) throw cause;
+      throw new GatewayError('MODEL_FAILED', { reason: 'it cannot be reached' }, { cause });
+    }
+  }
+
+  #refusal(status: number, text: string): GatewayError {
+    const parsed = parse(text);
+    const error = isObject(parsed) && isObject(parsed.error) ? parsed.error.message : undefined;
+    const words = TELLING.has(status) && typeof error === 'string' ? `: ${this.#withoutKey(error)}` : '';
+    return failed(`HTTP ${status}${words}`);
+  }
+
+  #withoutKey(words: string): string {
+    const { key, headers = {} } = this.#options;
+    let shown = words;
+    for (const secret of [key, ...Object.values(headers)]) if (secret) shown = shown.replaceAll(secret, '[redacted]');
+    return shown.slice(0, MAX_WORDS);
+  }
+}
+
+function toUrl(text: string): string {
+  if (!URL.canParse(text)) throw new GatewayError('BAD_OPTION', { option: 'ask.model.url', reason: 'it is not a URL' });
+  const url = new URL(text);
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new GatewayError('BAD_OPTION', { option: 'ask.model.url', reason: `http: or https: is needed` });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new GatewayError('BAD_OPTION', {
+      option: 'ask.model.url',
+      reason: 'credentials belong into "key" or "headers"',
+    });
+  }
+  if (!url.pathname.endsWith(PATH)) url.pathname = url.pathname.replace(/\/*$/, PATH);
+  return url.href;
+}
+
+async function readAtMost(body: AsyncIterable<Uint8Array> | [], maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw failed(`its answer has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // an error page, for example
+  }
+}
+
+function failed(reason: string): GatewayError {
+  return new GatewayError('MODEL_FAILED', { reason });
+}

@@ -1,0 +1,76 @@
+// The frame of every page, and the pages that only say something. No scripts at all, and nothing from elsewhere.
+import { createHash } from 'node:crypto';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+import { STYLE } from './style.ts';
+import type { Words } from '../words/words.ts';
+
+export interface PageParts {
+  readonly title: string;
+  readonly body: Html;
+  readonly words: Words;
+}
+
+/**
+ * Not `no-referrer`: with it a browser names no origin when it sends our own form, and one that names none is refused. To any
+ * other site nothing is said either way.
+ */
+export const HEADERS: Record<string, string> = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    'img-src data:',
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex, nofollow, noarchive',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+export function renderPage({ title, body, words }: PageParts): string {
+  const style: Html = { html: `<style>${STYLE}</style>` };
+  return html`<!doctype html>
+    <html lang="${words.lang}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        ${style}
+      </head>
+      <body>
+        <main>${body}</main>
+      </body>
+    </html> `.html;
+}
+
+/** The first page of a link. It says nothing of the question: programs that merely look at links see this. */
+export function renderWaiting(token: string, words: Words): string {
+  const body = html`<div class="card">
+    <h1>${words.waiting}</h1>
+    <p>${words.waitingText}</p>
+    <form method="post" action="?t=${token}">
+      <div class="buttons"><button name="do" value="open" class="primary">${words.open}</button></div>
+    </form>
+  </div>`;
+  return renderPage({ title: words.waiting, body, words });
+}
+
+export function renderNotice(title: string, text: string, words: Words, isDone = false): string {
+  return renderPage({
+    title,
+    body: html`<div class="card${isDone && ' done'}">
+      <h1>${title}</h1>
+      <p>${text}</p>
+    </div>`,
+    words,
+  });
+}

@@ -1,0 +1,77 @@
+// The questions of a round as the sections of one form.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { toFields } from '../../form/form-field.ts';
+import type { Field } from '../../form/form-field.ts';
+import type { Question, Round } from '../../round.ts';
+
+export interface Section {
+  readonly key: string;
+  /** In the names of its inputs. */
+  readonly name: string;
+  readonly message: string;
+  readonly fields: readonly Field[];
+  /** Answered on another website. */
+  readonly url: Target | undefined;
+  /** A website to go to and nothing else: then the button says that it is done. */
+  readonly isAlone: boolean;
+  /** One yes or no and nothing else: then these are the buttons. */
+  readonly isConfirm: boolean;
+  /** Why it can only be declined: more than a page can show, or an address that is none of a website. */
+  readonly trouble: 'too-much' | 'no-website' | undefined;
+}
+
+export interface Target {
+  readonly href: string;
+  /** As it is looked up: a name in other letters shows in its ASCII form. */
+  readonly host: string;
+  /** Anything else, such as javascript:, is never a link. */
+  readonly isWeb: boolean;
+}
+
+/** Of one page: its questions with their fields, and all options of these. */
+const MAX_FIELDS = 150;
+const MAX_OPTIONS = 2000;
+const MAX_URL = 8000;
+
+export function toSections({ questions }: Round): Section[] {
+  const sections = questions.map((question, index) => toSection(question, index, questions.length === 1));
+  let [fields, options] = [0, 0];
+  return sections.map((section) => {
+    fields += 1 + section.fields.length;
+    options += section.fields.reduce((sum, field) => sum + optionsOf(field), 0);
+    return fields > MAX_FIELDS || options > MAX_OPTIONS ? { ...section, fields: [], trouble: 'too-much' } : section;
+  });
+}
+
+function toSection({ key, ask }: Question, index: number, isOnly: boolean): Section {
+  const params: JsonObject = ask.params ?? {};
+  const url = params['mode'] === 'url' || params['url'] !== undefined ? toTarget(params['url']) : undefined;
+  const fields = url ? [] : toFields(params['requestedSchema']);
+  return {
+    key,
+    name: `q${index}`,
+    message: typeof params['message'] === 'string' ? params['message'] : '',
+    fields,
+    url,
+    isAlone: url !== undefined && isOnly,
+    isConfirm: isOnly && isConfirmation(fields),
+    trouble: url && !url.isWeb ? 'no-website' : undefined,
+  };
+}
+
+/** With a default, somebody has to see which it is. */
+function isConfirmation([field, ...others]: readonly Field[]): boolean {
+  return field?.kind === 'boolean' && field.required && field.default === undefined && others.length === 0;
+}
+
+function toTarget(url: unknown): Target {
+  const href = String(url);
+  if (href.length > MAX_URL || !URL.canParse(href)) return { href, host: '', isWeb: false };
+  const { protocol, host, href: parsed, username, password } = new URL(href);
+  const isWeb = (protocol === 'https:' || protocol === 'http:') && username === '' && password === '';
+  return { href: parsed, host, isWeb };
+}
+
+function optionsOf(field: Field): number {
+  return 'options' in field ? field.options.length : 0;
+}

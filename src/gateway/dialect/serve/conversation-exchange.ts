@@ -1,0 +1,50 @@
+// A request of a conversation: everything that it sends back is spelled by the conversation's wording.
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { Ask, ClientView, LogEntry, Progress } from '../../../protocol/exchange.ts';
+import type { JsonObject, Message } from '../../../protocol/message.ts';
+import type { Conversation } from './conversation.ts';
+import { isAtLeast } from '../log-level.ts';
+import type { Outlet } from './outlet.ts';
+import { ServedExchange } from './served-exchange.ts';
+
+export class ConversationExchange extends ServedExchange {
+  conversation!: Conversation;
+
+  /** Clients of the draft dialect declare once that they want it. */
+  override get wantsProgress(): boolean {
+    return super.wantsProgress || this.client.dialect === 'draft';
+  }
+
+  progress(progress: Progress): void {
+    this.tell(this.conversation.wording?.toProgress(progress, this));
+  }
+
+  log(entry: LogEntry): void {
+    if (isAtLeast(entry.level, this.conversation.logLevel)) this.tell(this.conversation.wording?.toLog(entry));
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.conversation.chosenLevel;
+  }
+
+  canAsk(ask: Ask): boolean {
+    return this.conversation.wording?.canAsk(ask) ?? false;
+  }
+
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    return this.conversation.putAsk(ask, this, signal);
+  }
+}
+
+/** Stands for the client where no request of it does: what is asked on it goes by the back channel. */
+export function unrelatedExchange(
+  conversation: Conversation,
+  client: ClientView,
+  back: Pick<Outlet, 'send'>,
+): ConversationExchange {
+  const outlet = { send: (message: Message) => back.send(message), end: () => {}, release: () => {} };
+  const split = { params: {}, progressToken: undefined, trace: undefined };
+  const exchange = new ConversationExchange({ jsonrpc: '2.0', id: '', method: '' }, split, client, outlet);
+  exchange.conversation = conversation;
+  return exchange;
+}

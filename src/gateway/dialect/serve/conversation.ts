@@ -1,0 +1,326 @@
+// One client that opened with `initialize`, or is about to: handshake or draft wording, decided once. Knows no transport:
+// it is fed messages, each with the outlet for its answer, and has a back channel for what belongs to no request.
+// 1. Each request gets exactly one answer, or none if it was called off and its wording says so.
+// 2. Before initialize only ping, capabilities and initialize are served; a second initialize is refused.
+// 3. Nothing is sent to the client after close().
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { Ask, ClientConnection } from '../../../protocol/exchange.ts';
+import type {
+  JsonObject,
+  Message,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from '../../../protocol/message.ts';
+import { isNotification, isRequest, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import type { Change } from '../../../protocol/target.ts';
+import { CancelledByPeer } from '../../../shared/cancellation.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { PassingMap } from '../../../shared/containers/passing-map.ts';
+import { toError } from '../../../shared/to-error.ts';
+import { arrivedVia, runVia } from '../../../shared/via.ts';
+import { cannotBeAsked, missingCapability } from '../ask.ts';
+import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
+import type { Front } from './front.ts';
+import { INITIALIZED, OPEN_METHODS, chooseWording, greet } from './greet.ts';
+import { HandshakeWording } from '../handshake/handshake-wording.ts';
+import { isWithinAny } from '../is-within.ts';
+import { logFailure } from './log-failure.ts';
+import { isAtLeast, isLogLevel } from '../log-level.ts';
+import type { Outlet } from './outlet.ts';
+import { PendingAsks } from './pending-asks.ts';
+import { plainError } from '../plain-error.ts';
+import { PROGRESS } from '../progress.ts';
+import type { ServedExchange } from './served-exchange.ts';
+import type { Wording } from './wording.ts';
+
+/** Where a client hears what belongs to no request. */
+export interface BackChannel extends Pick<Outlet, 'send'> {
+  /** Whether the client listens on it now; absent: until it leaves. */
+  readonly isListening?: boolean;
+}
+
+export interface ConversationEvents {
+  /** The client asked for the end of the connection, with an exit status for a process. */
+  onExit(status: number): void;
+  /** How the client came in. */
+  readonly from?: ClientConnection | undefined;
+  /** The client has set something that a later process needs to go on with it. */
+  onSetting?(change: SettingChange): void;
+}
+
+export type SettingChange = { level: LoggingLevel } | { subscribe: string } | { unsubscribe: string };
+
+/** What is known of a client that an earlier process has spoken with. */
+export interface EarlierClient {
+  /** The parameters of its `initialize`. */
+  opening: JsonObject;
+  level?: string | undefined;
+  subscriptions: Iterable<string>;
+}
+
+export class Conversation {
+  readonly front: Front;
+  readonly principal: string;
+  readonly from: ClientConnection | undefined;
+  wording: Wording | undefined;
+  /** What the client set; until then everything from info up is sent. */
+  chosenLevel: LoggingLevel | undefined;
+  readonly subscriptions: Set<string> = new Set();
+  #back: BackChannel;
+  #events: ConversationEvents;
+  #inFlight = new PassingMap<RequestId, ServedExchange>();
+  #asks = new PendingAsks();
+  #unwatch: (() => void) | undefined;
+  /** Stands for the client where no request of it does. */
+  #unrelated: ServedExchange | undefined;
+  /** The gateway that is the client; undefined where none is. */
+  #via: readonly string[] | undefined;
+  #shutDown = false;
+  #closed = false;
+
+  constructor(front: Front, principal: string, back: BackChannel, events: ConversationEvents) {
+    this.front = front;
+    this.principal = principal;
+    this.#back = back;
+    this.from = events.from;
+    this.#events = events;
+  }
+
+  receive(message: Message, outlet: Outlet): void {
+    if (this.#closed) return;
+    // The opening told which gateway speaks here. Others may have been named with it, for whom the connection was opened.
+    if (this.#via && arrivedVia().length === 0) return runVia(this.#via, () => this.receive(message, outlet));
+    if (isRequest(message)) this.#request(message, outlet);
+    else {
+      if (isNotification(message)) this.#notification(message);
+      else if (!this.#asks.take(message)) this.front.log.warn({ id: message.id }, 'answer.unexpected');
+      outlet.end();
+    }
+  }
+
+  /** Goes on with a client that opened with an earlier process. Throws what `initialize` would answer. */
+  restore({ opening, level, subscriptions }: EarlierClient): void {
+    const wording = chooseWording(opening, this);
+    this.#begin(wording);
+    this.#asks.open();
+    if (isLogLevel(level)) this.chosenLevel = level;
+    for (const uri of subscriptions) {
+      this.subscriptions.add(uri);
+      this.front.target.subscribe?.(uri, wording.client).catch((error: unknown) => {
+        this.front.log.warn({ uri, error }, 'subscription.lost');
+      });
+    }
+  }
+
+  setLevel(level: LoggingLevel): void {
+    this.chosenLevel = level;
+    this.#events.onSetting?.({ level });
+  }
+
+  subscribe(uri: string): void {
+    this.subscriptions.add(uri);
+    this.#events.onSetting?.({ subscribe: uri });
+  }
+
+  unsubscribe(uri: string): void {
+    this.subscriptions.delete(uri);
+    this.#events.onSetting?.({ unsubscribe: uri });
+  }
+
+  /** The client is gone, or was sent away: everything in flight is called off, and told so where a reason is given. */
+  close(reason?: GatewayError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#unwatch?.();
+    this.#asks.close();
+    for (const exchange of this.#inFlight.values()) {
+      exchange.lose();
+      const answer = reason && toErrorMessage(exchange.request.id, plainError(reason));
+      exchange.outlet.end(answer, reason?.row.status); // an HTTP answer that nobody will write must not stay open
+    }
+    this.#inFlight.clear();
+  }
+
+  /** The client can send nothing more: its answers to open questions will never come. */
+  endInput(): void {
+    this.#asks.close();
+  }
+
+  putAsk(ask: Ask, exchange: ServedExchange, signal?: AbortSignal): Promise<JsonObject> {
+    const wording = this.wording!;
+    if (!wording.canAsk(ask)) {
+      return Promise.reject(cannotBeAsked(ask, missingCapability(ask, wording.client.capabilities)));
+    }
+    const { fromAnswer, ...question } = wording.toAsk(ask);
+    const answer = this.#asks.put({ ...question, onProgress: ask.onProgress }, exchange, signal);
+    return fromAnswer ? answer.then(fromAnswer) : answer;
+  }
+
+  get logLevel(): LoggingLevel {
+    return this.chosenLevel ?? 'info';
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** The client has a question to answer. */
+  get isAsking(): boolean {
+    return !this.#asks.isEmpty;
+  }
+
+  #request(request: RequestMessage, outlet: Outlet): void {
+    const refusal = this.#refuse(request);
+    if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);
+    if (request.method === 'ping') return outlet.end(toResult(request.id, {}));
+    if (request.method === 'initialize') return this.#initialize(request, outlet);
+    if (this.wording?.client.dialect === 'draft' && this.#draftRequest(request, outlet)) return;
+    this.#serve(request, outlet);
+  }
+
+  /** Requests of the draft dialect that concern the connection itself. */
+  #draftRequest({ id, method, params = {} }: RequestMessage, outlet: Outlet): boolean {
+    if (method === 'shutdown') {
+      this.#shutDown = true;
+      outlet.end(toResult(id, null));
+    } else if (method === 'cancel') {
+      this.#notification({ jsonrpc: '2.0', method, params });
+      outlet.end(toResult(id, { cancelled: true }));
+    } else return false;
+    return true;
+  }
+
+  #refuse({ method, id }: RequestMessage): GatewayError | undefined {
+    const invalid = (data: string) => new GatewayError('INVALID_REQUEST', { data });
+    if (this.#shutDown) return invalid('The connection is shut down');
+    if (this.wording && method === 'initialize') return invalid('Already initialized');
+    if (!this.wording && !OPEN_METHODS.has(method)) return invalid(`Not initialized: send initialize before ${method}`);
+    if (this.#inFlight.has(id)) return invalid(`Request id ${JSON.stringify(id)} is already in flight`);
+    const full = this.#inFlight.size >= this.front.limits.maxInFlight;
+    return full ? new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' }) : undefined;
+  }
+
+  #initialize(request: RequestMessage, outlet: Outlet): void {
+    try {
+      const { wording, result } = greet(request, this);
+      this.#begin(wording);
+      outlet.end(toResult(request.id, result));
+    } catch (thrown) {
+      outlet.end(toErrorMessage(request.id, plainError(toError(thrown))));
+    }
+  }
+
+  #begin(wording: Wording): void {
+    const via = arrivedVia();
+    if (via.length > 0) this.#via = via.slice(-1);
+    this.wording = wording;
+    const watcher = {
+      client: wording.client,
+      ask: (ask: Ask, signal?: AbortSignal) => this.#askUnrelated(ask, signal),
+      notify: (method: string, params?: JsonObject) => this.#tell(toNotification(method, params)),
+      isPresent: () => this.#back.isListening !== false || this.#inFlight.size > 0,
+    };
+    this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
+  }
+
+  #serve(request: RequestMessage, outlet: Outlet): void {
+    const wording = this.wording ?? HandshakeWording.preliminary(this);
+    const neutral = wording.toNeutral(request);
+    if (!neutral) {
+      const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
+      return outlet.end(toErrorMessage(request.id, plainError(unknown)));
+    }
+    const exchange = new ConversationExchange(neutral.request, neutral.split, wording.client, outlet);
+    exchange.conversation = this;
+    exchange.task = neutral.task;
+    this.#inFlight.set(request.id, exchange);
+    try {
+      const answer = wording.serve(exchange, this.front.target);
+      if (!(answer instanceof Promise)) return this.#succeed(exchange, wording, answer as ResultObject);
+      answer.then(
+        (value: ResultObject) => this.#succeed(exchange, wording, value),
+        (thrown) => this.#fail(exchange, wording, thrown),
+      );
+    } catch (thrown) {
+      this.#fail(exchange, wording, thrown);
+    }
+  }
+
+  #succeed(exchange: ServedExchange, wording: Wording, answer: ResultObject): void {
+    try {
+      this.#finish(exchange, toResult(exchange.request.id, wording.spell(exchange, answer)));
+    } catch (thrown) {
+      this.#fail(exchange, wording, thrown);
+    }
+  }
+
+  #fail(exchange: ServedExchange, wording: Wording, thrown: unknown): void {
+    const error = toError(thrown);
+    logFailure(this.front.log, exchange, error);
+    this.#finish(exchange, wording.toError(error, exchange));
+  }
+
+  #finish(exchange: ServedExchange, answer: ResponseMessage): void {
+    if (exchange.ended) return;
+    this.#asks.endOf(exchange);
+    exchange.end();
+    this.#inFlight.delete(exchange.request.id);
+    if (!this.#closed) exchange.outlet.end(answer);
+  }
+
+  #notification(notification: NotificationMessage): void {
+    const { method } = notification;
+    if (method === 'exit' && this.wording?.client.dialect === 'draft') {
+      return this.#events.onExit(this.#shutDown ? 0 : 1);
+    }
+    if (this.wording && INITIALIZED.has(method)) return this.#asks.open();
+    const id = this.wording?.cancelledId(notification);
+    const exchange = id === undefined ? undefined : this.#inFlight.get(id as RequestId);
+    if (exchange?.cancel(cancelOf(notification))) this.#callOff(exchange);
+    else if (method === PROGRESS) this.#asks.progress(notification.params ?? {});
+    else if (this.wording && id === undefined) this.front.target.notify?.(notification, this.wording.client);
+  }
+
+  /** The handler may take its time to notice; the client is not kept waiting for it. */
+  #callOff(exchange: ServedExchange): void {
+    const answer = this.wording?.toCancelled(exchange);
+    exchange.end();
+    this.#inFlight.delete(exchange.request.id);
+    exchange.outlet.end(answer);
+  }
+
+  /** A question that belongs to no request goes where everything else does that the client did not ask for. */
+  #askUnrelated(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const { wording } = this;
+    if (!wording || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
+    this.#unrelated ??= unrelatedExchange(this, wording.client, this.#back);
+    const isUnheard = ask.method === 'ping' && this.#back.isListening === false;
+    // Waiting for the client to listen again could take longer than the server waits; the stream of a request will do.
+    const exchange = isUnheard ? this.#inFlight.values().at(-1) : this.#unrelated;
+    return exchange ? this.putAsk(ask, exchange, signal) : Promise.reject(cannotBeAsked(ask, undefined));
+  }
+
+  #change(change: Change): void {
+    if (change.kind === 'log' && !isAtLeast(change.entry.level, this.logLevel)) return;
+    if (change.kind === 'task' && change.principal !== this.principal) return;
+    this.#tell(this.wording?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions)));
+  }
+
+  #tell(notification: NotificationMessage | undefined): void {
+    if (!notification || this.#closed) return;
+    try {
+      this.#back.send(notification);
+    } catch (error) {
+      this.front.log.error({ error, method: notification.method }, 'change.untold'); // others still have to hear of it
+    }
+  }
+}
+
+/** In the client's own words. */
+export function cancelOf({ params = {} }: NotificationMessage): CancelledByPeer {
+  const { requestId: _, id: _id, ...said } = params;
+  return new CancelledByPeer(said);
+}

@@ -1,0 +1,46 @@
+// Which era a message belongs to. The body decides, except that a live session or a handshake version header wins over
+// it: some clients negotiate 2025-11-25 and send the stateless `_meta` keys all the same (matrix §2.14).
+import type { Message } from '../../../protocol/message.ts';
+import type { Opening } from '../../../protocol/target.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { introductionOf } from '../speak/introduction.ts';
+import { META } from '../meta.ts';
+import { isHandshake, isStateless } from '../revisions.ts';
+
+export interface Evidence {
+  /** The message belongs to a conversation that has been initialized. */
+  session: boolean;
+  /** `MCP-Protocol-Version`, where the transport has headers. */
+  versionHeader?: string | undefined;
+}
+
+export function isStatelessMessage(message: Message, evidence: Evidence): boolean {
+  const { session, versionHeader } = evidence;
+  if (session || !('method' in message)) return false;
+  if (versionHeader !== undefined && isHandshake(versionHeader)) return false;
+  if (versionHeader !== undefined && isStateless(versionHeader)) return true;
+  const claimed = claimedVersion(message.params);
+  if (claimed === undefined) return false;
+  return message.method === 'initialize' ? isStateless(claimed) : true;
+}
+
+/** What the first words of a client say of it; undefined when they say nothing. */
+export function openingOf(message: Message): Opening | undefined {
+  if (!('method' in message) || !isObject(message.params)) return undefined;
+  const { params } = message;
+  if (message.method === 'initialize' && typeof params.protocolVersion === 'string') {
+    const capabilities = isObject(params.capabilities) ? params.capabilities : {};
+    const introduction = isObject(params.clientInfo) ? introductionOf(params) : undefined;
+    return { dialect: 'handshake', capabilities, ...introduction };
+  }
+  const meta = isObject(params._meta) ? params._meta : {};
+  const capabilities = meta[META.clientCapabilities];
+  return isObject(capabilities) ? { dialect: 'stateless', capabilities } : undefined;
+}
+
+/** What the envelope names, whatever it is: an unknown version must be refused in the words of the stateless era. */
+function claimedVersion(params: unknown): string | undefined {
+  if (!isObject(params) || !isObject(params._meta)) return undefined;
+  const claimed = params._meta[META.protocolVersion];
+  return typeof claimed === 'string' ? claimed : undefined;
+}

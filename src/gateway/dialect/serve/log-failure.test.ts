@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { createLog } from '../../../shared/log.ts';
+import { logFailure } from './log-failure.ts';
+
+function logged(error: GatewayError | ProtocolError): Record<string, unknown>[] {
+  const lines: string[] = [];
+  const log = createLog({ write: (text) => void lines.push(text) });
+  logFailure(log, { id: 'x-1', method: 'tools/call', server: 'a' }, error);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('what is not the fault of the client is found under the id that it is told', () => {
+  const closed = new GatewayError('UPSTREAM_CLOSED', { server: 'a', reason: 'exit code 9' });
+  const about = { event: 'exchange.failed', exchange: 'x-1', method: 'tools/call' };
+  expect(logged(closed)).toMatchObject([{ ...about, level: 'warn', server: 'a', code: 'UPSTREAM_CLOSED' }]);
+  const internal = new GatewayError('INTERNAL', {}, { cause: new Error('why') });
+  expect(logged(internal)).toMatchObject([{ ...about, level: 'error', cause: { message: 'why' } }]);
+});
+
+test('what it has brought on itself, and what its server says, is not', () => {
+  expect(logged(new GatewayError('TOOL_NOT_FOUND', { name: 'x' }))).toEqual([]);
+  expect(logged(new ProtocolError(-32603, 'no'))).toEqual([]);
+});

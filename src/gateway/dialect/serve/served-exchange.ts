@@ -1,0 +1,96 @@
+// The part of an exchange that all dialects share when they serve a client: identity, cancellation, and the rule that
+// nothing is sent once the exchange has ended.
+import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
+import { toNotification } from '../../../protocol/message.ts';
+import { CLIENT_GONE, Cancellation } from '../../../shared/cancellation.ts';
+import { createCounter, randomId } from '../../../shared/crypto/ids.ts';
+import type { SplitParams } from '../meta.ts';
+import type { Outlet } from './outlet.ts';
+
+/** Unique across restarts, so that a log line found later names one exchange only. */
+let nextId: (() => string) | undefined;
+
+export abstract class ServedExchange implements Exchange {
+  request: RequestMessage;
+  readonly method: string;
+  params: JsonObject;
+  progressToken: string | number | undefined;
+  readonly trace: TraceContext | undefined;
+  client: ClientView;
+  server: string | undefined;
+  task: Exchange['task'];
+  outlet: Outlet;
+  #id: string | undefined;
+  readonly cancellation = new Cancellation();
+  #ended = false;
+
+  constructor(request: RequestMessage, split: SplitParams, client: ClientView, outlet: Outlet) {
+    this.request = request;
+    this.method = request.method;
+    this.params = split.params;
+    this.progressToken = split.progressToken;
+    this.trace = split.trace;
+    this.client = client;
+    this.outlet = outlet;
+  }
+
+  get id(): string {
+    nextId ??= createCounter(`${randomId().slice(0, 6)}-`);
+    return (this.#id ??= nextId());
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  get wantsProgress(): boolean {
+    return this.progressToken !== undefined;
+  }
+
+  /** Not known of one that was answered: with a task, or with words that its client comes back by. */
+  get isConnected(): boolean | undefined {
+    return this.#ended ? undefined : this.outlet.isOpen;
+  }
+
+  get cancelled(): boolean {
+    return this.cancellation.aborted;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The client gave up. Returns false when there was nothing left to call off. */
+  cancel(reason?: unknown): boolean {
+    if (this.cancellation.aborted || this.#ended) return false;
+    this.cancellation.abort(reason);
+    return true;
+  }
+
+  /** The client is gone: it has not said that it gives up, and may come back. */
+  lose(): void {
+    this.cancel(CLIENT_GONE);
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.tell(toNotification(method, params));
+  }
+
+  releaseStream(retryMs: number): void {
+    this.outlet.release(retryMs);
+  }
+
+  protected tell(notification: NotificationMessage | undefined): void {
+    if (notification && !this.#ended && !this.cancellation.aborted) this.outlet.send(notification);
+  }
+
+  abstract progress(progress: Progress): void;
+  abstract log(entry: LogEntry): void;
+  abstract canAsk(ask: Ask): boolean;
+  abstract ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
+}

@@ -1,0 +1,131 @@
+// Opens a conversation with a server of the handshake era or the draft dialect.
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
+import { isObject, toNotification } from '../../../protocol/message.ts';
+import type { ServerEvents } from '../../../protocol/server-view.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { toClientCapabilities } from './client-capabilities.ts';
+import { DraftSpeaker } from '../draft/draft-speaker.ts';
+import { HandshakeSpeaker } from '../handshake/handshake-speaker.ts';
+import { isLoop } from '../../../shared/via.ts';
+import { META } from '../meta.ts';
+import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toPin } from '../revisions.ts';
+import type { Pin } from '../revisions.ts';
+import type { Speaker, Wire } from './speaker.ts';
+
+/** Without a revision the newest is offered, and any answer taken that the era allows. */
+export interface Introduction extends Pin {
+  info: Implementation;
+  capabilities: ClientCapabilities;
+  /** Members of the client's own that the server is told, `_meta` among them. */
+  greeting?: JsonObject | undefined;
+  timeoutMs?: number | undefined;
+  /** The gateways on the way to the server, this one last. */
+  via?: readonly string[] | undefined;
+}
+
+/** `headers` are to be sent with every later request. */
+export interface Opened {
+  speaker: Speaker;
+  headers: Record<string, string>;
+  ready: NotificationMessage;
+}
+
+/** `adopt` is given the speaker before the server is told that we are ready: its first question may follow at once. */
+export async function initializeServer(
+  wire: Wire,
+  intro: Introduction,
+  events: ServerEvents,
+  adopt: (speaker: Speaker) => void,
+): Promise<Opened> {
+  const opened = await agree(wire, intro, events);
+  adopt(opened.speaker);
+  await wire.notify(opened.ready, opened.headers);
+  return opened;
+}
+
+async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Promise<Opened> {
+  const { era } = toPin(intro);
+  if (era === 'draft') return openDraft(wire, await initializeDraft(wire, intro), events);
+  let result;
+  try {
+    result = await initialize(wire, intro);
+  } catch (thrown) {
+    // A draft server does not understand the official opening; anything but a word of its own goes up.
+    if (!(thrown instanceof ProtocolError) || isLoop(thrown) || era !== undefined) throw thrown;
+    const draft = await initializeDraft(wire, intro).catch(() => undefined);
+    if (!isDraftResult(draft)) throw thrown;
+    return openDraft(wire, draft, events);
+  }
+  if (isDraftResult(result) && era === undefined) return openDraft(wire, result, events);
+  return openHandshake(wire, result, intro, events);
+}
+
+function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
+  const { info, greeting, timeoutMs, via, revision: protocolVersion = NEWEST_HANDSHAKE } = intro;
+  const capabilities = toClientCapabilities(intro.capabilities, protocolVersion);
+  const own = isObject(greeting?._meta) ? greeting._meta : undefined;
+  const meta = via ? { _meta: { ...own, [META.via]: via } } : undefined;
+  const params = { ...greeting, protocolVersion, capabilities, clientInfo: info, ...meta };
+  return wire.call({ method: 'initialize', params, timeoutMs });
+}
+
+function openHandshake(wire: Wire, result: unknown, intro: Introduction, events: ServerEvents): Opened {
+  const { protocolVersion, capabilities, serverInfo, instructions, ...greeting } = isObject(result) ? result : {};
+  const agreed = typeof protocolVersion === 'string' && isHandshake(protocolVersion);
+  if (!agreed || (intro.revision !== undefined && intro.revision !== protocolVersion)) {
+    throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: String(protocolVersion) });
+  }
+  // Only from 2025-06-18 on do servers know the header.
+  const headers = featuresOf(protocolVersion).structured ? { 'mcp-protocol-version': protocolVersion } : {};
+  const speaker = new HandshakeSpeaker(
+    wire,
+    {
+      dialect: 'handshake',
+      revision: protocolVersion,
+      info: (isObject(serverInfo) ? serverInfo : { name: 'unknown', version: '0' }) as Implementation,
+      capabilities: toServerCapabilities(isObject(capabilities) ? capabilities : {}, protocolVersion),
+      instructions: typeof instructions === 'string' ? instructions : undefined,
+      greeting,
+    },
+    events,
+  );
+  return { speaker, headers, ready: toNotification('notifications/initialized') };
+}
+
+/** The oldest revision has completion without a flag for it: a server with prompts or resource templates may have it. */
+function toServerCapabilities(capabilities: ServerCapabilities, revision: string): ServerCapabilities {
+  const { prompts, resources, completions } = capabilities;
+  if (featuresOf(revision).completionsFlag || completions || !(prompts ?? resources)) return capabilities;
+  return { ...capabilities, completions: {} };
+}
+
+function initializeDraft(wire: Wire, { timeoutMs, via }: Introduction): Promise<unknown> {
+  const clientCapabilities = { supportsProgress: true, supportsCancellation: true };
+  const params = { mcpVersion: DRAFT_VERSION, clientCapabilities, ...(via && { _meta: { [META.via]: via } }) };
+  return wire.call({ method: 'initialize', params, timeoutMs });
+}
+
+function isDraftResult(result: unknown): result is JsonObject {
+  return isObject(result) && isObject(result.server) && isObject(result.serverCapabilities);
+}
+
+function openDraft(wire: Wire, result: unknown, events: ServerEvents): Opened {
+  if (!isDraftResult(result))
+    throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: 'another dialect' });
+  const declared = result.serverCapabilities as JsonObject;
+  const speaker = new DraftSpeaker(
+    wire,
+    {
+      dialect: 'draft',
+      revision: DRAFT_VERSION,
+      info: result.server as Implementation,
+      capabilities: {
+        ...(declared.supportsToolDiscovery === true && { tools: { listChanged: true } }),
+        ...(declared.supportsResourceDiscovery === true && { resources: { listChanged: true } }),
+      },
+    },
+    events,
+  );
+  return { speaker, headers: {}, ready: toNotification('initialized', {}) };
+}

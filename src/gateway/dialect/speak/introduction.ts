@@ -1,0 +1,30 @@
+// What a client says of itself when it opens a conversation. Servers that it has to itself are told the same.
+import type { Implementation } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { forwardedMeta } from '../meta.ts';
+
+/** Who opens, and members of its own. */
+export function introductionOf(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
+  const { protocolVersion: _version, capabilities: _can, clientInfo, _meta, ...rest } = params;
+  const meta = forwardedMeta(_meta);
+  const greeting = meta ? { ...rest, _meta: meta } : rest;
+  return { info: toInfo(clientInfo), ...(Object.keys(greeting).length > 0 && { greeting }) };
+}
+
+export function optionalObject(value: unknown, parameter: string): JsonObject {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw new GatewayError('INVALID_PARAMS', { parameter, error: 'Must be an object' });
+  return value;
+}
+
+export function toInfo(value: unknown): Implementation {
+  const { name, version, ...rest } = optionalObject(value, 'clientInfo');
+  return {
+    ...rest,
+    name: typeof name === 'string' ? name : 'unknown',
+    version: typeof version === 'string' ? version : '0',
+  };
+}

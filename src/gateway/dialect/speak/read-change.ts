@@ -1,0 +1,51 @@
+// What a notification of a server means. The same for the handshake and the stateless era.
+import type { LogEntry } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Change, TaskState } from '../../../protocol/target.ts';
+import { fromTask } from '../handshake/from-task.ts';
+import { withoutEnvelope } from '../meta.ts';
+
+/** They belong to a request or a stream, and its owner reads them. */
+const PROTOCOL = new Set([
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/subscriptions/acknowledged',
+  'notifications/initialized',
+]);
+
+/** Undefined where it is about a single request or stream, or lacks what it has to name. */
+export function readChange(method: string, given: JsonObject): Change | undefined {
+  const params = withoutEnvelope(given);
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return withMore({ kind: 'tools' }, params);
+    case 'notifications/prompts/list_changed':
+      return withMore({ kind: 'prompts' }, params);
+    case 'notifications/resources/list_changed':
+      return withMore({ kind: 'resources' }, params);
+    case 'notifications/resources/updated': {
+      const { uri, ...more } = params;
+      return typeof uri === 'string' ? withMore({ kind: 'resource', uri }, more) : undefined;
+    }
+    case 'notifications/message':
+      return { kind: 'log', entry: params as unknown as LogEntry };
+    case 'notifications/tasks/status':
+      return { kind: 'task', task: fromTask(params), principal: '' };
+    case 'notifications/tasks':
+      return { kind: 'task', task: params as unknown as TaskState, principal: '' };
+    case 'notifications/elicitation/complete': {
+      const { elicitationId, ...more } = params;
+      return withMore({ kind: 'elicited', elicitationId: String(elicitationId) }, more);
+    }
+    default:
+      return PROTOCOL.has(method) ? undefined : { kind: 'notification', method, ...(hasAny(params) && { params }) };
+  }
+}
+
+function withMore(change: Change, more: JsonObject): Change {
+  return hasAny(more) ? { ...change, more } : change;
+}
+
+function hasAny(object: JsonObject): boolean {
+  return Object.keys(object).length > 0;
+}

@@ -1,0 +1,81 @@
+// Answers the questions of an `input_required` result and makes the params of the retry. The state goes back exactly as it
+// came, and only if one came; answers of an earlier round are never sent again. A question that cannot be answered ends the
+// call, and with it the other questions: the era has no way to tell the server why (matrix §2.5).
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import type { OutgoingCall, ServerEvents } from '../../../../protocol/server-view.ts';
+import { toSuspended } from '../../../../protocol/suspended.ts';
+import type { Suspended } from '../../../../protocol/suspended.ts';
+import { orAborted } from '../../../../shared/abort.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { toAsk } from '../../serve/answer-ask.ts';
+
+/** A result without questions asks for patience only. */
+const PACE_MS = 250;
+const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+/** What is wrong with such a result; undefined when nothing is. */
+export function whyNotAnswerable(method: string, { inputRequests, requestState }: JsonObject): string | undefined {
+  if (!MAY_ASK.has(method)) return `${method} may not answer with questions`;
+  if (inputRequests === undefined && requestState === undefined) return `${method} asked for nothing`;
+  if (requestState !== undefined && typeof requestState !== 'string') return 'requestState must be a string';
+  if (inputRequests !== undefined && !isObject(inputRequests)) return 'inputRequests must be an object';
+  const odd = Object.entries(inputRequests ?? {}).find(([, question]) => !isQuestion(question));
+  return odd && `inputRequests.${odd[0]} is no request`;
+}
+
+/** The params of a call, with what has come of questions that it was answered with before. */
+export function withAnswers({ params = {}, resumed }: OutgoingCall): JsonObject {
+  if (!resumed) return params;
+  const { state, answers } = resumed;
+  return {
+    ...params,
+    ...(Object.keys(answers).length > 0 && { inputResponses: answers }),
+    ...(state !== undefined && { requestState: state }),
+  };
+}
+
+export async function answerQuestions(
+  call: OutgoingCall,
+  { inputRequests = {}, requestState }: JsonObject,
+  events: ServerEvents,
+): Promise<JsonObject> {
+  const questions = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
+  const ask = call.ask ?? ((question, abort) => events.onAsk(question, abort));
+  const { inputResponses: _given, requestState: _state, ...params } = call.params ?? {};
+  const isGiven = (key: string): boolean => Object.hasOwn(call.resumed?.answers ?? {}, key);
+  const controller = new AbortController();
+  const allAnswers = async (): Promise<[string, JsonObject][]> => {
+    if (questions.length === 0) await sleep(PACE_MS, undefined, { signal: controller.signal });
+    return Promise.all(
+      questions.map(async ([key, { method, params }]) => [
+        key,
+        // A server that asks for what it was sent ahead has not taken that for an answer.
+        await ask({ ...toAsk(method, params), key, ...(isGiven(key) && { askedFirst: true }) }, controller.signal),
+      ]),
+    );
+  };
+  let answers;
+  try {
+    answers = await orAborted(allAnswers(), call.signal, () => new GatewayError('CANCELLED'));
+  } catch (thrown) {
+    controller.abort();
+    throw thrown;
+  }
+  return {
+    ...params,
+    ...(answers.length > 0 && { inputResponses: Object.fromEntries(answers) }),
+    ...(requestState !== undefined && { requestState }),
+  };
+}
+
+/** The questions as they came, and the state to come back with. */
+export function toSuspension({ inputRequests = {}, requestState }: JsonObject): JsonObject {
+  return toSuspended({ questions: inputRequests, state: requestState } as Suspended);
+}
+
+function isQuestion(question: unknown): boolean {
+  if (!isObject(question) || typeof question.method !== 'string') return false;
+  return question.params === undefined || isObject(question.params);
+}

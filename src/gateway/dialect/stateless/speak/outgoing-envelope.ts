@@ -1,0 +1,82 @@
+// The envelope of our requests to a server of the stateless era: whom it is for, said with each of them. It is the same for all
+// calls of a client, so it is written once for each.
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
+import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import type { OutgoingCall } from '../../../../protocol/server-view.ts';
+import { WrittenParams } from '../../../../protocol/raw/written-params.ts';
+import { Recent } from '../../../../shared/containers/recent.ts';
+import { META, TASKS_EXTENSION } from '../../meta.ts';
+
+export interface StatelessIdentity {
+  info: Implementation;
+  capabilities: ClientCapabilities;
+  logLevel?: string | undefined;
+}
+
+type Enveloped = Partial<Pick<OutgoingCall, 'trace' | keyof StatelessIdentity>>;
+
+export class OutgoingEnvelope {
+  readonly #revision: string;
+  readonly #own: StatelessIdentity;
+  readonly #written = new Recent<string>();
+
+  /** `own` is for calls that are made for nobody. */
+  constructor(revision: string, own: StatelessIdentity) {
+    this.#revision = revision;
+    this.#own = { ...own };
+  }
+
+  set logLevel(level: string) {
+    this.#own.logLevel = level;
+  }
+
+  /** Params in their envelope. */
+  around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): WrittenParams {
+    if (!call.trace && params?._meta === undefined) {
+      const token = progressToken === undefined ? '' : `,"progressToken":${progressToken}`;
+      return new WrittenParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`);
+    }
+    const own = isObject(params?._meta) ? params._meta : undefined;
+    const meta = { ...own, ...toEnvelope(this.#revision, this.#identityOf(call)), ...call.trace, progressToken };
+    return new WrittenParams({ ...params, _meta: undefined }, writeExactly(meta));
+  }
+
+  #identityOf({ info, capabilities, logLevel }: Enveloped): StatelessIdentity {
+    const own = this.#own;
+    return {
+      info: info ?? own.info,
+      capabilities: capabilities ?? own.capabilities,
+      logLevel: logLevel ?? own.logLevel,
+    };
+  }
+
+  /** Without its last brace. */
+  #textFor(identity: StatelessIdentity): string {
+    const { info, capabilities, logLevel } = identity;
+    const known = this.#written.get(info, capabilities, logLevel);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(toEnvelope(this.#revision, identity)).slice(0, -1);
+    return this.#written.keep(text, info, capabilities, logLevel);
+  }
+}
+
+export function toEnvelope(revision: string, { info, capabilities, logLevel }: StatelessIdentity): JsonObject {
+  return {
+    [META.protocolVersion]: revision,
+    [META.clientInfo]: info,
+    [META.clientCapabilities]: capabilities,
+    ...(logLevel !== undefined && { [META.logLevel]: logLevel }),
+  };
+}
+
+const tasked = new Recent<ClientCapabilities>();
+
+/** Capabilities to declare when tasks are followed. */
+export function withTasks(capabilities: ClientCapabilities): ClientCapabilities {
+  const known = tasked.get(capabilities);
+  if (known) return known;
+  const extensions = { ...capabilities.extensions, [TASKS_EXTENSION]: {} };
+  return tasked.keep({ ...capabilities, extensions }, capabilities);
+}

@@ -1,0 +1,18 @@
+// The headers that mirror the body of a request to a server of the stateless era.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { encodeHeader } from '../header-value.ts';
+import { namedBy } from '../headers.ts';
+import type { ToolSchemas } from './tool-schemas.ts';
+
+export function toHeaders(
+  method: string,
+  params: JsonObject,
+  revision: string,
+  schemas?: ToolSchemas,
+): Record<string, string> {
+  const headers: Record<string, string> = { 'mcp-protocol-version': revision, 'mcp-method': method };
+  const name = namedBy(method, params);
+  if (name !== undefined) headers['mcp-name'] = encodeHeader(name);
+  if (method === 'tools/call' && schemas) Object.assign(headers, schemas.headersFor(params));
+  return headers;
+}

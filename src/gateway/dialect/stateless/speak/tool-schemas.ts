@@ -1,0 +1,44 @@
+// What is known of a server's tools, for mirroring arguments into headers. A tool whose annotations break the rules must not
+// be used over HTTP: it is left out of the list (matrix §2.8).
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { paramHeaders, toParamHeaders } from './param-headers.ts';
+
+export class ToolSchemas {
+  #schemas = new Map<string, JsonObject>();
+
+  /** Remembers the tools of a list and leaves out those that cannot be called by this transport. */
+  learn(result: JsonObject, http: boolean): { result: JsonObject; refused: string[] } {
+    if (!Array.isArray(result.tools)) return { result, refused: [] };
+    const refused: string[] = [];
+    const tools = result.tools.filter((tool: unknown) => {
+      const valid = this.#remember(tool) || !http;
+      if (!valid) refused.push(String((tool as JsonObject).name));
+      return valid;
+    });
+    return { result: refused.length === 0 ? result : { ...result, tools }, refused };
+  }
+
+  has(name: string): boolean {
+    return this.#schemas.has(name);
+  }
+
+  forget(name: string): void {
+    this.#schemas.delete(name);
+  }
+
+  headersFor({ name, arguments: args }: JsonObject): Record<string, string> {
+    const schema = this.#schemas.get(String(name));
+    return schema ? toParamHeaders(schema, args) : {};
+  }
+
+  /** False for a tool with invalid annotations. */
+  #remember(tool: unknown): boolean {
+    if (!isObject(tool) || !isObject(tool.inputSchema)) return true;
+    const name = String(tool.name);
+    const valid = paramHeaders(tool.inputSchema) !== 'invalid';
+    if (valid) this.#schemas.set(name, tool.inputSchema);
+    else this.#schemas.delete(name);
+    return valid;
+  }
+}

@@ -1,0 +1,91 @@
+// A question of a server (`elicitation/create`) as prompts of MCP Flow: one for each field of its form, in their order, and one for
+// a page that has to be visited. What is secret, and files, are asked by neither.
+import type { Ask } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { present } from '../../../protocol/message.ts';
+import { checkField } from '../../ask/form/form-answer.ts';
+import { isForPageOnly, toFields } from '../../ask/form/form-field.ts';
+import type { Field } from '../../ask/form/form-field.ts';
+import { describeProblem } from '../../ask/form/problem.ts';
+
+export interface FieldPrompt {
+  /** The property that the answer becomes; undefined where yes and no are the answer to the question itself. */
+  name: string | undefined;
+  prompt: JsonObject;
+  check(value: unknown): { value: unknown } | { error: string };
+}
+
+/** Whether a question can be put by prompts. */
+export function isPromptable({ method, params = {}, page }: Ask): boolean {
+  if (method !== 'elicitation/create' || page) return false;
+  return params.mode === 'url' || !isForPageOnly(params.requestedSchema);
+}
+
+export function toFormPrompts({ params = {} }: Ask): FieldPrompt[] {
+  const message = String(params.message ?? '');
+  if (params.mode === 'url') return [consent({ message: `${message}\n${String(params.url)}`, url: params.url })];
+  const fields = toFields(params.requestedSchema);
+  if (fields.length === 0) return [consent({ message })];
+  return fields.map((field, index) => ({
+    name: field.name,
+    prompt: toPrompt(field, messageOf(field, index === 0 ? message : undefined, fields.length)),
+    check: (value) => check(field, value),
+  }));
+}
+
+function consent(about: JsonObject): FieldPrompt {
+  const error = 'Choose yes or no.';
+  return {
+    name: undefined,
+    prompt: { type: 'confirm', ...about, validation: { required: true } },
+    check: (value) => (typeof value === 'boolean' ? { value } : { error }),
+  };
+}
+
+function check(field: Field, value: unknown): { value: unknown } | { error: string } {
+  const checked = checkField(field, value);
+  if (!checked) return { value: undefined };
+  if ('value' in checked) return checked;
+  return { error: describeProblem({ property: field.name, code: checked.code, limit: checked.limit }) };
+}
+
+/** The words of the form come first; where there are several fields, each is named. */
+function messageOf({ name, title, description }: Field, message: string | undefined, count: number): string {
+  const label = count > 1 || (title !== name && title !== message) ? title : undefined;
+  return [message, label, description].filter((text) => text !== undefined && text !== '').join('\n');
+}
+
+function toPrompt(field: Field, message: string): JsonObject {
+  const { required, default: defaultValue } = field;
+  const about = present({ message, defaultValue });
+  const rules = (more: JsonObject = {}): JsonObject => ({ validation: present({ required, ...more }) });
+  switch (field.kind) {
+    case 'text':
+    case 'secret': {
+      const format = field.kind === 'text' ? field.format : undefined;
+      if (format === 'date') return { type: 'date', ...about, ...rules() };
+      const { minLength: min, maxLength: max, pattern } = field;
+      return { type: 'text', ...about, ...rules({ min, max, pattern, format }) };
+    }
+    case 'number': {
+      const { minimum: min, maximum: max, integer } = field;
+      return { type: 'number', ...about, ...rules({ min, max, integer: integer || undefined }) };
+    }
+    case 'boolean':
+      return { type: 'confirm', ...about, ...rules() };
+    case 'choice':
+      return { type: 'choice', ...about, choices: toChoices(field.options), ...rules() };
+    case 'choices': {
+      const { options, minItems, maxItems } = field;
+      const items = { enum: options.map(({ value }) => value) };
+      const schema = present({ type: 'array', items, minItems, maxItems });
+      return { type: 'custom', ...about, choices: toChoices(options), schema, ...rules() };
+    }
+    default:
+      return { type: 'custom', ...about, ...rules() };
+  }
+}
+
+function toChoices(options: readonly { value: unknown; title: string }[]): JsonObject[] {
+  return options.map(({ value, title }) => ({ value, label: title }));
+}

@@ -1,0 +1,100 @@
+// A prompt of MCP Flow as a question of MCP (`elicitation/create`), and its answer read back. Options that are no texts travel as
+// texts; what fits no form is asked for as JSON; files are asked for on a page of ours alone.
+import type { Ask } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject, present } from '../../../protocol/message.ts';
+import type { Prompt } from '../../../protocol/prompt.ts';
+
+/** What an answer says; undefined where the person does not want to answer. */
+export type Answered = { value: unknown } | undefined;
+
+const NAME = 'answer';
+const LABEL = 'Your answer';
+const PRIMITIVES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
+
+export function toPromptAsk(prompt: Prompt, problem: string | undefined): Ask {
+  const message = [problem, prompt.message].filter(Boolean).join('\n');
+  const params = { mode: 'form', message, requestedSchema: toSchema(prompt) };
+  return { method: 'elicitation/create', params, ...(prompt.type === 'file' && { page: true }) };
+}
+
+/** No to a yes-or-no question is an answer. */
+export function fromPromptAnswer(prompt: Prompt, { action, content }: JsonObject): Answered {
+  if (action === 'decline' && prompt.type === 'confirm') return { value: false };
+  if (action !== 'accept') return undefined;
+  const given = isObject(content) ? content : {};
+  return { value: isFlatForm(prompt.schema) ? given : toValue(prompt, given[NAME]) };
+}
+
+function toSchema(prompt: Prompt): JsonObject {
+  if (isFlatForm(prompt.schema)) return prompt.schema;
+  const { validation = {}, defaultValue } = prompt;
+  const property = { title: LABEL, ...present({ description: prompt.placeholder }), ...toProperty(prompt) };
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof defaultValue);
+  return {
+    type: 'object',
+    properties: { [NAME]: { ...property, ...(isPlain && { default: toDefault(prompt) }) } },
+    ...((validation.required === true || prompt.type === 'confirm') && { required: [NAME] }),
+  };
+}
+
+function toProperty(prompt: Prompt): JsonObject {
+  const { min, max, pattern, format, integer, accept, maxBytes } = prompt.validation ?? {};
+  const options = optionsOf(prompt);
+  switch (prompt.type) {
+    case 'text':
+      return present({ type: 'string', minLength: min, maxLength: max, pattern, format });
+    case 'number':
+      return present({ type: integer ? 'integer' : 'number', minimum: min, maximum: max });
+    case 'confirm':
+      return { type: 'boolean' };
+    case 'date':
+      return { type: 'string', format: 'date' };
+    case 'choice':
+      return { type: 'string', oneOf: options };
+    case 'file':
+      return present({ type: 'object', 'x-parley': 'file', accept: accept?.join(','), maxBytes });
+    default:
+      return toCustom(prompt, options);
+  }
+}
+
+function toCustom({ schema }: Prompt, options: JsonObject[]): JsonObject {
+  if (options.length > 0) return { type: 'array', items: { anyOf: options } };
+  if (schema && PRIMITIVES.has(schema.type)) return schema;
+  return { type: 'string', description: 'As JSON' };
+}
+
+/** An object whose fields a client can show. */
+function isFlatForm(schema: JsonObject | undefined): schema is JsonObject {
+  if (schema?.type !== 'object' || !isObject(schema.properties)) return false;
+  const fields = Object.values(schema.properties);
+  return fields.length > 0 && fields.every((field) => isObject(field) && PRIMITIVES.has(field.type));
+}
+
+function optionsOf({ choices = [] }: Prompt): JsonObject[] {
+  return choices.map(({ value, label }) => ({ const: toText(value), title: label }));
+}
+
+function toDefault({ choices, defaultValue }: Prompt): unknown {
+  return choices ? toText(defaultValue) : defaultValue;
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function toValue(prompt: Prompt, given: unknown): unknown {
+  const { type, choices, schema } = prompt;
+  if (choices) return Array.isArray(given) ? given.map((one) => toChosen(choices, one)) : toChosen(choices, given);
+  if (type !== 'custom' || (schema && PRIMITIVES.has(schema.type)) || typeof given !== 'string') return given ?? null;
+  try {
+    return JSON.parse(given) as unknown;
+  } catch {
+    return given; // the server will say what is wrong with it
+  }
+}
+
+function toChosen(choices: NonNullable<Prompt['choices']>, given: unknown): unknown {
+  return choices.find(({ value }) => toText(value) === given)?.value ?? given ?? null;
+}

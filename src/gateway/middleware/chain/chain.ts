@@ -1,0 +1,146 @@
+// Folds the steps into one function, once per method that some step names. The mistakes that are easily made in such chains
+// are errors that name the step (turn.ts). A method that no step handles costs nothing: it goes to the target as it came.
+import type { Exchange } from '../../../protocol/exchange.ts';
+import { QuietExchange } from '../../../protocol/quiet-exchange.ts';
+import { toPlain } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import type { OriginOf, Step } from '../../../protocol/step.ts';
+import { createCounter } from '../../../shared/crypto/ids.ts';
+import type { GatewayError } from '../../../shared/errors.ts';
+import { createLog } from '../../../shared/log.ts';
+import type { Log } from '../../../shared/log.ts';
+import { toError } from '../../../shared/to-error.ts';
+import { originBehind } from './beside-requests.ts';
+import { ChainExchange } from './chain-exchange.ts';
+import type { ChainContext, OwnerOf } from './chain-exchange.ts';
+import { passOn, resultIn } from './outcome.ts';
+import { takeTurn } from './turn.ts';
+import type { Place, Run } from './turn.ts';
+
+export type Last = (exchange: Exchange) => Promise<ResultObject> | ResultObject;
+
+const nextScope = createCounter('chain-');
+const SILENT = createLog({ level: 'silent' });
+
+export interface ChainOptions {
+  /** Tells steps which server `last` would hand a request to. */
+  ownerOf?: OwnerOf | undefined;
+  /** Tells steps where what `last` calls so comes from. */
+  originOf?: OriginOf | undefined;
+  /** Where steps write lines, and each mistake of a step is told once. */
+  log?: Log | undefined;
+  /** By what steps keep apart what they remember; default: one of its own. */
+  scope?: string | undefined;
+  /** The same for chains that take each other's place; default: the scope. */
+  lineage?: string | undefined;
+  /** Lets the chain answer that has taken the place of this one; undefined where none has. */
+  again?: ChainContext['again'] | undefined;
+}
+
+export function createScope(): string {
+  return nextScope();
+}
+
+export function createChain(steps: readonly Step[], last: Last, options: ChainOptions = {}): Last {
+  const handling = steps.filter((step) => step.handle);
+  if (handling.length === 0) return last;
+  return new Chain(handling, last, options).handle;
+}
+
+class Chain implements ChainContext {
+  readonly scope: string;
+  readonly ownerOf: OwnerOf;
+  readonly log: Log;
+  readonly lineage: string;
+  readonly again: ChainContext['again'];
+  readonly #steps: readonly Step[];
+  readonly #last: Last;
+  readonly #originOf: OriginOf;
+  readonly #logged = new Set<string>();
+  /** What comes after each place, by method. Methods that no step names share one entry: clients may call anything. */
+  readonly #runs: Map<string, Run>[];
+  readonly #named: Set<string>;
+
+  constructor(steps: readonly Step[], last: Last, options: ChainOptions) {
+    const { ownerOf = () => undefined, originOf = () => undefined, log = SILENT, scope = createScope() } = options;
+    this.scope = scope;
+    this.lineage = options.lineage ?? scope;
+    this.again = options.again ?? (() => undefined);
+    this.ownerOf = ownerOf;
+    this.#steps = steps;
+    this.#last = last;
+    this.#originOf = originOf;
+    this.log = log;
+    this.#runs = [...steps, undefined].map(() => new Map());
+    this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
+  }
+
+  readonly handle: Last = (exchange) => {
+    const run = this.#from(0, exchange.method);
+    if (run === this.#end) return this.#last(exchange);
+    return this.#start(run, exchange);
+  };
+
+  /** The client is told that something is wrong, and so is the log: only the operator of the gateway can correct it. */
+  onMisuse({ message, details }: GatewayError): void {
+    if (this.#logged.has(message)) return;
+    this.#logged.add(message);
+    this.log.error({ step: details.step, reason: details.reason }, 'step.misused');
+  }
+
+  #start(run: Run, exchange: Exchange): Promise<ResultObject> {
+    const chained = new ChainExchange(exchange, this);
+    return run(chained).then((outcome) => {
+      if (chained.failure) throw chained.failure;
+      return resultIn(outcome);
+    });
+  }
+
+  /** The target may look for another name; a step finds again what it has passed on. */
+  readonly #end: Run = (exchange) => {
+    const { params } = exchange;
+    return this.#answer(exchange).then(
+      (result) => {
+        exchange.params = params;
+        return passOn(result);
+      },
+      (thrown: unknown) => {
+        exchange.params = params;
+        throw toError(thrown); // from here on, an error that is not ours is a step's
+      },
+    );
+  };
+
+  #answer(exchange: Exchange): Promise<ResultObject> {
+    try {
+      return Promise.resolve(this.#last(exchange));
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  #from(place: number, method: string): Run {
+    const key = this.#named.has(method) ? method : '';
+    let run = this.#runs[place]!.get(key);
+    if (!run) this.#runs[place]!.set(key, (run = this.#fold(place, method)));
+    return run;
+  }
+
+  #fold(place: number, method: string): Run {
+    const step = this.#steps[place];
+    if (!step) return this.#end;
+    if (step.methods && !step.methods.includes(method)) return this.#from(place + 1, method);
+    return this.#link(step, place + 1, this.#from(place + 1, method));
+  }
+
+  #link(step: Step, after: number, rest: Run): Run {
+    const lookUp: Place['lookUp'] = async (exchange, method, params = {}) => {
+      const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
+      quiet.ownTool = exchange.ownTool;
+      return toPlain(await this.#start(this.#from(after, method), quiet));
+    };
+    const originOf = originBehind(this.#steps.slice(after), this.scope, this.#originOf);
+    const place = { step, rest, lookUp, originOf };
+    return (exchange) => takeTurn(place, exchange);
+  }
+}

@@ -1,0 +1,105 @@
+// A time after which a call is given up. Progress restarts it where that is wanted, and it stands still while the user is
+// asked something. Leaves no timer and no listener behind.
+import type { Ask, Progress } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Hooks } from '../../../protocol/step.ts';
+import { Alarm } from '../../../shared/alarms.ts';
+import type { Alarms } from '../../../shared/alarms.ts';
+import { Cancellation } from '../../../shared/cancellation.ts';
+import type { Abortable } from '../../../shared/cancellation.ts';
+
+export interface DeadlineOptions {
+  ms: number;
+  /** Whether progress restarts the time. */
+  extend: boolean;
+  alarms: Alarms;
+}
+
+/** Aborted when the time is up, or nobody wants the outcome any more. */
+export class Deadline extends Cancellation implements Hooks {
+  readonly #options: DeadlineOptions;
+  readonly #parent: Abortable;
+  readonly #alarm: Alarm;
+  #pauses = 0;
+  #over = false;
+  /** Called when the time is over. */
+  onExpired: (() => void) | undefined;
+
+  constructor(options: DeadlineOptions, parent: Abortable) {
+    super();
+    this.#options = options;
+    this.#parent = parent;
+    this.#alarm = new DeadlineAlarm(this);
+    if (parent.aborted) this.abort();
+    else parent.addEventListener('abort', this);
+    this.#renew();
+  }
+
+  /** The parent was aborted. */
+  handleEvent(): void {
+    this.abort();
+  }
+
+  progress(progress: Progress, next: (progress: Progress) => void): void {
+    if (this.#options.extend) this.#renew();
+    next(progress);
+  }
+
+  async ask(ask: Ask, next: (ask: Ask) => Promise<JsonObject>): Promise<JsonObject> {
+    this.#pauses++;
+    this.#alarm.callOff();
+    try {
+      return await next(ask);
+    } finally {
+      this.#pauses--;
+      this.#renew();
+    }
+  }
+
+  /** The work if it ends in time. */
+  race<T>(work: Promise<T>, toReason: () => Error): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.onExpired = () => reject(toReason());
+      work.then(
+        (outcome) => {
+          this.end();
+          resolve(outcome);
+        },
+        (thrown: unknown) => {
+          this.end();
+          reject(thrown);
+        },
+      );
+    });
+  }
+
+  expire(): void {
+    this.end();
+    this.onExpired?.();
+    this.abort();
+  }
+
+  #renew(): void {
+    if (this.#pauses === 0 && !this.#over) this.#options.alarms.set(this.#alarm, this.#options.ms);
+  }
+
+  /** It is not needed any more. */
+  end(): void {
+    this.#over = true;
+    this.#alarm.callOff();
+    this.#parent.removeEventListener('abort', this);
+  }
+}
+
+class DeadlineAlarm extends Alarm {
+  readonly #deadline: Deadline;
+
+  constructor(deadline: Deadline) {
+    super();
+    this.#deadline = deadline;
+  }
+
+  ring(): void {
+    this.#deadline.expire();
+  }
+}

@@ -1,0 +1,26 @@
+// Steps for some methods only. All other methods pass them by at no cost.
+import type { StepFunctionOf, StepMethod } from '../../../protocol/step-methods.ts';
+import type { Step, StepFunction } from '../../../protocol/step.ts';
+
+export const LIST_METHODS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const;
+
+/** For methods of the protocol, by their names. A misspelled one does not compile. */
+export function onMethod<M extends StepMethod>(methods: M | readonly M[], handle: StepFunctionOf<M>): Step {
+  return onCustomMethod(methods, handle as unknown as StepFunction);
+}
+
+/** For methods that the protocol does not know. */
+export function onCustomMethod(methods: string | readonly string[], handle: StepFunction): Step {
+  const named = typeof methods === 'string' ? [methods] : methods;
+  return { name: handle.name || named.join(', '), methods: named, handle };
+}
+
+/** For tools/call. */
+export function onCall(handle: StepFunctionOf<'tools/call'>): Step {
+  return onMethod('tools/call', handle);
+}
+
+/** For the lists of tools, prompts, resources and resource templates. */
+export function onList(handle: StepFunctionOf<(typeof LIST_METHODS)[number]>): Step {
+  return onMethod(LIST_METHODS, handle);
+}

@@ -1,0 +1,48 @@
+// A step of its own for every client, made when it first calls: tools per user, caches per team. What such a step remembers is that client's
+// alone. Steps are forgotten when there are too many of them, the one that was used longest ago first, and made again when needed.
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { Step } from '../../../protocol/step.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { misused } from './step-error.ts';
+
+const MAX_STEPS = 1000;
+
+export interface PerClientOptions {
+  /** For logs and errors. */
+  name?: string | undefined;
+  /** Clients with the same key share a step. Default: the principal. */
+  key?: ((client: ClientView) => string) | undefined;
+}
+
+/** Must tell the same for the same key: `make` is not asked again. */
+export function perClient(make: (client: ClientView) => Step, options: PerClientOptions = {}): Step {
+  const { name = make.name || 'perClient', key = ({ principal }) => principal } = options;
+  const steps = new BoundedMap<string, Step>(MAX_STEPS);
+  const stepOf = (client: ClientView): Step => {
+    const of = key(client);
+    const step = steps.get(of) ?? make(client);
+    steps.set(of, step);
+    return step;
+  };
+  return {
+    name,
+    handle(exchange, next, lookUp, originOf) {
+      const { handle, methods, name: inner } = stepOf(exchange.client);
+      if (methods && !methods.includes(exchange.method)) return next();
+      if (!handle) throw misused(name, `got a step without a handle: ${inner}`);
+      return handle(exchange, next, lookUp, originOf);
+    },
+    reword(error, passedOn, found) {
+      for (const [, { reword }] of steps.entries()) {
+        const told = reword?.(error, passedOn, found);
+        if (told !== undefined) return told;
+      }
+      return undefined;
+    },
+    /** A change goes to everybody: what one client may not see is not named, and each client's step hears that its list has changed. */
+    onChange(change, originOf) {
+      for (const [, { onChange }] of steps.entries()) onChange?.(change, originOf);
+      return change.kind === 'tools' ? { kind: 'tools' } : change;
+    },
+  };
+}

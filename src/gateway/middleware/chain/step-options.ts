@@ -1,0 +1,58 @@
+// Options of the built-in steps: what is not given has its default, what is misspelled or of the wrong kind is an error that
+// names it. A filter must not let everything pass because somebody wrote "dney".
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+
+/** `defaults` has a key for every option there is; where a default is undefined, the step checks the value itself. */
+export function withDefaults<T extends object, D extends { [K in keyof T]-?: unknown }>(
+  step: string,
+  given: T,
+  defaults: D,
+): Chosen<T, D> {
+  if (!isObject(given)) throw badOption(step, 'must be an object with options');
+  const known = Object.keys(defaults);
+  const chosen: Record<string, unknown> = { ...defaults };
+  for (const [key, written] of Object.entries(given)) {
+    if (!Object.hasOwn(defaults, key))
+      throw badOption(`${step}.${key}`, `is not an option; there are ${known.join(', ')}`);
+    if (written === undefined) continue;
+    const fallback = defaults[key as keyof D];
+    const value = fromText(written, fallback);
+    const reason = problemOf(value, fallback);
+    if (reason) throw badOption(`${step}.${key}`, reason);
+    chosen[key] = value;
+  }
+  return chosen as Chosen<T, D>;
+}
+
+/** What has a default is always there. */
+type Chosen<T, D> = {
+  [K in keyof D]: undefined extends D[K] ? T[K & keyof T] : Exclude<T[K & keyof T], undefined>;
+};
+
+export function badOption(option: string, reason: string): GatewayError {
+  return new GatewayError('BAD_OPTION', { option, reason });
+}
+
+export function checkChoice(option: string, value: string, choices: readonly string[]): void {
+  if (!choices.includes(value)) throw badOption(option, `must be ${choices.join(' or ')}`);
+}
+
+/** In a configuration file, a number or flag that comes from a variable is text. */
+function fromText(value: unknown, fallback: unknown): unknown {
+  if (typeof fallback === 'number' && typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
+  if (typeof fallback === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+/** Every number among the options is a count, a size or a span of time. */
+function problemOf(value: unknown, fallback: unknown): string | undefined {
+  if (typeof fallback === 'number') {
+    return typeof value === 'number' && value >= 0 ? undefined : 'must be a number from 0 up';
+  }
+  if (Array.isArray(fallback)) {
+    return Array.isArray(value) ? undefined : 'must be a list';
+  }
+  if (fallback === undefined || typeof value === typeof fallback) return undefined;
+  return `must be a ${typeof fallback}`;
+}

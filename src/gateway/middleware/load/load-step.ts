@@ -1,0 +1,65 @@
+// A step from a user's file, `.ts` or JavaScript.
+import { existsSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Step, StepFunction } from '../../../protocol/step.ts';
+import { importFresh, whyNotImported } from './import-fresh.ts';
+import { badOption } from '../chain/step-options.ts';
+
+/** By name, since the package is not part of itself while it is built. */
+const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
+
+/**
+ * `path` is absolute. Everything it imports by path is loaded afresh each time. The export is the step; with options it is a
+ * function that makes the step of them.
+ */
+export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
+  return (await loadStepFile(path, options)).step;
+}
+
+export interface LoadedStep {
+  step: Step;
+  /** It was given no options, and is a function of one parameter: what makes a step of options looks so, too. */
+  mayWantOptions: boolean;
+}
+
+export async function loadStepFile(path: string, options: JsonObject = {}): Promise<LoadedStep> {
+  if (!existsSync(path)) throw badOption(path, 'there is no such file');
+  try {
+    const [name, exported] = pickExport(await importFresh(path, OURS));
+    if (Object.keys(options).length === 0) {
+      const mayWantOptions = typeof exported === 'function' && exported.length === 1;
+      return { step: toStep(path, name, exported), mayWantOptions };
+    }
+    if (typeof exported !== 'function') throw new Error('takes no options: it exports no function');
+    const made = await (exported as (options: JsonObject) => unknown)(options);
+    return { step: toStep(path, name, made), mayWantOptions: false };
+  } catch (thrown) {
+    throw badOption(path, whyNotImported(thrown));
+  }
+}
+
+/** The default export, or the only one that can be a step. */
+function pickExport(module: unknown): [string, unknown] {
+  const exported = isObject(module) ? module : {};
+  if (exported.default !== undefined) return ['default', exported.default];
+  const found = Object.entries(exported).filter(([, value]) => isStep(value) || typeof value === 'function');
+  if (found.length > 1) {
+    throw new Error(`exports ${found.map(([name]) => name).join(', ')}: make the step the default export`);
+  }
+  return found[0] ?? ['default', undefined];
+}
+
+function toStep(path: string, exportName: string, value: unknown): Step {
+  if (isStep(value)) return value;
+  if (typeof value !== 'function') throw new Error('exports no step: a function (exchange, next), or { name, handle }');
+  // The loader calls a function without a name `_default`.
+  const ownName = [value.name, exportName].find((name) => !['', 'default', '_default'].includes(name));
+  return { name: ownName ?? basename(path, extname(path)), handle: value as StepFunction };
+}
+
+function isStep(value: unknown): value is Step {
+  if (!isObject(value) || typeof value.name !== 'string') return false;
+  return [value.handle, value.onChange, value.onAsk].some((part) => typeof part === 'function');
+}

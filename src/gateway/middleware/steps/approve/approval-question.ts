@@ -1,0 +1,77 @@
+// The question whether a call may be made, in words for a person, and what counts as a yes.
+// 1. It shows which tool of which server, and every argument, or how much of them is left out. Names and values come from a
+//    model: they can neither look like other lines of the question nor hide what comes after them.
+// 2. What is called like a secret, or looks like one, is not shown: clients keep what they were asked.
+// 3. The form is never empty, and nothing in it is filled in beforehand: a client that agrees to all that it is asked has
+//    not said yes.
+import type { Ask } from '../../../../protocol/exchange.ts';
+import { membersOf, writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { randomId } from '../../../../shared/crypto/ids.ts';
+import { visible } from '../../../../shared/visible.ts';
+import { Redactor } from '../redact/redactor.ts';
+import { SECRET_KEYS, SECRET_PATTERNS } from '../redact/well-known-secrets.ts';
+
+/** `{tool}`, `{server}` and `{arguments}` are filled in. */
+export const DEFAULT_MESSAGE = 'Call {tool} of {server}?\n\n{arguments}';
+
+const MAX_ARGUMENTS = 20;
+const MAX_NAME = 80;
+const MAX_VALUE = 400;
+const secrets = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '[not shown]');
+
+export interface Calling {
+  tool: string;
+  server: string | undefined;
+  arguments: unknown;
+}
+
+export function toQuestion(calling: Calling, message: string, note: string): Ask {
+  const words: Record<string, string> = {
+    tool: toLine(calling.tool, MAX_NAME),
+    server: toLine(calling.server ?? 'the server', MAX_NAME),
+    arguments: toLines(calling),
+  };
+  const requestedSchema = {
+    type: 'object',
+    properties: { approve: { type: 'boolean', title: 'Approve', description: `Yes, call it. ${note}`.trim() } },
+    required: ['approve'],
+  };
+  const filled = message.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
+  const params = { mode: 'form', message: filled, requestedSchema };
+  return { method: 'elicitation/create', params, key: randomId('approve_'), human: true, ofGateway: true };
+}
+
+/** Why it is not a yes, or undefined where it is. */
+export function refusalIn({ action, content }: JsonObject): string | undefined {
+  if (action === 'accept' && isObject(content) && content.approve === true) return undefined;
+  if (action === 'accept' && isObject(content) && content.approve === false) return 'the user said no';
+  if (action === 'accept') return 'the answer says neither yes nor no';
+  return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
+}
+
+function toLines({ arguments: given }: Calling): string {
+  if (given === undefined || (isObject(given) && Object.keys(given).length === 0)) return 'It has no arguments.';
+  const exact = writeExactly(given);
+  if (!isObject(given)) return toLine(exact, MAX_VALUE);
+  const entries = Object.entries(secrets.value(given));
+  const members = membersOf(exact);
+  const areAll = members.length === entries.length; // what a step has set to undefined is none
+  const lines = entries.slice(0, MAX_ARGUMENTS).map(([name, value], index) => {
+    const text = areAll && value === given[name] ? toLine(members[index]!, MAX_VALUE) : toValue(value);
+    return `${toLine(name, MAX_NAME)}: ${text}`;
+  });
+  const left = entries.length - lines.length;
+  return [...lines, ...(left > 0 ? [`… and ${left} more arguments that are not shown here`] : [])].join('\n');
+}
+
+function toValue(value: unknown): string {
+  return toLine(JSON.stringify(value) ?? 'nothing', MAX_VALUE);
+}
+
+function toLine(text: string, max: number): string {
+  const line = visible(text);
+  if (line.length <= max) return line;
+  return `${line.slice(0, max)}… (${line.length} characters in all)`;
+}

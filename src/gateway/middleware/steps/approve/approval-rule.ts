@@ -1,0 +1,79 @@
+// Which calls need a person's approval. Deny wins over allow, and allow over ask.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import type { Origin, ToolRule } from '../../../../protocol/step.ts';
+import { toNameRule, toPermission, toToolRules } from '../filter/name-rule.ts';
+import { badOption } from '../../chain/step-options.ts';
+
+/**
+ * `destructive`: all tools but those that their server calls read-only or not destructive; a tool about which nothing is said
+ * may destroy, as the protocol has it. Other texts are globs over names; a list may hold both.
+ */
+export type ApproveWhen = 'destructive' | 'always' | (string & {}) | string[];
+
+export interface ApprovalRule {
+  /** Globs: called without asking. */
+  allow?: string[] | undefined;
+  /** What is left. Default: what may destroy. */
+  ask?: ApproveWhen | undefined;
+  /** Globs: refused without asking. */
+  deny?: string[] | undefined;
+}
+
+export type Judgement = 'allow' | 'ask' | 'deny';
+
+export interface JudgedTool {
+  /** As it is shown where the step stands. */
+  name: string;
+  origin: Origin | undefined;
+}
+
+export interface Judge {
+  /** Whether it needs to know what servers say of their tools. */
+  readonly byAnnotations: boolean;
+  readonly rules: readonly ToolRule[];
+  judge(tool: JudgedTool, annotations: () => Promise<JsonObject>): Promise<Judgement>;
+}
+
+export function readRule(when: ApproveWhen | ApprovalRule): Judge {
+  const rule = toRule(when);
+  const isDenied = toNameRule(checkGlobs('deny', rule.deny ?? []));
+  const isAllowed = toPermission(checkGlobs('allow', rule.allow ?? []));
+  const { ask = 'destructive' } = rule;
+  const all = checkGlobs('ask', toList(ask));
+  const byAnnotations = all.includes('destructive');
+  const asked = all.filter((word) => word !== 'destructive' && word !== 'always');
+  const isAsked = all.includes('always') ? () => true : toNameRule(asked);
+  return {
+    byAnnotations,
+    rules: toToolRules([...(rule.deny ?? []), ...(rule.allow ?? []), ...asked]),
+    async judge({ name, origin }, annotations) {
+      if (isDenied(name, origin)) return 'deny';
+      if (isAllowed(name, origin)) return 'allow';
+      const isMeant = isAsked(name, origin) || (byAnnotations && mayDestroy(await annotations()));
+      return isMeant ? 'ask' : 'allow';
+    },
+  };
+}
+
+/** Read-only tools destroy nothing, whatever else is said of them. */
+function mayDestroy({ readOnlyHint, destructiveHint }: JsonObject): boolean {
+  return readOnlyHint !== true && destructiveHint !== false;
+}
+
+function toRule(when: ApproveWhen | ApprovalRule): ApprovalRule {
+  if (typeof when === 'string' || Array.isArray(when)) return { ask: when };
+  if (typeof when !== 'object' || when === null) throw badOption('approve.when', 'must be a text, a list or an object');
+  const foreign = Object.keys(when).find((key) => !['allow', 'ask', 'deny'].includes(key));
+  if (foreign !== undefined) throw badOption(`approve.when.${foreign}`, 'is not an option; there are allow, ask, deny');
+  return when;
+}
+
+function toList(ask: ApproveWhen): string[] {
+  return typeof ask === 'string' ? [ask] : ask;
+}
+
+function checkGlobs(option: string, globs: string[]): string[] {
+  const isList = Array.isArray(globs) && globs.every((glob) => typeof glob === 'string');
+  if (!isList) throw badOption(`approve.when.${option}`, 'must be a list of globs');
+  return globs;
+}

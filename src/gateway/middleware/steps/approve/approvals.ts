@@ -1,0 +1,147 @@
+// Puts the question of approve.ts, and remembers answers: of one call for as long as it may be tried again, and a yes for as
+// long as the configuration says, for the same principal alone. Every decision leaves a line in the log that says how it was given.
+import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
+import type { AnswerWay, Ask } from '../../../../protocol/exchange.ts';
+import type { StepExchange } from '../../../../protocol/step.ts';
+import { ticksOf } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { Alarms } from '../../../../shared/alarms.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { lateCrypto } from '../../../../shared/crypto/late-crypto.ts';
+import { ChainExchange } from '../../chain/chain-exchange.ts';
+import type { JudgedTool } from './approval-rule.ts';
+import { refusalIn, toQuestion } from './approval-question.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import { Deadline } from '../../chain/deadline.ts';
+import type { DeadlineOptions } from '../../chain/deadline.ts';
+import { badOption, checkChoice, withDefaults } from '../../chain/step-options.ts';
+
+/** For how long a yes holds, and for what: just these arguments, or the tool whatever its arguments. */
+export interface Remember {
+  ms: number;
+  per?: 'arguments' | 'tool' | undefined;
+}
+
+export interface ApprovalsOptions {
+  message: string;
+  remember: Remember | undefined;
+  timeoutMs: number;
+  clock: Clock;
+}
+
+export interface Decision {
+  way: AnswerWay | 'remembered' | 'rule';
+  /** Why not; absent for a yes. */
+  refusal?: string | undefined;
+}
+
+const MAX_KEPT = 10_000;
+/** Of all steps that ask, by call: the reason why not, if it is not approved. */
+const calls = new BoundedMap<string, Promise<string | undefined>>(MAX_KEPT);
+
+export class Approvals {
+  readonly #options: ApprovalsOptions;
+  readonly #remember: Required<Remember> | undefined;
+  readonly #limit: DeadlineOptions;
+  /** Until when a yes holds. */
+  readonly #given = new BoundedMap<string, number>(MAX_KEPT);
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options;
+    this.#limit = { ms: options.timeoutMs, extend: false, alarms: new Alarms(options.clock) };
+    this.#remember = options.remember && readRemember(options.remember);
+  }
+
+  /** Why it is not approved; undefined where it is. Rejects when the call is over, or there is no way to ask. */
+  ask({ name: tool, origin }: JudgedTool, exchange: StepExchange): Promise<string | undefined> {
+    const digest = digestOf(exchange);
+    const lasting = JSON.stringify([
+      exchange.client.principal,
+      exchange.scope,
+      tool,
+      this.#remember?.per === 'tool' ? '' : digest,
+    ]);
+    if ((this.#given.get(lasting) ?? 0) > ticksOf(this.#options.clock)) {
+      logDecision(tool, exchange, { way: 'remembered' });
+      return Promise.resolve(undefined);
+    }
+    const key = JSON.stringify([
+      lineageOf(exchange),
+      exchange.id,
+      origin ? [origin.server, origin.name] : tool,
+      digest,
+    ]);
+    const known = calls.get(key);
+    if (known) return known;
+    let way: AnswerWay = 'client';
+    const asked = this.#put(tool, exchange, (by) => (way = by)).then((refusal) => {
+      logDecision(tool, exchange, { way, refusal });
+      if (refusal === undefined && this.#remember) {
+        this.#given.set(lasting, ticksOf(this.#options.clock) + this.#remember.ms);
+      }
+      return refusal;
+    });
+    calls.set(key, asked);
+    return asked;
+  }
+
+  async #put(
+    tool: string,
+    exchange: StepExchange,
+    onAnswered: NonNullable<Ask['onAnswered']>,
+  ): Promise<string | undefined> {
+    const { message, timeoutMs: waitsMs } = this.#options;
+    const { owner: server, signal } = exchange;
+    const calling = { tool, server, arguments: exchange.params.arguments };
+    const question = { ...toQuestion(calling, message, this.#note), onAnswered, waitsMs };
+    const deadline = new Deadline(this.#limit, signal);
+    try {
+      const late = () => new GatewayError('ASK_REFUSED', { reason: 'nobody answered in time' });
+      return refusalIn(await deadline.race(exchange.ask(question, deadline.signal), late));
+    } catch (thrown) {
+      return toRefusal(thrown, signal);
+    }
+  }
+
+  get #note(): string {
+    if (!this.#remember) return '';
+    const { ms, per } = this.#remember;
+    const what = per === 'tool' ? 'this tool, whatever its arguments' : 'this tool with these arguments';
+    return `This holds for ${what}, for ${Math.ceil(ms / 60_000)} min.`;
+  }
+}
+
+/** As a warning, so that it is written at the default level: what was approved must be known afterwards. */
+export function logDecision(tool: string, exchange: StepExchange, decision: Decision): void {
+  const { id, owner: server, client, gatewayLog } = exchange;
+  const { way, refusal } = decision;
+  const about = { exchange: id, tool, server, client: client.info.name, way };
+  if (refusal === undefined) gatewayLog.warn(about, 'approval.given');
+  else gatewayLog.warn({ ...about, reason: refusal }, 'approval.refused');
+}
+
+/** A question that could not be brought to an end was not answered with yes. */
+function toRefusal(thrown: unknown, signal: AbortSignal): string {
+  if (!(thrown instanceof GatewayError) || signal.aborted) throw thrown;
+  if (thrown.code === 'ASK_REFUSED') return String(thrown.details.reason);
+  if (thrown.code === 'CANCELLED') return 'the question was called off';
+  throw thrown;
+}
+
+function readRemember(remember: Remember): Required<Remember> {
+  const { ms, per } = withDefaults('approve.remember', remember, { ms: 0, per: 'arguments' });
+  checkChoice('approve.remember.per', per, ['arguments', 'tool']);
+  if (ms === 0) throw badOption('approve.remember.ms', 'must be more than 0');
+  return { ms, per };
+}
+
+/** A call that starts again with other steps has been asked about. */
+function lineageOf(exchange: StepExchange): string {
+  return exchange instanceof ChainExchange ? exchange.chain.lineage : exchange.scope;
+}
+
+/** Of the arguments as they are sent: two ids that JavaScript reads as the same number are not the same arguments. */
+function digestOf({ params }: StepExchange): string {
+  const written = params.arguments === undefined ? '' : writeExactly(params.arguments);
+  return lateCrypto().createHash('sha256').update(written).digest('base64url');
+}

@@ -1,0 +1,84 @@
+// Asks a person before tools are called, by whichever way the client's user can be asked. Nothing reaches the server before
+// the yes. Whatever else comes back, silence included, is a no, told to the model as a result that it can read.
+// Nobody is asked twice for one call, however often a step further out tries it and however many rules want it asked.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { readString } from '../../../../protocol/params.ts';
+import type { Step, StepExchange } from '../../../../protocol/step.ts';
+import { systemClock } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { DEFAULT_MESSAGE } from './approval-question.ts';
+import { readRule } from './approval-rule.ts';
+import type { ApprovalRule, ApproveWhen, Judge } from './approval-rule.ts';
+import { Approvals, logDecision } from './approvals.ts';
+import type { ApprovalsOptions, Remember } from './approvals.ts';
+import { KnownTools } from '../../chain/known-tools.ts';
+import { respond } from '../../chain/outcome.ts';
+import { withDefaults } from '../../chain/step-options.ts';
+
+export interface ApproveOptions {
+  /** Which tools: `destructive` ones (the default), `always`, globs, or a rule of several of these. */
+  when?: ApproveWhen | ApprovalRule | undefined;
+  /** The question; `{tool}`, `{server}` and `{arguments}` are filled in. */
+  message?: string | undefined;
+  /** A yes holds for a while. Default: it holds for one call. */
+  remember?: Remember | undefined;
+  /** Nobody answers: it is not approved. */
+  timeoutMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+const DEFAULTS = {
+  when: undefined,
+  message: DEFAULT_MESSAGE,
+  remember: undefined,
+  timeoutMs: 600_000,
+  clock: systemClock,
+};
+
+export function approve(options: ApproveOptions = {}): Step {
+  const { when = 'destructive', ...asking } = withDefaults('approve', options, DEFAULTS);
+  return approveBy(readRule(when), asking);
+}
+
+export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Step {
+  const approvals = new Approvals(asking);
+  const tools = new KnownTools();
+  return {
+    name: 'approve',
+    toolRules: rule.rules,
+    methods: ['tools/list', 'tools/call', 'interaction.start'],
+    onChange: (change) => tools.hear(change),
+    handle: async function approve(exchange, next, lookUp, originOf) {
+      if (exchange.method === 'tools/list') {
+        const outcome = await next();
+        tools.learn(exchange, outcome.result);
+        return outcome;
+      }
+      const isCall = exchange.method === 'tools/call';
+      const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
+      if (exchange.ownTool?.name === tool) return next(); // it brings an answer, and does nothing else
+      // Before tools are listed, a name that a step has changed seems to be of another tool.
+      await tools.checkListed(tool, exchange, { lookUp, originOf });
+      const judged = { name: tool, origin: originOf?.('tools', tool) };
+      const judgement = await rule.judge(judged, () => tools.annotations(tool, exchange, lookUp));
+      if (judgement === 'allow') return next();
+      // Before a session is begun there is nobody to ask in it: it is played as a call, and asked about as one.
+      if (!isCall) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
+      const refusal = judgement === 'deny' ? forbidden(tool, exchange) : await approvals.ask(judged, exchange);
+      return refusal === undefined ? next() : respond(notApproved(tool, refusal));
+    },
+  } satisfies Step;
+}
+
+function forbidden(tool: string, exchange: StepExchange): string {
+  const refusal = 'a rule of the gateway forbids it';
+  logDecision(tool, exchange, { way: 'rule', refusal });
+  return refusal;
+}
+
+function notApproved(tool: string, reason: string): JsonObject {
+  const { message } = new GatewayError('NOT_APPROVED', { what: tool });
+  const text = `${message}: ${reason}. It was not called. Do not try again unless the user asks for it.`;
+  return { content: [{ type: 'text', text }], isError: true };
+}

@@ -1,0 +1,76 @@
+// Spares a server that keeps failing, and those who wait for it: after some failures in a row, calls are refused at once for a
+// while; then one is let through to see. Which server a name belongs to is learned from the calls themselves.
+import type { Step, StepExchange } from '../../../../protocol/step.ts';
+import { systemClock } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import { Circuit } from './circuit.ts';
+import { checkChoice, withDefaults } from '../../chain/step-options.ts';
+import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
+
+export interface CircuitBreakerOptions {
+  /** What is spared as one: all of a server, or each tool by itself. */
+  per?: 'server' | 'tool' | undefined;
+  /** How many failures in a row it takes. */
+  failures?: number | undefined;
+  /** How long calls are refused. */
+  resetMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+const DEFAULTS = { per: 'server', failures: 5, resetMs: 30_000, clock: systemClock };
+/** Names and URIs come from clients. */
+const MAX_KNOWN = 10_000;
+
+export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
+  const chosen = withDefaults('circuitBreaker', options, DEFAULTS);
+  checkChoice('circuitBreaker.per', chosen.per, ['server', 'tool']);
+  const perTool = chosen.per === 'tool';
+  const circuits = new BoundedMap<string, Circuit>(MAX_KNOWN);
+  const servers = new BoundedMap<string, string>(MAX_KNOWN);
+  return {
+    name: 'circuitBreaker',
+    ...(perTool && { methods: ['tools/call'] }),
+    handle: async function circuitBreaker(exchange, next) {
+      const subject = subjectOf(exchange);
+      const before = perTool ? String(exchange.params.name) : servers.get(subject);
+      const entered = before === undefined ? undefined : circuits.get(before);
+      const waitMs = entered?.enter() ?? 0;
+      if (waitMs > 0) throw refusal(before!, entered!.failures, waitMs);
+      try {
+        const outcome = await next();
+        circuits.delete(before ?? exchange.server ?? '');
+        return outcome;
+      } catch (thrown) {
+        entered?.leave();
+        const failed = perTool ? before : serverOf(exchange, thrown);
+        if (thrown instanceof ProtocolError) circuits.delete(failed ?? ''); // it answers, though with an error
+        if (isUpstreamTrouble(thrown) && failed !== undefined) {
+          const circuit = circuits.get(failed) ?? new Circuit(chosen);
+          circuit.fail();
+          circuits.set(failed, circuit);
+        }
+        throw thrown;
+      } finally {
+        if (!perTool && exchange.server !== undefined) servers.set(subject, exchange.server);
+      }
+    },
+  } satisfies Step;
+}
+
+/** What is asked for, as far as it tells who will answer. */
+function subjectOf({ scope, method, params }: StepExchange): string {
+  return JSON.stringify([scope, method, params.name ?? params.uri]);
+}
+
+function serverOf({ server }: StepExchange, thrown: unknown): string | undefined {
+  if (server !== undefined) return server;
+  const named = thrown instanceof GatewayError ? thrown.details.server : undefined;
+  return typeof named === 'string' ? named : undefined;
+}
+
+function refusal(server: string, failures: number, retryAfterMs: number): GatewayError {
+  const reason = `it failed ${failures} times in a row; the next try is in ${retryAfterMs} ms`;
+  return new GatewayError('UPSTREAM_BUSY', { server, reason, retryAfterMs });
+}

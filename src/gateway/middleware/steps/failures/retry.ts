@@ -1,0 +1,66 @@
+// Tries again what may be tried again: lists, reading, prompts, completion, and tools that their server calls read-only or
+// idempotent; only when the server was in trouble, after growing pauses of random length, a few times.
+import type { LookUp, Step, StepExchange } from '../../../../protocol/step.ts';
+import { systemClock } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { KnownTools } from '../../chain/known-tools.ts';
+import { LIST_METHODS } from '../../chain/on-method.ts';
+import { pause } from '../../chain/pause.ts';
+import { withDefaults } from '../../chain/step-options.ts';
+import { isUpstreamTrouble } from '../../chain/upstream-trouble.ts';
+
+export interface RetryOptions {
+  /** How often it is tried in all. */
+  attempts?: number | undefined;
+  /** The longest first pause; every further one may be twice as long. */
+  delayMs?: number | undefined;
+  /** No pause is longer; a server that asks for a longer one is not tried again. */
+  maxDelayMs?: number | undefined;
+  clock?: Clock | undefined;
+  /** From 0 to 1. */
+  random?: (() => number) | undefined;
+}
+
+const DEFAULTS = { attempts: 3, delayMs: 500, maxDelayMs: 10_000, clock: systemClock, random: Math.random };
+const SAFE = ['resources/read', 'prompts/get', 'completion/complete'];
+
+export function retry(options: RetryOptions = {}): Step {
+  const { attempts, delayMs, maxDelayMs, clock, random } = withDefaults('retry', options, DEFAULTS);
+  const tools = new KnownTools();
+  return {
+    name: 'retry',
+    methods: [...LIST_METHODS, ...SAFE, 'tools/call'],
+    repeats: true,
+    onChange: (change) => tools.hear(change),
+    handle: async function retry(exchange, next, lookUp) {
+      const isAsked = watchQuestions(exchange);
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const outcome = await next();
+          if (exchange.method === 'tools/list') tools.learn(exchange, outcome.result);
+          return outcome;
+        } catch (thrown) {
+          if (attempt >= attempts || isAsked() || exchange.signal.aborted || !isUpstreamTrouble(thrown)) throw thrown;
+          const wanted = thrown.retryAfterMs ?? 0;
+          if (wanted > maxDelayMs || !(await mayRepeat(tools, exchange, lookUp))) throw thrown;
+          const longest = Math.min(maxDelayMs, delayMs * 2 ** (attempt - 1));
+          await pause(Math.max(wanted, random() * longest), exchange.signal, clock);
+          if (exchange.signal.aborted) throw thrown;
+        }
+      }
+    },
+  } satisfies Step;
+}
+
+/** Nobody should have to answer the same question twice. */
+function watchQuestions(exchange: StepExchange): () => boolean {
+  let asked = false;
+  if (exchange.method === 'tools/call') exchange.intercept({ ask: (ask, next) => ((asked = true), next(ask)) });
+  return () => asked;
+}
+
+async function mayRepeat(tools: KnownTools, exchange: StepExchange, lookUp: LookUp): Promise<boolean> {
+  if (exchange.method !== 'tools/call') return true;
+  const { readOnlyHint, idempotentHint } = await tools.annotations(String(exchange.params.name), exchange, lookUp);
+  return readOnlyHint === true || idempotentHint === true;
+}

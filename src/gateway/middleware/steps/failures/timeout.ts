@@ -1,0 +1,42 @@
+// Gives up what takes too long: the client gets an error, and the server is told to stop. The time in which the user is asked
+// something does not count; progress restarts the time, unless told otherwise.
+import type { Step } from '../../../../protocol/step.ts';
+import { Alarms } from '../../../../shared/alarms.ts';
+import { systemClock } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { StepDeadline } from '../../chain/step-deadline.ts';
+import { toNameRule, toToolRules } from '../filter/name-rule.ts';
+import { withDefaults } from '../../chain/step-options.ts';
+
+export interface TimeoutOptions {
+  ms?: number | undefined;
+  /** Whether progress restarts the time. */
+  extend?: boolean | undefined;
+  /** Globs: the tools and prompts it is for. Default: every request. */
+  only?: string[] | undefined;
+  clock?: Clock | undefined;
+}
+
+const DEFAULTS = { ms: 60_000, extend: true, only: ['*'], clock: systemClock };
+
+export function timeout(options: number | TimeoutOptions = {}): Step {
+  const given: TimeoutOptions = typeof options === 'number' ? { ms: options } : options;
+  const { ms, extend, only, clock } = withDefaults('timeout', given, DEFAULTS);
+  const isAll = only.includes('*');
+  const isMeant = toNameRule(only);
+  const limit = { ms, extend, alarms: new Alarms(clock) };
+  return {
+    name: 'timeout',
+    toolRules: toToolRules(only, { isForAll: true }),
+    handle: function timeout(exchange, next, _lookUp, originOf) {
+      const { method, params } = exchange;
+      if (method === 'tasks/result') return next(); // waits for a task by its nature
+      const name = typeof params.name === 'string' ? params.name : '';
+      if (!isAll && !isMeant(name, originOf?.(method === 'prompts/get' ? 'prompts' : 'tools', name))) return next();
+      const deadline = new StepDeadline(limit, exchange);
+      exchange.cancellation = deadline;
+      exchange.intercept(deadline);
+      return next();
+    },
+  } satisfies Step;
+}

@@ -1,0 +1,82 @@
+// The part of `filter` that is about resources: lists, reading, subscriptions, completion, and what clients are told of them. A request is
+// judged twice: as it is written, and again when it is known which server would be asked, and by which URI (`resourceGuard`).
+import { isObject } from '../../../../protocol/message.ts';
+import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
+import { dictionary } from '../../../../shared/containers/dictionary.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import type { UriRule } from './uri-rule.ts';
+
+interface List {
+  area: string;
+  key: string;
+}
+
+const LISTS: Record<string, List> = dictionary({
+  'resources/list': { area: 'resources', key: 'uri' },
+  'resources/templates/list': { area: 'resourceTemplates', key: 'uriTemplate' },
+});
+const USES = ['resources/read', 'resources/subscribe', 'resources/unsubscribe', 'completion/complete'];
+
+/** `named` handles tools and prompts. */
+export function filterResources(named: Step, isAllowed: UriRule): Step {
+  const passes = (uri: unknown, originOf?: OriginOf): boolean =>
+    typeof uri !== 'string' || isAllowed(uri, originOf?.('resources', uri));
+  return {
+    name: named.name,
+    methods: [...new Set([...named.methods!, ...Object.keys(LISTS), ...USES])],
+    handle: function filter(exchange, next, lookUp, originOf) {
+      const { method } = exchange;
+      const list = LISTS[method];
+      if (list) return filtered(next, list, (one) => passes(one, originOf));
+      const goOn = () => (named.methods!.includes(method) ? named.handle!(exchange, next, lookUp, originOf) : next());
+      const uri = uriOf(exchange);
+      if (uri === undefined) return goOn();
+      guard(exchange, uri, isAllowed);
+      return passes(uri, originOf) ? goOn() : requireAfterLists(uri, isAllowed, lookUp, originOf).then(goOn);
+    },
+    reword: named.reword,
+    toolRules: named.toolRules,
+    toolBehind: named.toolBehind,
+    promptBehind: named.promptBehind,
+    onChange(change, originOf) {
+      if (change.kind === 'resource') {
+        const origin = change.origin ?? originOf?.('resources', change.uri);
+        if (!isAllowed(change.uri, origin)) return undefined;
+      }
+      return named.onChange!(change, originOf);
+    },
+  } satisfies Step;
+}
+
+/** A rule may permit it by its server, which is not known before lists tell. */
+async function requireAfterLists(uri: string, isAllowed: UriRule, lookUp: LookUp, originOf?: OriginOf): Promise<void> {
+  const known = originOf?.('resources', uri);
+  if (!known && originOf) await Promise.allSettled([lookUp('resources/list'), lookUp('resources/templates/list')]);
+  const origin = known ? undefined : originOf?.('resources', uri);
+  if (!origin || !isAllowed(uri, origin)) throw new GatewayError('ACCESS_DENIED', { uri });
+}
+
+function guard(exchange: StepExchange, uri: string, isAllowed: UriRule): void {
+  const { resourceGuard } = exchange;
+  exchange.resourceGuard = (resource) => isAllowed(uri, resource) && resourceGuard?.(resource) !== false;
+}
+
+async function filtered(next: Next, { area, key }: List, passes: (uri: unknown) => boolean): Promise<Outcome> {
+  const outcome = await next();
+  const entries = outcome.result[area];
+  if (!Array.isArray(entries)) return outcome;
+  const shown = entries.filter((entry: unknown) => !isObject(entry) || passes(entry[key]));
+  if (shown.length < entries.length) outcome.result = { ...outcome.result, [area]: shown };
+  return outcome;
+}
+
+/** The resource, or the template of resources, that a request is about. */
+function uriOf({ method, params }: StepExchange): string | undefined {
+  if (!USES.includes(method)) return undefined;
+  const isCompletion = method === 'completion/complete';
+  const { ref } = params;
+  const uri = isCompletion ? (isObject(ref) ? ref.uri : undefined) : params.uri;
+  if (typeof uri === 'string') return uri;
+  if (isCompletion && uri === undefined) return undefined;
+  throw new GatewayError('INVALID_PARAMS', { parameter: 'uri', error: 'Required parameter missing' });
+}

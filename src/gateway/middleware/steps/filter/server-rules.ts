@@ -1,0 +1,72 @@
+// Rules that stand with a server: which of its tools clients may see and call, and which need a person's approval. They are the innermost
+// steps of every chain, so they judge what the server will really get.
+import { isOwnEntry } from '../../../../protocol/own-tool.ts';
+import type { Step, ToolRule } from '../../../../protocol/step.ts';
+import { readRule } from '../approve/approval-rule.ts';
+import type { ApproveWhen, Judge } from '../approve/approval-rule.ts';
+import { approveBy } from '../approve/approve.ts';
+import { toAllowed } from './filter.ts';
+import { mapNames } from '../names/map-names.ts';
+import { toToolRules } from './name-rule.ts';
+import type { NameRule } from './name-rule.ts';
+import { badOption, withDefaults } from '../../chain/step-options.ts';
+
+/** Globs over the server's own names of its tools. */
+export interface ToolRules {
+  /** Only these are there. */
+  allow?: readonly string[] | undefined;
+  /** These are not there; wins over `allow`. */
+  deny?: readonly string[] | undefined;
+  /** These need approval: `destructive`, `always`, or globs. */
+  approve?: ApproveWhen | undefined;
+}
+
+/** The steps for all servers that have rules; none where no server has any. */
+export function serverRules(byServer: ReadonlyMap<string, ToolRules>): Step[] {
+  const allowed = new Map<string, NameRule>();
+  const judges = new Map<string, Judge>();
+  for (const [server, rules] of byServer) {
+    const { allow, deny, approve } = readRules(server, rules);
+    const isAllowed = toAllowed([{ ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) }]);
+    if (isAllowed) allowed.set(server, isAllowed);
+    if (approve !== undefined) judges.set(server, readRule(approve));
+  }
+  const toolRules = [...byServer].flatMap(([server, { allow = [], deny = [] }]) =>
+    toToolRules([...allow, ...deny], { server }),
+  );
+  return [
+    ...(allowed.size > 0 ? [filterBy(allowed, toolRules)] : []),
+    ...(judges.size > 0 ? [approveBy(judgeBy(judges))] : []),
+  ];
+}
+
+function readRules(server: string, rules: ToolRules): ToolRules {
+  const option = `servers.${server}.tools`;
+  withDefaults(option, rules, { allow: [], deny: [], approve: undefined });
+  for (const kind of ['allow', 'deny'] as const) {
+    const isList = rules[kind] === undefined || rules[kind].every((glob) => typeof glob === 'string');
+    if (!isList) throw badOption(`${option}.${kind}`, 'must be a list of globs');
+  }
+  return rules;
+}
+
+function filterBy(allowed: ReadonlyMap<string, NameRule>, toolRules: readonly ToolRule[]): Step {
+  return mapNames({
+    name: 'tools of servers',
+    toolRules,
+    strict: true,
+    tools: (tool, origin) => {
+      const isAllowed = origin && allowed.get(origin.server);
+      return !isAllowed || isOwnEntry(tool) || isAllowed(tool.name, origin) ? tool : undefined;
+    },
+  });
+}
+
+function judgeBy(judges: ReadonlyMap<string, Judge>): Judge {
+  return {
+    byAnnotations: [...judges.values()].some(({ byAnnotations }) => byAnnotations),
+    rules: [...judges].flatMap(([server, { rules }]) => rules.map((rule) => ({ ...rule, server }))),
+    judge: async (tool, annotations) =>
+      (await judges.get(tool.origin?.server ?? '')?.judge(tool, annotations)) ?? 'allow',
+  };
+}

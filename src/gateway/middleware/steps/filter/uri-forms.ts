@@ -1,0 +1,136 @@
+// A URI can be written in many ways that a server takes for the same: `file:///data/../etc`, `file:///%65tc`, `file:////etc`. A rule on
+// URIs has to hold for all of them.
+import { behindServerUri } from '../../../../protocol/server-uri.ts';
+
+export interface UriForms {
+  /** The URI and what it may stand for. A rule that permits has to permit each of them. */
+  same: string[];
+  /** Without query and fragment, where there are such. */
+  cut: string[];
+  /** What a careless server may read instead. Only rules that forbid look at these. */
+  loose: string[];
+}
+
+/** Scheme, authority, and what follows. */
+const PARTS = /^([a-z][a-z0-9+.-]*:)(\/\/[^/?#]*)?(.*)$/is;
+/** One that can be written in no other way: no dots, empty segments, escapes, query or capital host. */
+const PLAIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9][a-z0-9-]*)?(?:\/[\w~-][\w.~-]*)*$/;
+const TRIPLETS = /(?:%[\da-f]{2})+/gi;
+const STRAY_PERCENT = /%(?![\da-f]{2})/i;
+/** Parsers of URLs drop these wherever they are. */
+const DROPPED = /[\t\n\r]/g;
+/** NUL, and half a character: nobody knows what a server makes of these. */
+const UNCLEAR = /\0|\p{Surrogate}/u;
+/** More than any URI needs that is not made to be misread. */
+const MAX_FORMS = 128;
+/** Of one that is not plain: each form costs time. */
+const MAX_LENGTH = 2048;
+
+/** Undefined where nobody can say what the URI means: escapes that cannot be decoded, or layers of them without end. */
+export function uriForms(uri: string): UriForms | undefined {
+  if (PLAIN.test(uri) && !uri.startsWith('file://localhost')) return { same: [uri], cut: [], loose: [otherHost(uri)] };
+  if (uri.length > MAX_LENGTH || decodeUri(uri) === undefined) return undefined;
+  const same = closure([uri], STEPS);
+  if (!same || same.some((form) => UNCLEAR.test(form))) return undefined;
+  const cut = closure(same.map(withoutQuery), STEPS);
+  const loose = cut && closure([...same, ...cut], [...STEPS, ...LOOSE_STEPS]);
+  return loose && { same, cut: without(cut, same), loose: without(loose, [...same, ...cut]) };
+}
+
+export function withoutQuery(uri: string): string {
+  return uri.replace(/[?#].*$/s, '');
+}
+
+function without(forms: readonly string[], known: readonly string[]): string[] {
+  return forms.filter((form) => !known.includes(form));
+}
+
+/** Triplet by triplet; undefined where a percent sign begins none, or the bytes are not UTF-8. */
+export function decodeUri(uri: string): string | undefined {
+  if (STRAY_PERCENT.test(uri)) return undefined;
+  try {
+    return uri.replace(TRIPLETS, decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Scheme and host in lower case. */
+export function lowerHost(uri: string): string {
+  return uri.replace(PARTS, (_, scheme: string, authority: string = '', rest: string) => {
+    return scheme.toLowerCase() + authority.toLowerCase() + rest;
+  });
+}
+
+const STEPS: readonly ((uri: string) => string | undefined)[] = [
+  decodeUri,
+  (uri) => uri.replace(DROPPED, '').trim(),
+  (uri) => uri.normalize('NFC'),
+  (uri) => uri.replaceAll('\\', '/'),
+  parsed,
+  (uri) => resolveDots(uri, false),
+  (uri) => resolveDots(uri, true),
+  resolveAll,
+  (uri) => uri.replace(/^([a-z][a-z0-9+.-]*:)\/(?!\/)/i, '$1///'),
+];
+const LOOSE_STEPS: typeof STEPS = [
+  lowerHost,
+  withoutQuery,
+  (uri) => uri.replace(/(?<=[^/:])\/+$/, ''),
+  (uri) => uri.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1'),
+  otherHost,
+  behindServerUri,
+];
+
+/** All that the steps, one after the other in any order, make of these; undefined where that has no end. */
+function closure(uris: readonly string[], steps: typeof STEPS): string[] | undefined {
+  const forms = new Set(uris);
+  for (const form of forms) {
+    for (const step of steps) {
+      const made = step(form);
+      if (made !== undefined) forms.add(made);
+    }
+    if (forms.size > MAX_FORMS) return undefined;
+  }
+  return [...forms];
+}
+
+/** As a parser of URLs has it. It escapes characters that need it; nobody meant another URI by that. */
+function parsed(uri: string): string | undefined {
+  return URL.canParse(uri) ? decodeUri(new URL(uri).href) : undefined;
+}
+
+/** `isWhole`: a server that does not know queries takes them for a part of the path. */
+function resolveDots(uri: string, isWhole: boolean): string {
+  return uri.replace(PARTS, (_, scheme: string, authority: string = '', rest: string) => {
+    const end = isWhole ? -1 : rest.search(/[?#]/);
+    const path = end < 0 ? rest : rest.slice(0, end);
+    return scheme + authority + resolvePath(path) + rest.slice(path.length);
+  });
+}
+
+/** A server may take the host for the first segment of the path, or the other way round. */
+function otherHost(uri: string): string {
+  return uri.replace(
+    /^([a-z][a-z0-9+.-]*:\/\/)(\/*)/i,
+    (_, scheme: string, path: string) => scheme + (path ? '' : '/'),
+  );
+}
+
+/** A server may take all that follows `scheme://` for a path. */
+function resolveAll(uri: string): string | undefined {
+  const [, scheme, authority = '', rest] = PARTS.exec(uri) ?? [];
+  return authority.length > 2 ? `${scheme}//${resolvePath(authority.slice(2) + rest)}` : undefined;
+}
+
+/** Dot segments are removed, and slashes that stand together count as one. */
+function resolvePath(path: string): string {
+  const segments: string[] = [];
+  const all = path.split('/');
+  for (const segment of all) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '.' && segment !== '') segments.push(segment);
+  }
+  const isFolder = ['', '.', '..'].includes(all.at(-1)!) && segments.length > 0;
+  return (path.startsWith('/') ? '/' : '') + segments.join('/') + (isFolder ? '/' : '');
+}

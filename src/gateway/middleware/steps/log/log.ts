@@ -1,0 +1,64 @@
+// One line per exchange: what was asked, of whom, how long it took and how it ended. Values of arguments are left out unless
+// they are asked for: they are the user's.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { fieldOf } from '../../../../protocol/raw/raw-object.ts';
+import type { Step, StepExchange } from '../../../../protocol/step.ts';
+import { systemClock } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
+import { createLog } from '../../../../shared/log.ts';
+import type { Log } from '../../../../shared/log.ts';
+import { resultIn } from '../../chain/outcome.ts';
+import { checkChoice, withDefaults } from '../../chain/step-options.ts';
+
+export interface LogOptions {
+  /** Where the lines go. Default: JSON lines on stderr. */
+  log?: Log | undefined;
+  /** The level of exchanges that went well; the others are warnings. */
+  level?: 'debug' | 'info' | undefined;
+  /** Also logs the values of arguments. */
+  arguments?: boolean | undefined;
+  /** Tells tool results that are errors from others. */
+  toolErrors?: boolean | undefined;
+  clock?: Clock | undefined;
+}
+
+const DEFAULTS = { log: undefined, level: 'info', arguments: false, toolErrors: true, clock: systemClock };
+
+export function log(options: LogOptions = {}): Step {
+  const given = withDefaults('log', options, DEFAULTS);
+  checkChoice('log.level', given.level, ['debug', 'info']);
+  const { level, toolErrors, clock, log: lines = createLog({ level }) } = given;
+  return {
+    name: 'log',
+    handle: async function log(exchange, next) {
+      const start = clock.now();
+      const about = (outcome: string) => ({
+        ...{ exchange: exchange.id, method: exchange.method, name: nameOf(exchange), server: exchange.server },
+        ...{ ms: clock.now() - start, outcome, client: `${exchange.client.info.name} ${exchange.client.info.version}` },
+        ...(given.arguments && { arguments: exchange.params.arguments }),
+      });
+      try {
+        const outcome = await next();
+        const failed = toolErrors && exchange.method === 'tools/call' && fieldOf(resultIn(outcome), 'isError') === true;
+        if (failed) lines.warn(about('tool error'), 'exchange');
+        else lines[level](about('ok'), 'exchange');
+        return outcome;
+      } catch (thrown) {
+        lines.warn(about(codeOf(thrown)), 'exchange');
+        throw thrown;
+      }
+    },
+  } satisfies Step;
+}
+
+/** What a request is about: a tool or prompt, a resource, a task. */
+function nameOf({ params }: StepExchange): unknown {
+  const ref: JsonObject = isObject(params.ref) ? params.ref : {};
+  return params.name ?? params.uri ?? params.taskId ?? ref.name ?? ref.uri;
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof GatewayError || thrown instanceof ProtocolError ? String(thrown.code) : 'INTERNAL';
+}

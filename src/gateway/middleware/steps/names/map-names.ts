@@ -1,0 +1,144 @@
+// The one place where steps change names, so that lists and calls cannot differ: what is said of an entry of a list holds for
+// the call, for completion, and for what clients are told of changes. Nothing of it is written twice.
+// 1. A name that was never listed is looked for by listing quietly before it is refused.
+// 2. What is hidden, or shown by another name, cannot be called by its own.
+import { isObject } from '../../../../protocol/message.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
+import type { Next, Outcome, Step, StepExchange, StepFunction, ToolRule } from '../../../../protocol/step.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { toListed } from '../../chain/list-all.ts';
+import { MappedArea } from './mapped-area.ts';
+import type { Around } from './mapped-area.ts';
+import type { MapEntry } from './name-table.ts';
+import { respond } from '../../chain/outcome.ts';
+
+export interface Mapping {
+  /** The step, for errors. */
+  name: string;
+  tools?: MapEntry | undefined;
+  prompts?: MapEntry | undefined;
+  /** Refuses what is not listed at all, though a server might answer to it: for steps that keep things from clients. */
+  strict?: boolean | undefined;
+  toolRules?: readonly ToolRule[] | undefined;
+}
+
+export function mapNames({ name, tools, prompts, strict = false, toolRules }: Mapping): Step {
+  const toolNames = tools && new MappedArea(name, 'tools', tools);
+  const promptNames = prompts && new MappedArea(name, 'prompts', prompts);
+  const handlers: Record<string, StepFunction> = {};
+  if (toolNames) {
+    handlers['tools/list'] = showing(toolNames, 'tools');
+    handlers['tools/call'] = resolving(toolNames, { key: 'name', unknown: 'TOOL_NOT_FOUND', strict });
+    handlers['interaction.start'] = resolving(toolNames, { key: 'toolName', unknown: 'INVALID_PARAMS', strict });
+    handlers['interaction.getState'] = telling(toolNames);
+  }
+  if (promptNames) {
+    handlers['prompts/list'] = showing(promptNames, 'prompts');
+    handlers['prompts/get'] = resolving(promptNames, { key: 'name', unknown: 'PROMPT_NOT_FOUND', strict });
+    handlers['completion/complete'] = completing(promptNames, strict);
+  }
+  return {
+    name,
+    toolRules,
+    methods: Object.keys(handlers),
+    handle: (exchange, next, lookUp, originOf) => handlers[exchange.method]!(exchange, next, lookUp, originOf),
+    reword,
+    toolBehind: (shown, scope) => toolNames?.behind(shown, scope),
+    promptBehind: (shown, scope) => promptNames?.behind(shown, scope),
+    onChange(change, originOf) {
+      if (change.kind === 'prompts') promptNames?.changed();
+      if (change.kind !== 'tools' || !toolNames) return change;
+      try {
+        return toolNames.toldOf(change, originOf);
+      } catch {
+        return { kind: 'tools' }; // the mapping fails for what little a change tells of a tool; the list will say why
+      }
+    },
+  };
+}
+
+/** Tools as clients should see them: by another name, in other words, or not at all. The call finds its tool by itself. */
+export function mapTools(map: MapEntry, name: string = map.name || 'mapTools'): Step {
+  return mapNames({ name, tools: map });
+}
+
+function showing(names: MappedArea, area: 'tools' | 'prompts'): StepFunction {
+  return async (exchange, next, lookUp, originOf) => {
+    const outcome = await next();
+    const entries = toListed(outcome.result[area]);
+    if (entries.length === 0) return outcome;
+    const shown = await names.show(entries, exchange, { lookUp, originOf });
+    outcome.result = { ...outcome.result, [area]: shown };
+    return outcome;
+  };
+}
+
+interface Resolving {
+  /** The parameter with the name. */
+  key: 'name' | 'toolName';
+  /** What a name is answered with that there is not. */
+  unknown: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND' | 'INVALID_PARAMS';
+  strict: boolean;
+}
+
+function resolving(names: MappedArea, how: Resolving): StepFunction {
+  const { key, unknown, strict } = how;
+  const find = async (name: string, exchange: StepExchange, next: Next, around: Around): Promise<Outcome> => {
+    const found = await names.resolve(name, exchange, around);
+    if (found === 'unlisted' && !strict) return next();
+    const away = found === 'unlisted' ? names.away(name, around.originOf) : undefined;
+    if (typeof found === 'string') throw away ?? toUnknown(unknown, name);
+    return nextAs(found.own, key, exchange, next);
+  };
+  return (exchange, next, lookUp, originOf) => {
+    const name = exchange.params[key];
+    if (typeof name !== 'string') return next();
+    const own = names.known(name, exchange);
+    return own === undefined ? find(name, exchange, next, { lookUp, originOf }) : nextAs(own, key, exchange, next);
+  };
+}
+
+function toUnknown(code: Resolving['unknown'], name: string): GatewayError {
+  if (code !== 'INVALID_PARAMS') return new GatewayError(code, { name });
+  return new GatewayError(code, { data: { toolName: name, error: 'There is no such tool' } });
+}
+
+function nextAs(own: string, key: Resolving['key'], exchange: StepExchange, next: Next): Promise<Outcome> {
+  if (own !== exchange.params[key]) exchange.params = { ...exchange.params, [key]: own };
+  return next();
+}
+
+/** "Unknown tool" has to name what the client has called. */
+function reword(thrown: unknown, passedOn: JsonObject, found: JsonObject): unknown {
+  const key = 'toolName' in found ? 'toolName' : 'name';
+  if (!(thrown instanceof GatewayError) || passedOn[key] === found[key]) return thrown;
+  const detail = (['name', 'tool'] as const).find((one) => thrown.details[one] === passedOn[key]);
+  if (!detail) return thrown;
+  const { origin: _, ...details } = thrown.details; // the words of the server, which has the other name
+  return new GatewayError(thrown.code, { ...details, [detail]: found[key] }, { cause: thrown });
+}
+
+/** The state of an interactive session says which tool it is of. */
+function telling(names: MappedArea): StepFunction {
+  return async (_exchange, next, _lookUp, originOf) => {
+    const outcome = await next();
+    const { metadata } = outcome.result;
+    if (!isObject(metadata) || typeof metadata.toolName !== 'string') return outcome;
+    const toolName = names.shownName(metadata.toolName, originOf) ?? metadata.toolName;
+    outcome.result = { ...outcome.result, metadata: { ...metadata, toolName } };
+    return outcome;
+  };
+}
+
+/** Clients ask on every key stroke: for something unknown nothing is suggested, and nothing is an error. */
+function completing(names: MappedArea, strict: boolean): StepFunction {
+  return async (exchange, next, lookUp, originOf) => {
+    const { ref } = exchange.params;
+    if (!isObject(ref) || ref.type !== 'ref/prompt' || typeof ref.name !== 'string') return next();
+    const found = await names.resolve(ref.name, exchange, { lookUp, originOf });
+    if (found === 'unlisted' && !strict) return next();
+    if (typeof found === 'string') return respond({ completion: { values: [], total: 0, hasMore: false } });
+    exchange.params = { ...exchange.params, ref: { ...ref, name: found.own } };
+    return next();
+  };
+}

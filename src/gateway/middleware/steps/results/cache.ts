@@ -1,0 +1,72 @@
+// Answers lists and reads from memory for as long as their server allows: `ttlMs` says how long, `cacheScope` for whom. What
+// is private, or does not say, is kept for the principal alone. A change that is told of ends what it concerns.
+import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { fieldOf } from '../../../../protocol/raw/raw-object.ts';
+import type { Step, StepExchange } from '../../../../protocol/step.ts';
+import type { Change } from '../../../../protocol/target.ts';
+import { systemClock, ticksOf } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/clock.ts';
+import { LIST_METHODS } from '../../chain/on-method.ts';
+import { respond, resultIn } from '../../chain/outcome.ts';
+import { ResultStore } from './result-store.ts';
+import { withDefaults } from '../../chain/step-options.ts';
+
+export interface CacheOptions {
+  /** For results that do not say how long they hold. */
+  ttlMs?: number | undefined;
+  /** Nothing is kept longer, whatever its server says. */
+  maxTtlMs?: number | undefined;
+  maxEntries?: number | undefined;
+  /** Of all that is kept, about. */
+  maxBytes?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+const DEFAULTS = { ttlMs: 0, maxTtlMs: 3_600_000, maxEntries: 1000, maxBytes: 64 * 1024 * 1024, clock: systemClock };
+
+export function cache(options: CacheOptions = {}): Step {
+  const { ttlMs, maxTtlMs, clock, ...bounds } = withDefaults('cache', options, DEFAULTS);
+  const store = new ResultStore(bounds);
+  return {
+    name: 'cache',
+    methods: [...LIST_METHODS, 'resources/read'],
+    handle: async function cache(exchange, next) {
+      const own = keyOf(exchange, exchange.client.principal);
+      const shared = keyOf(exchange, undefined);
+      const kept = store.get(own, ticksOf(clock)) ?? store.get(shared, ticksOf(clock));
+      if (kept) return respond(withTimeLeft(kept.result, kept.until - ticksOf(clock)));
+      const { changes } = store;
+      const outcome = await next();
+      const told = fieldOf(resultIn(outcome), 'ttlMs');
+      const holdsMs = Math.min(typeof told === 'number' ? told : ttlMs, maxTtlMs);
+      // What has changed meanwhile may be what is in hand.
+      if (!(holdsMs > 0) || store.changes !== changes) return outcome;
+      const { result } = outcome;
+      const about = exchange.method === 'resources/read' ? String(exchange.params.uri) : exchange.method;
+      store.set(result.cacheScope === 'public' ? shared : own, { result, until: ticksOf(clock) + holdsMs, about });
+      return outcome;
+    },
+    onChange(change) {
+      for (const about of concerned(change)) store.forget(about);
+      return change;
+    },
+  } satisfies Step;
+}
+
+/** Servers may answer differently to clients of different revisions. */
+function keyOf({ scope, method, params, client }: StepExchange, principal: string | undefined): string {
+  const { _meta, ...asked } = params;
+  return writeExactly([scope, method, asked, client.dialect, client.revision, principal]);
+}
+
+/** A client that asks later may rely on it for less long. */
+function withTimeLeft(result: JsonObject, leftMs: number): JsonObject {
+  return typeof result.ttlMs === 'number' ? { ...result, ttlMs: Math.ceil(leftMs) } : result;
+}
+
+function concerned(change: Change): string[] {
+  if (change.kind === 'resource') return [change.uri];
+  if (change.kind === 'resources') return ['resources/list', 'resources/templates/list'];
+  return change.kind === 'tools' || change.kind === 'prompts' ? [`${change.kind}/list`] : [];
+}

@@ -1,0 +1,44 @@
+// Results in memory, bounded in number and size; what was used longest ago goes first.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+
+export interface Kept {
+  result: JsonObject;
+  until: number;
+  /** The method of a list, or the URI of what was read. */
+  about: string;
+}
+
+export class ResultStore {
+  readonly #maxBytes: number;
+  readonly #entries: BoundedMap<string, Kept & { bytes: number }>;
+  #bytes = 0;
+  /** How often something was forgotten because it had changed. */
+  changes = 0;
+
+  constructor({ maxEntries, maxBytes }: { maxEntries: number; maxBytes: number }) {
+    this.#maxBytes = maxBytes;
+    this.#entries = new BoundedMap(maxEntries, ({ bytes }) => (this.#bytes -= bytes));
+  }
+
+  get(key: string, now: number): Kept | undefined {
+    const kept = this.#entries.get(key);
+    if (!kept || now < kept.until) return kept;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  set(key: string, kept: Kept): void {
+    const bytes = key.length + JSON.stringify(kept.result).length;
+    if (bytes > this.#maxBytes) return;
+    this.#entries.delete(key);
+    this.#entries.set(key, { ...kept, bytes });
+    this.#bytes += bytes;
+    while (this.#bytes > this.#maxBytes) this.#entries.delete(this.#entries.oldest()!);
+  }
+
+  forget(about: string): void {
+    this.changes++;
+    for (const [key, kept] of this.#entries.entries()) if (kept.about === about) this.#entries.delete(key);
+  }
+}

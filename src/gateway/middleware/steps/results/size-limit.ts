@@ -1,0 +1,53 @@
+// Keeps results from flooding a model. A tool result that is too large becomes one that says so, which the model can read, or
+// is cut, with a note. Resources and prompts that are too large are errors: they have no other way to say it.
+import type { JsonObject } from '../../../../protocol/message.ts';
+import { isObject } from '../../../../protocol/message.ts';
+import { RawObject } from '../../../../protocol/raw/raw-object.ts';
+import type { Step } from '../../../../protocol/step.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
+import { resultIn } from '../../chain/outcome.ts';
+import { checkChoice, withDefaults } from '../../chain/step-options.ts';
+import { truncate } from './truncate.ts';
+
+export interface SizeLimitOptions {
+  /** Of the result, written as JSON. */
+  maxBytes?: number | undefined;
+  /** `truncate` cuts the texts of a tool result. One with structured content cannot be cut and keep its promise. */
+  over?: 'error' | 'truncate' | undefined;
+}
+
+const DEFAULTS = { maxBytes: 1024 * 1024, over: 'error' };
+
+export function sizeLimit(options: SizeLimitOptions = {}): Step {
+  const { maxBytes, over } = withDefaults('sizeLimit', options, DEFAULTS);
+  checkChoice('sizeLimit.over', over, ['error', 'truncate']);
+  const toLimited = (result: JsonObject): JsonObject => {
+    const bytes = byteLength(result);
+    if (bytes <= maxBytes) return result;
+    const text = `The result has ${bytes} bytes, and at most ${maxBytes} are let through.`;
+    const cut = over === 'truncate' ? truncate(result, maxBytes, `[Cut: ${text}]`) : undefined;
+    return cut ?? { content: [{ type: 'text', text: `${text} Ask for less of it.` }], isError: true };
+  };
+  return {
+    name: 'sizeLimit',
+    methods: ['tools/call', 'tasks/result', 'tasks/get', 'resources/read', 'prompts/get'],
+    handle: async function sizeLimit(exchange, next) {
+      const outcome = await next();
+      const unread = resultIn(outcome);
+      if (unread instanceof RawObject && unread.byteLength <= maxBytes) return outcome;
+      const { result } = outcome;
+      if (exchange.method === 'tools/call' || exchange.method === 'tasks/result') outcome.result = toLimited(result);
+      else if (exchange.method === 'tasks/get') {
+        if (isObject(result.result)) outcome.result = { ...result, result: toLimited(result.result) };
+      } else if (byteLength(result) > maxBytes) {
+        const reason = `a result of ${byteLength(result)} bytes, and at most ${maxBytes} are let through`;
+        throw new GatewayError('UPSTREAM_INVALID', { server: exchange.server ?? 'The server', reason });
+      }
+      return outcome;
+    },
+  } satisfies Step;
+}
+
+function byteLength(result: JsonObject): number {
+  return Buffer.byteLength(JSON.stringify(result));
+}

@@ -1,0 +1,398 @@
+// The connections to a server in one era, and which of them a request of a client uses.
+// 1. A server that learns with each call who calls, and answers on the call itself, has one connection for all clients.
+// 2. Clients that cannot be asked share a connection, and their calls run side by side. Where questions are answered in
+//    their place, a call that is known to ask has a connection to itself. Calls that may ask keep off a connection with
+//    an open question or an abandoned call: they use a spare one.
+// 3. A client that can be asked shares a connection with all that declare the same, but only for lists and the like: what
+//    cannot ask. Its first other request opens a connection of its own, and from then on that one serves everything, so
+//    the client sees the lists and changes of one server. `share: 'all'` switches this off, and nobody can be asked.
+//    A client's own connection is opened in its name, and so is the one that the first of all clients will make its own;
+//    clients of another name then list by another one. All other connections are opened in the name of the gateway.
+// 4. In the stateless era one principal may be many clients: the own connections belong to the principal and its set of
+//    capabilities. Where the wire cannot say which call asked, each call that may ask has a connection to itself. There
+//    are a few of these for calls at work; later calls wait for one. A call whose question is open does not count: its user
+//    may take minutes. Calls that are known not to ask, or for which no process is left, use a shared connection meanwhile.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { Opening } from '../../../protocol/target.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { SpokenEra } from '../../dialect/revisions.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { declaredBy, hasOurRoots, introductionOf, signatureOf, withoutExperiments } from './declared.ts';
+import type { ClientIntroduction } from './declared.ts';
+import type { Supervised } from './supervised.ts';
+
+export interface EraPoolOptions {
+  open(connection: Connection): Supervised;
+  /** `session`: every client has connections of its own, asked or not; `all`: no client has, and none can be asked. */
+  share: 'auto' | 'session' | 'all';
+  /** What is answered in the place of clients that declare nothing. */
+  assisted?: (() => ClientCapabilities | undefined) | undefined;
+  clock: Clock;
+  /** How long a call waits for a connection of its own. */
+  waitMs: number;
+  /** Connections for calls of one principal that must be alone on theirs, without those whose question is open. */
+  maxPool: number;
+  /** Whether no other client has come so far: then it may take over what it has shared with nobody. */
+  isOnly(client: Opening): boolean;
+  /** Whether one more connection may be opened; `mayReplace`: at the cost of one that nobody uses. */
+  hasRoom?(wanted: { isShared: boolean; mayReplace: boolean }): boolean;
+  /** A client has a connection of its own now. */
+  onClaim?(connection: Connection, client: ClientView): void;
+}
+
+/** Before any client has come. */
+const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
+
+/** What clients declare is up to them: beyond this number, a client counts as one that declares nothing. */
+const MAX_SHARED = 32;
+
+type ConnectionPurpose = Partial<Pick<ConnectionOptions, 'principal' | 'introduction' | 'isExpecting'>>;
+
+interface Group {
+  /** Whose it is, and for which calls. */
+  owner: string;
+  connections: Connection[];
+  /** Without a connection: look again. */
+  waiting: ((connection?: Connection) => void)[];
+}
+
+export class EraPool {
+  era: SpokenEra;
+  readonly #options: EraPoolOptions;
+  /** By what their clients declare. */
+  readonly #shared = new Map<string, Connection>();
+  /** The server needs no other. */
+  #oneForAll: Connection | undefined;
+  readonly #own = new Map<ClientView, Connection>();
+  readonly #groups = new Map<string, Group>();
+
+  constructor(era: SpokenEra, options: EraPoolOptions) {
+    this.era = era;
+    this.#options = options;
+  }
+
+  get all(): Connection[] {
+    const grouped = [...this.#groups.values()].flatMap(({ connections }) => connections);
+    return [...this.#shared.values(), ...this.#own.values(), ...grouped];
+  }
+
+  /** A connection that clients share, and that is open or about to be. */
+  get shared(): Connection | undefined {
+    return [...this.#shared.values()].find(({ supervised }) => supervised.isLive);
+  }
+
+  /** One connection serves all clients. */
+  get isOneForAll(): boolean {
+    return this.#oneForAll !== undefined;
+  }
+
+  /** The connection to learn from what the server offers. `isExpecting`: the first of all clients is about to come. */
+  prepare(opening: Opening | undefined, isExpecting: boolean): Connection {
+    return this.#oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
+  }
+
+  /** This connection serves all clients from now on. */
+  serveAllBy(connection: Connection): void {
+    if (this.#oneForAll) return;
+    const others = this.all.filter((one) => one !== connection);
+    this.#clear();
+    this.#oneForAll = connection;
+    connection.principal = undefined;
+    this.#shared.set('', connection);
+    for (const one of others) void one.supervised.retire();
+  }
+
+  /** Takes over the connections of another pool. What both have, or this one does not need, is closed once its calls have ended. */
+  absorb(other: EraPool): void {
+    const taken = this.#oneForAll ? [] : this.#takeMissing(other);
+    for (const one of other.all) {
+      if (taken.includes(one)) one.era = this.era;
+      else void one.supervised.retire();
+    }
+    other.#clear();
+  }
+
+  /** For lists and the like: the client's own connection if it is open, else the shared one. */
+  listing(client: ClientView): Connection {
+    const known = this.known(client);
+    if (known) return known;
+    if (this.#options.share === 'session') return this.home(client);
+    return this.#share(this.#options.isOnly(client) ? client : withoutExperiments(client));
+  }
+
+  /** For everything else: the client's own connection, or the one it shares. */
+  home(client: ClientView): Connection {
+    if (this.#needsOwn(client) && !this.#mustShare(client)) return this.#ownOf(client) ?? this.#claim(client);
+    const connection = this.#oneForAll ?? this.#share(client);
+    connection.hasServedCalls = true;
+    return connection;
+  }
+
+  /** The connection that lists and changes come from, if there is one. */
+  known(client: ClientView): Connection | undefined {
+    if (this.#oneForAll) return this.#oneForAll;
+    const own = this.#needsOwn(client) ? this.#ownOf(client) : undefined;
+    if (own && (own.supervised.isLive || this.#options.share === 'session')) return own;
+    return this.#sharedBy(client)?.[1] ?? own;
+  }
+
+  /** A connection for a call that may ask and must be alone on it; to be given back. `isQuiet`: it is not known to ask. */
+  take(client: ClientView, isQuiet = false): Connection | Promise<Connection> {
+    const connection = this.home(client);
+    const group = client.dialect === 'stateless' ? this.#groups.get(this.#keyOf(client)) : undefined;
+    if (!group?.connections.includes(connection)) return connection;
+    return this.#takeFrom(group, client, isQuiet);
+  }
+
+  /** The same for a client that shares its home with others, and for a call that is known to ask. */
+  takeAlone(client: ClientView): Connection | Promise<Connection> {
+    const key = this.#keyOf(client, 'alone');
+    let group = this.#groups.get(key);
+    if (!group) this.#groups.set(key, (group = { owner: ownerOf(client, 'alone'), connections: [], waiting: [] }));
+    return this.#takeFrom(group, client, false);
+  }
+
+  /**
+   * A shared connection without an open question or an abandoned call, on which it will be clear whose question is asked. The usual one
+   * where no more can be opened: a call that asks nothing is answered there as well.
+   */
+  calm(client: ClientView, home: Connection): Connection {
+    if (!home.isShared || home.asks.takesCalls || home === this.#oneForAll) return home;
+    for (let spare = 1; spare <= this.#options.maxPool; spare++) {
+      const connection = this.#share(client, ` ${spare}`);
+      if (!connection.asks.takesCalls) continue;
+      return connection.supervised.isLive || this.#hasRoom({ isShared: true, mayReplace: true }) ? connection : home;
+    }
+    return home;
+  }
+
+  giveBack(connection: Connection): void {
+    if (!connection.isTaken) return;
+    const group = [...this.#groups.values()].find(({ connections }) => connections.includes(connection));
+    const next = group?.waiting.shift();
+    if (next) return next(connection);
+    connection.isTaken = false;
+    const { supervised } = connection;
+    // What was worn out lingers for a while. Until then the connection is known, so that there is never more than one of it.
+    if (supervised.state === 'idle' && !supervised.isLingering) this.forget(connection);
+  }
+
+  /** It was closed because it was not used: nothing is kept of a principal that does not come back. */
+  forget(connection: Connection): void {
+    for (const [key, one] of this.#shared) {
+      if (one === connection && one !== this.#oneForAll && !one.hasServedCalls) this.#shared.delete(key);
+    }
+    for (const [key, { connections, waiting }] of this.#groups) {
+      if (!connections.includes(connection) || connection.isTaken || waiting.length > 0) continue;
+      connections.splice(connections.indexOf(connection), 1);
+      if (connections.length === 0) this.#groups.delete(key);
+    }
+  }
+
+  /** The client is gone, and its own connection with it. */
+  drop(client: ClientView): Connection | undefined {
+    const connection = this.#own.get(client);
+    this.#own.delete(client);
+    return connection;
+  }
+
+  #takeMissing(other: EraPool): Connection[] {
+    return [
+      ...takeMissing(this.#shared, other.#shared),
+      ...takeMissing(this.#own, other.#own),
+      ...takeMissing(this.#groups, other.#groups).flatMap(({ connections }) => connections),
+    ];
+  }
+
+  #clear(): void {
+    for (const kind of [this.#shared, this.#own, this.#groups]) kind.clear();
+  }
+
+  #hasRoom(wanted: { isShared: boolean; mayReplace: boolean }): boolean {
+    return this.#options.hasRoom?.(wanted) ?? true;
+  }
+
+  #takeFrom(group: Group, client: ClientView, isQuiet: boolean): Connection | Promise<Connection> {
+    const free = this.#freeIn(group) ?? this.#grow(group, client);
+    if (free) {
+      free.isTaken = true;
+      return free;
+    }
+    const mayShare = this.#options.share !== 'session';
+    if (mayShare && (isQuiet || this.#countAtWork(group) < this.#options.maxPool)) return this.#takeShared(client);
+    return this.#wait(group, client);
+  }
+
+  #freeIn({ connections }: Group): Connection | undefined {
+    const free = connections.filter((one) => !one.isTaken);
+    return free.find(({ supervised }) => supervised.isLive) ?? (this.#mayOpenOwn ? free[0] : undefined);
+  }
+
+  /** Beside other calls: if it asks and they might, its question is refused at once. */
+  #takeShared(client: ClientView): Connection {
+    const shared = this.#share(client);
+    shared.hasServedCalls = true;
+    return this.calm(client, shared);
+  }
+
+  #countAtWork({ connections }: Group): number {
+    return connections.filter(({ isTaken, asks }) => isTaken && !asks.isAsking).length;
+  }
+
+  /** Where clients never share, one more is refused when it is opened. */
+  get #mayOpenOwn(): boolean {
+    return this.#options.share === 'session' || this.#hasRoom({ isShared: false, mayReplace: true });
+  }
+
+  /** No process is left for a client that has none. One with a session is refused: its server would not be its own. */
+  #mustShare(client: ClientView): boolean {
+    return client.dialect === 'stateless' && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
+  }
+
+  #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {
+    const { share } = this.#options;
+    if (this.#oneForAll || share === 'all') return false;
+    return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
+  }
+
+  /** What the server is told about a client that shares its connection. */
+  #seen(opening: Opening): Opening {
+    const seen = this.#declared(opening);
+    if (this.#shared.size < MAX_SHARED || this.#shared.has(signatureOf(seen))) return seen;
+    return { ...seen, capabilities: {} };
+  }
+
+  #declared(opening: Opening): Opening {
+    if (this.#options.share !== 'all') {
+      const assisted = opening.assisted ?? this.#options.assisted?.();
+      return assisted === opening.assisted ? opening : { ...opening, assisted };
+    }
+    const { elicitation: _elicitation, sampling: _sampling, roots: _roots, ...others } = opening.capabilities;
+    return { dialect: opening.dialect, capabilities: others };
+  }
+
+  #share(client: Opening = NOBODY, spare = '', isExpecting = false): Connection {
+    const opening = this.#seen(client);
+    const introduction = this.#introductionOf(client);
+    const named = introduction && keyOf(opening, introduction);
+    const isNamed = named !== undefined && (this.#shared.has(named) || isExpecting || this.#options.isOnly(client));
+    const key = (isNamed ? named : signatureOf(opening)) + spare;
+    const known = this.#shared.get(key);
+    // Where no process is left, what others are offered is better than an error.
+    const isFull = !spare && !known?.supervised.isLive && !this.#hasRoom({ isShared: true, mayReplace: false });
+    const found = (isFull ? this.shared : undefined) ?? known;
+    if (found) return found;
+    const connection = this.#create(opening, { isExpecting, introduction: isNamed ? introduction : undefined });
+    this.#shared.set(key, connection);
+    return connection;
+  }
+
+  /** The connection that a client shares for its lists, if there is one. */
+  #sharedBy(client: ClientView): [key: string, connection: Connection] | undefined {
+    const opening = this.#seen(client);
+    const introduction = this.#introductionOf(client);
+    const named = introduction && keyOf(opening, introduction);
+    const key = named !== undefined && this.#shared.has(named) ? named : signatureOf(opening);
+    const connection = this.#shared.get(key);
+    if (connection) return [key, connection];
+    const plain = signatureOf(withoutExperiments(opening));
+    const shared = this.#shared.get(plain);
+    return shared && [plain, shared];
+  }
+
+  /** The name to open a connection in that the client will have to itself. */
+  #introductionOf(client: Opening): ClientIntroduction | undefined {
+    return this.#needsOwn(client) ? introductionOf(client) : undefined;
+  }
+
+  #ownOf(client: ClientView): Connection | undefined {
+    if (client.dialect !== 'stateless') return this.#own.get(client);
+    return this.#groups.get(this.#keyOf(client))?.connections[0];
+  }
+
+  #claim(client: ClientView): Connection {
+    const connection = this.#unshare(client) ?? this.#create(client, { introduction: this.#introductionOf(client) });
+    connection.principal = client.principal;
+    connection.asks.isAskedInCalls = client.dialect === 'stateless';
+    if (client.dialect === 'stateless') {
+      const group: Group = { owner: ownerOf(client), connections: [connection], waiting: [] };
+      this.#groups.set(this.#keyOf(client), group);
+      letGoOnAsking(group, connection);
+    } else this.#own.set(client, connection);
+    this.#options.onClaim?.(connection, client);
+    return connection;
+  }
+
+  /** With one client, one connection will do: it has been shared with nobody. */
+  #unshare(client: ClientView): Connection | undefined {
+    const [key, connection] = (this.#options.isOnly(client) && this.#sharedBy(client)) || [];
+    if (!connection || connection.isForNobody) return undefined;
+    this.#shared.delete(key!);
+    return connection;
+  }
+
+  /** What is declared is up to the client: beyond a few sets of it, a principal uses the connections of an earlier one. */
+  #keyOf(client: ClientView, use = ''): string {
+    const owner = ownerOf(client, use);
+    const key = `${owner} ${signatureOf(client)}`;
+    if (this.#groups.has(key)) return key;
+    const known = [...this.#groups].filter(([, group]) => group.owner === owner);
+    return known.length < this.#options.maxPool ? key : known[0]![0];
+  }
+
+  #grow(group: Group, client: ClientView): Connection | undefined {
+    if (this.#countAtWork(group) >= this.#options.maxPool || !this.#mayOpenOwn) return undefined;
+    const connection = this.#create(client, { principal: client.principal });
+    connection.asks.isAskedInCalls = client.dialect === 'stateless';
+    group.connections.push(connection);
+    letGoOnAsking(group, connection);
+    return connection;
+  }
+
+  /** Until a call is at its end, or asks. */
+  #wait(group: Group, client: ClientView): Promise<Connection> {
+    const { clock, waitMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const stop = clock.after(waitMs, () => {
+        group.waiting.splice(group.waiting.indexOf(next), 1);
+        reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxPool' }));
+      });
+      const next = (connection?: Connection): void => {
+        stop();
+        resolve(connection ?? this.#takeFrom(group, client, false));
+      };
+      group.waiting.push(next);
+    });
+  }
+
+  #create(opening: Opening, { principal, introduction, isExpecting = false }: ConnectionPurpose): Connection {
+    const declared = { capabilities: declaredBy(opening), hasOurRoots: hasOurRoots(opening) };
+    const options = { ...declared, era: this.era, principal, introduction, isExpecting, clock: this.#options.clock };
+    return new Connection(options, (connection) => this.#options.open(connection));
+  }
+}
+
+/** A call that asks does not count any more, so one that waits may have another connection. */
+function letGoOnAsking({ waiting }: Group, { asks }: Connection): void {
+  asks.onAsking = () => waiting.shift()?.();
+}
+
+/** For a connection in the name of one client: shared, if at all, with others of the same name. */
+function keyOf(opening: Opening, introduction: ClientIntroduction): string {
+  return `${signatureOf(opening)} ${JSON.stringify(introduction)}`;
+}
+
+/** A question for roots may wait on the connection for the next call, which must not be one of another kind of client. */
+function ownerOf({ principal, dialect, assisted }: ClientView, use = ''): string {
+  return `${use} ${dialect}${assisted ? ' assisted' : ''} ${principal}`;
+}
+
+/** Returns what was taken. */
+function takeMissing<Key, Value>(to: Map<Key, Value>, from: Map<Key, Value>): Value[] {
+  const missing = [...from].filter(([key]) => !to.has(key));
+  for (const [key, value] of missing) to.set(key, value);
+  return missing.map(([, value]) => value);
+}

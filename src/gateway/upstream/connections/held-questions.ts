@@ -1,0 +1,53 @@
+// Questions that a server asks before any call can carry them. A client of the stateless era is asked only during its calls, so
+// the question waits for the next one. A server that asks for roots when it starts gets them this way.
+import type { Ask } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Put } from '../questions/ask-routing.ts';
+
+/** As long as the official SDKs wait for an answer. */
+const HOLD_MS = 60_000;
+const MAX_HELD = 16;
+
+export class HeldQuestions {
+  readonly #clock: Clock;
+  readonly #held = new Set<(put: Put | undefined) => Promise<void>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.size === 0;
+  }
+
+  /** Only roots: a form that appears during an unrelated call would confuse its user. */
+  takes({ method }: Ask): boolean {
+    return method === 'roots/list' && this.#held.size < MAX_HELD;
+  }
+
+  /** Rejects when no call comes in time, or with what the client of the call says. */
+  hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      const settle = async (put: Put | undefined): Promise<void> => {
+        this.#held.delete(settle);
+        stop();
+        signal?.removeEventListener('abort', giveUp);
+        if (!put) return reject(new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: ask.method }));
+        await put(ask, signal).then(resolve, reject);
+      };
+      const giveUp = (): void => void settle(undefined);
+      const stop = this.#clock.after(HOLD_MS, giveUp);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#held.add(settle);
+    });
+  }
+
+  /** Puts all of them as part of a call. Resolves once the server has been sent the answers. */
+  async release(put: Put): Promise<void> {
+    await Promise.all([...this.#held].map((settle) => settle(put)));
+    // The answers are on their way through promises; the call that carried them is sent after them.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,56 @@
+// What an HTTP error means to a caller. Where the server answered in JSON-RPC, its words are kept; an error page never is:
+// it may be of any size and hold anything.
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import type { HttpRefusal } from '../links/link.ts';
+
+/** What servers in the field say of a session that they do not know. */
+const OF_SESSIONS = [-32000, -32001, -32600];
+const MAX_CHARS = 500;
+
+interface Said {
+  code: number;
+  message: string;
+  data: unknown;
+}
+
+export function fromRefusal({ status, body, retryAfterMs }: HttpRefusal, server: string): Error {
+  if (status === 401 || status === 403) return new GatewayError('UPSTREAM_UNAUTHORIZED', { server, status });
+  const said = saidIn(body);
+  if (status === 508) return new GatewayError('LOOP', { server, reason: said?.message ?? 'HTTP 508' });
+  const words = (said?.message ?? (status < 400 ? String(body) : '')).slice(0, MAX_CHARS); // where it wanted to send us
+  const reason = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`;
+  const hint = hinted(said) ?? retryAfterMs;
+  if (status === 429 || (status === 503 && hint !== undefined)) {
+    return new GatewayError('UPSTREAM_BUSY', {
+      server,
+      status,
+      reason,
+      ...(hint !== undefined && { retryAfterMs: hint }),
+    });
+  }
+  if (isSessionLost(status, said))
+    return new GatewayError('UPSTREAM_UNREACHABLE', { server, status, reason, session: 'lost' });
+  if (said && status < 500) return new ProtocolError(said.code, said.message, said.data);
+  // One that answers in JSON-RPC was reached: it is in trouble itself.
+  return new GatewayError(said ? 'UPSTREAM_FAILED' : 'UPSTREAM_UNREACHABLE', { server, status, reason });
+}
+
+function saidIn(body: unknown): Said | undefined {
+  const error = isObject(body) && isObject(body.error) ? body.error : undefined;
+  if (!error || !Number.isInteger(error.code) || typeof error.message !== 'string') return undefined;
+  return { code: error.code as number, message: error.message, data: error.data };
+}
+
+function hinted(said: Said | undefined): number | undefined {
+  return said && new ProtocolError(said.code, said.message, said.data).retryAfterMs;
+}
+
+/**
+ * 404 says so in every revision that has sessions, unless its body is about something else. Servers made after the example
+ * of the official SDK answer 400 to a session that they do not know.
+ */
+function isSessionLost(status: number, said: Said | undefined): boolean {
+  if (status === 404) return said === undefined || OF_SESSIONS.includes(said.code);
+  return status === 400 && said !== undefined && OF_SESSIONS.includes(said.code) && /session/i.test(said.message);
+}

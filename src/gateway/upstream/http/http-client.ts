@@ -1,0 +1,127 @@
+// One server's HTTP, for the links that speak it: a keep-alive pool, the headers of every request, and redirects.
+// It never follows a redirect to another origin (it would hand our credentials to a stranger), never lets a URL with
+// its credentials or query into an error, and sets no deadline: a stream may be silent for hours, and how long to wait
+// is known above.
+import type { Abortable } from '../../../shared/cancellation.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { VIA_HEADER, arrivedVia, ownVia, viaFrom, writeVia } from '../../../shared/via.ts';
+import { discard } from './http-body.ts';
+import { connectionsTo } from './http-exchange.ts';
+import type { HttpConnections, HttpResponse, Tls } from './http-exchange.ts';
+import { HttpRefusal } from '../links/link.ts';
+import { networkWords } from '../links/network-words.ts';
+
+export interface HttpClientOptions {
+  url: string | URL;
+  /** Sent with every request. */
+  headers?: Record<string, string> | undefined;
+  /** Of the gateway that sends the requests (shared/via.ts). */
+  id?: string | undefined;
+  /** For https: whom to trust, and who we are. */
+  tls?: Tls | undefined;
+}
+
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Of the same origin; the URL of the client where it is not given. */
+  url?: URL | undefined;
+  /** Their names in lower case. */
+  headers?: Record<string, string> | undefined;
+  body?: string | undefined;
+  signal: Abortable;
+}
+
+const MAX_REDIRECTS = 5;
+
+export class HttpClient {
+  readonly url: URL;
+  /** The URL without credentials and query. */
+  readonly name: string;
+  /** Of the URL, with its query. */
+  readonly #path: string;
+  readonly #connections: HttpConnections;
+  readonly #id: string | undefined;
+  #headers: Record<string, string>;
+
+  constructor({ url, headers = {}, tls, id }: HttpClientOptions) {
+    this.url = toHttpUrl(url);
+    this.name = this.url.origin + this.url.pathname;
+    this.#path = pathOf(this.url);
+    this.#id = id;
+    this.#headers = { ...basicAuth(this.url), ...lowerCased(headers) };
+    if (id !== undefined) this.#headers[VIA_HEADER] = writeVia(ownVia(id));
+    this.#connections = connectionsTo(this.url.origin, tls);
+  }
+
+  /** For every later request; an empty value takes the header away. */
+  setHeaders(headers: Record<string, string>): void {
+    const all = Object.entries({ ...this.#headers, ...lowerCased(headers) });
+    this.#headers = Object.fromEntries(all.filter(([, value]) => value !== ''));
+  }
+
+  /** Resolves with the head of the response, whatever its status; rejects with UPSTREAM_UNREACHABLE, or as aborted. */
+  request(request: HttpRequest): Promise<HttpResponse> {
+    // Not spread: where keys meet, as they do here, that takes V8 ten times as long.
+    const headers = Object.assign({}, this.#headers, request.headers);
+    // A connection is shared by clients that have come by different ways. Its streams and its end are nobody's request.
+    if (this.#id !== undefined && request.method === 'POST' && arrivedVia().length > 0)
+      headers[VIA_HEADER] = writeVia(viaFrom(this.#id));
+    return this.#hop(request, headers, request.url ?? this.url, 0);
+  }
+
+  /** Breaks off everything that is still open. */
+  destroy(): Promise<void> {
+    return this.#connections.destroy();
+  }
+
+  #hop(request: HttpRequest, headers: Record<string, string>, url: URL, hops: number): Promise<HttpResponse> {
+    const { method, body, signal } = request;
+    const path = url === this.url ? this.#path : pathOf(url);
+    return this.#connections.exchange({ path, method, headers, body, signal }).then(
+      (response) => {
+        const next = hops < MAX_REDIRECTS ? redirectOf(response, method, url) : undefined;
+        return next ? this.#redirected(response, next, () => this.#hop(request, headers, next, hops + 1)) : response;
+      },
+      (cause) => {
+        if (signal.aborted) throw signal.reason;
+        throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason: networkWords(cause) }, { cause });
+      },
+    );
+  }
+
+  async #redirected(response: HttpResponse, to: URL, follow: () => Promise<HttpResponse>): Promise<HttpResponse> {
+    await discard(response.body);
+    if (to.origin === this.url.origin) return follow();
+    throw new HttpRefusal(response.statusCode, `redirect to another origin, ${to.origin}, not followed`);
+  }
+}
+
+function pathOf({ pathname, search }: URL): string {
+  return pathname + search;
+}
+
+function toHttpUrl(text: string | URL): URL {
+  if (!URL.canParse(String(text))) throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'it is not a URL' });
+  const url = new URL(text);
+  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  throw new GatewayError('BAD_OPTION', { option: 'url', reason: `http: or https: is needed, not ${url.protocol}` });
+}
+
+function basicAuth({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Where to go instead. A POST is repeated only where the status promises that it stays a POST. */
+function redirectOf({ statusCode, headers }: HttpResponse, method: string, from: URL): URL | undefined {
+  if (statusCode < 300) return undefined;
+  const isFollowed = method === 'GET' ? [301, 302, 307, 308] : [307, 308];
+  const location = headers.location;
+  if (!isFollowed.includes(statusCode) || typeof location !== 'string') return undefined;
+  return URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+}

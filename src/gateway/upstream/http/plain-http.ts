@@ -1,0 +1,82 @@
+// Requests to one origin by `node:http`, with the limits that undici has by default: a connection must be there in time, and one
+// that was free for long is not used again, since the server may be about to close it.
+import { Agent, request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Abortable } from '../../../shared/cancellation.ts';
+import type { ExchangeOptions, HttpConnections, HttpResponse, Tls } from './http-exchange.ts';
+import { ResponseBody } from './response-body.ts';
+
+const CONNECT_MS = 10_000;
+const FREE_MS = 4000;
+
+export class PlainHttp implements HttpConnections {
+  readonly #request: typeof httpRequest;
+  readonly #agent: Agent;
+  readonly #to: RequestOptions;
+
+  constructor(origin: string, tls: Tls | undefined) {
+    const { protocol, hostname, port } = new URL(origin);
+    const kept = { keepAlive: true, timeout: FREE_MS };
+    if (protocol === 'https:') {
+      const https = process.getBuiltinModule('node:https'); // it brings all of TLS
+      this.#request = https.request;
+      this.#agent = new https.Agent({ ...kept, ...tls });
+    } else {
+      this.#request = httpRequest;
+      this.#agent = new Agent(kept);
+    }
+    this.#to = { protocol, host: hostname.replace(/^\[|\]$/g, ''), port, agent: this.#agent };
+  }
+
+  exchange({ signal, body, ...options }: ExchangeOptions): Promise<HttpResponse> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const request = this.#request({ ...this.#to, ...options });
+      limitConnect(request);
+      tellOf(request, signal, resolve, reject);
+      request.end(body);
+    });
+  }
+
+  async destroy(): Promise<void> {
+    this.#agent.destroy();
+  }
+}
+
+function tellOf(
+  request: ClientRequest,
+  signal: Abortable,
+  resolve: (response: HttpResponse) => void,
+  reject: (reason: Error) => void,
+): void {
+  let body: ResponseBody | undefined;
+  const end = (error?: Error): void => {
+    signal.removeEventListener('abort', onAbort);
+    if (body) body.end(error);
+    else reject(error ?? new Error('it closed the connection'));
+  };
+  const onAbort = (): void => {
+    end(signal.reason as Error);
+    request.destroy();
+  };
+  signal.addEventListener('abort', onAbort);
+  request.on('error', end); // and once more when all is over: only the first word counts
+  request.on('close', () => end(new Error('it closed the connection')));
+  request.on('response', (response: IncomingMessage) => {
+    body = new ResponseBody(() => request.destroy());
+    resolve({ statusCode: response.statusCode!, headers: response.headers, body });
+    response.on('data', (chunk: Buffer) => body!.push(chunk));
+    response.on('end', () => end());
+    response.on('error', end);
+  });
+}
+
+function limitConnect(request: ClientRequest): void {
+  request.on('socket', (socket) => {
+    if (!socket.connecting) return;
+    const reason = `no connection within ${CONNECT_MS / 1000} s`;
+    const late = setTimeout(() => request.destroy(new Error(reason)), CONNECT_MS);
+    const inTime = (): void => clearTimeout(late);
+    socket.once('connect', inTime).once('close', inTime);
+  });
+}

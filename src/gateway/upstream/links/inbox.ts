@@ -1,0 +1,113 @@
+// Where a link puts what it read; keeps the promises of link.ts once for all transports. Invariants:
+// 1. Nothing is delivered before `open` or after `close`, and `onClose` is called at most once.
+// 2. What is no message goes to `onGarbage`; it never throws, and never ends the link.
+// 3. A batch is delivered item by item, in its order; `onClose` in the midst of it ends it.
+import type { Message, RequestId } from '../../../protocol/message.ts';
+import type { GatewayError } from '../../../shared/errors.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
+import { readMessage, toIncoming, type Incoming, type ReadLimits } from '../../codec/json-rpc.ts';
+import { LARGE_BYTES, readRaw } from '../../codec/raw-message.ts';
+import { readSentResult } from '../../codec/sent-result.ts';
+import type { LinkEvents } from './link.ts';
+
+/** The limits that concern a link. */
+export type LinkLimits = Partial<Pick<Limits, 'maxResultBytes' | 'maxDepth' | 'keepAliveMs'>>;
+
+export class Inbox {
+  readonly maxBytes: number;
+  readonly #limits: ReadLimits;
+  #events: LinkEvents | undefined;
+  #closedBy: string | undefined;
+
+  constructor(limits: LinkLimits = {}) {
+    this.maxBytes = limits.maxResultBytes ?? DEFAULT_LIMITS.maxResultBytes;
+    this.#limits = { maxDepth: limits.maxDepth ?? DEFAULT_LIMITS.maxDepth };
+  }
+
+  open(events: LinkEvents): void {
+    if (this.#events !== undefined || this.#closedBy !== undefined) throw new Error('a link is started once');
+    this.#events = events;
+  }
+
+  get isOpen(): boolean {
+    return this.#events !== undefined && this.#closedBy === undefined;
+  }
+
+  /** Why the link ended; undefined while it has not. */
+  get closedBy(): string | undefined {
+    return this.#closedBy;
+  }
+
+  /** Takes one message or batch, as text or as the bytes in which it came; returns what was delivered of it. */
+  take(written: string | Buffer, from?: RequestId): Message[] {
+    if (!this.isOpen) return [];
+    const raw = typeof written !== 'string' && written.length >= LARGE_BYTES && readRaw(written, this.#limits);
+    if (raw) return this.#deliver({ kind: 'message', message: raw }, from);
+    const text = written.toString();
+    const small = readSentResult(text, this.#limits);
+    if (!small) return this.#deliver(readMessage(text, this.#limits), from, text);
+    this.message(small.message, from, small.sent);
+    return [small.message];
+  }
+
+  /** Takes a message that the transport has already parsed. */
+  value(value: unknown): Message[] {
+    return this.isOpen ? this.#deliver(toIncoming(value, this.#limits), undefined) : [];
+  }
+
+  /** Takes a message that is known to be one. */
+  message(message: Message, from?: RequestId, sent?: string): void {
+    if (this.isOpen) this.#events?.onMessage(message, from, sent);
+  }
+
+  garbage(what: string, kind?: 'oversize'): void {
+    if (!this.isOpen) return;
+    if (kind === undefined) this.#events?.onGarbage(what);
+    else this.#events?.onGarbage(what, kind);
+  }
+
+  oversize(): void {
+    this.garbage(`message larger than ${this.maxBytes} bytes`, 'oversize');
+  }
+
+  released(from: RequestId, retryMs: number): void {
+    if (this.isOpen) this.#events?.onRelease?.(from, retryMs);
+  }
+
+  close(reason: string): void {
+    if (this.#closedBy !== undefined) return;
+    this.#closedBy = reason;
+    this.#events?.onClose(reason);
+  }
+
+  /** The link could not be started; who started it is told by the rejection alone. */
+  abandon(reason: string): void {
+    this.#closedBy ??= reason;
+  }
+
+  #deliver(incoming: Incoming, from: RequestId | undefined, text?: string): Message[] {
+    if (incoming.kind === 'batch') return incoming.items.flatMap((item) => this.#deliver(item, from));
+    if (incoming.kind === 'refused') {
+      const shown = text === undefined ? '' : `: ${excerpt(text)}`;
+      this.garbage(`${describe(incoming.error)}${shown}`);
+      return [];
+    }
+    this.message(incoming.message, from);
+    return [incoming.message];
+  }
+}
+
+const EXCERPT_CHARS = 120;
+
+/** The beginning of what a server wrote, safe to show: in quotes, with control characters escaped. */
+function excerpt(text: string): string {
+  const start = text.length > EXCERPT_CHARS ? `${text.slice(0, EXCERPT_CHARS)}…` : text;
+  // JSON leaves these as they are, and terminals obey some of them.
+  return JSON.stringify(start).replaceAll(/[\u007F-\u009F\u2028\u2029]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+function describe({ message, details }: GatewayError): string {
+  return typeof details.data === 'string' ? `${message}: ${details.data}` : message;
+}

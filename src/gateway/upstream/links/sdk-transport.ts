@@ -1,0 +1,94 @@
+// A transport of the official SDK as a link, for servers in the same process (InMemoryTransport) and for transports that
+// only the SDK has. Adds what the interface leaves open: no message after the end, one end, garbage that costs nothing.
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { toSignal } from '../../../shared/cancellation.ts';
+import { isRequest, type Message } from '../../../protocol/message.ts';
+import { toPlainMessage } from '../../../protocol/raw/written-params.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { toLostAnswer } from '../http/http-answer.ts';
+import { parsed } from '../http/http-body.ts';
+import { networkWords } from './network-words.ts';
+import { Inbox, type LinkLimits } from './inbox.ts';
+import { HttpRefusal, type Link, type LinkEvents, type SendOptions } from './link.ts';
+
+export function createTransportLink(transport: Transport, limits?: LinkLimits): Link {
+  return new TransportLink(transport, limits);
+}
+
+/** A transport may say what errors call it. */
+export interface NamedTransport extends Transport {
+  readonly displayName?: string;
+}
+
+class TransportLink implements Link {
+  readonly kind = 'memory';
+  readonly name: string;
+  readonly perRequestStreams: boolean;
+  readonly #transport: Transport;
+  readonly #inbox: Inbox;
+
+  constructor(transport: Transport, limits: LinkLimits | undefined) {
+    this.#transport = transport;
+    this.#inbox = new Inbox(limits);
+    this.name = (transport as NamedTransport).displayName ?? transport.constructor.name;
+    this.perRequestStreams = transport.hasPerRequestStream === true;
+  }
+
+  async start(events: LinkEvents): Promise<void> {
+    this.#inbox.open(events);
+    Object.assign(this.#transport, {
+      onmessage: (message) => void this.#inbox.value(message),
+      onclose: () => this.#inbox.close('the transport was closed'),
+      // Transports tell here what they could not read, and go on.
+      onerror: (error) => this.#inbox.garbage(error.message),
+    } satisfies Partial<Transport>);
+    try {
+      await this.#transport.start();
+    } catch (cause) {
+      const reason = networkWords(cause);
+      this.#inbox.abandon(reason);
+      throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
+    }
+  }
+
+  setHeaders(headers: Record<string, string>): void {
+    const version = headers['mcp-protocol-version'];
+    if (version !== undefined) this.#transport.setProtocolVersion?.(version);
+  }
+
+  async send(message: Message, { headers, signal }: SendOptions = {}): Promise<void> {
+    if (!this.#inbox.isOpen) throw this.#closedError(this.#inbox.closedBy ?? 'it is not started');
+    try {
+      await this.#transport.send(toPlainMessage(message) as JSONRPCMessage, {
+        headers,
+        requestSignal: signal && toSignal(signal),
+        onRequestStreamEnd: () => this.#streamEnded(message),
+      });
+    } catch (cause) {
+      throw toRefusal(cause) ?? this.#closedError(networkWords(cause), cause);
+    }
+  }
+
+  async close(): Promise<void> {
+    const wasOpen = this.#inbox.isOpen;
+    this.#inbox.close('closed');
+    if (wasOpen) await this.#transport.close();
+  }
+
+  /** Comes also after the answer, when nobody waits any more. */
+  #streamEnded(message: Message): void {
+    if (isRequest(message)) this.#inbox.message(toLostAnswer(message.id, 'its stream ended'));
+  }
+
+  #closedError(reason: string, cause?: unknown): GatewayError {
+    return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason }, { cause });
+  }
+}
+
+/** The HTTP transports of the SDK tell the status, and with it what is evidence for the era probe. */
+function toRefusal(cause: unknown): HttpRefusal | undefined {
+  const { name, data } = cause as { name?: unknown; data?: { status?: unknown; text?: unknown } };
+  if (name === 'UnauthorizedError') return new HttpRefusal(401, '');
+  if (typeof data?.status !== 'number') return undefined;
+  return new HttpRefusal(data.status, typeof data.text === 'string' ? parsed(data.text) : '');
+}

@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { createStdioLink, type StdioOptions } from './stdio.ts';
+import { call, describeLink, started, type LinkPeer, type Told } from '../upstream.contract.ts';
+
+describeLink({ name: 'stdio', connect: (limits) => child('echo', { limits }) });
+
+test('a command that does not exist is named, with what to do', async () => {
+  const link = createStdioLink({ command: 'no-such-command-of-parley' });
+  const told = await startFails(link.start.bind(link));
+  expect(told).toMatchObject({
+    code: 'UPSTREAM_UNREACHABLE',
+    message: expect.stringContaining('command not found: no-such-command-of-parley; is it on PATH?'),
+  });
+});
+
+test('a working directory that does not exist is named, rather than the command', async () => {
+  const link = createStdioLink({ command: process.execPath, cwd: '/no/such/place' });
+  expect(String(await startFails(link.start.bind(link)))).toContain('working directory not found: /no/such/place');
+});
+
+test('a file that may not be run is named', async () => {
+  const link = createStdioLink({ command: fixture('echo') });
+  expect(String(await startFails(link.start.bind(link)))).toContain('is it executable?');
+});
+
+test('a server that leaves at once is told with its exit code and what it wrote to stderr', async () => {
+  await using peer = await started(() => child('exits-at-once'));
+  await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
+  expect(peer.told.closes).toEqual(['exit code 3; its last words: API_KEY is not set']);
+});
+
+test('a flood on stderr stops nothing, and only its end is kept', async () => {
+  await using peer = await started(() => child('floods-stderr'));
+  await peer.link.send(call('echo'));
+  await peer.told.answer('echo');
+  await peer.link.send(call('die'));
+  await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
+  expect(peer.told.closes[0]).toMatch(/^exit code 7; its last words: [^]*the very last word$/);
+  expect(peer.told.closes[0]!.length).toBeLessThan(5000);
+});
+
+test('a server gets a small environment, its own variables, and its arguments as they are', async () => {
+  process.env.PARLEY_TEST_SECRET = 'hidden';
+  const args = ['a b', '$HOME', '"; exit', ''];
+  await using peer = await started(() => child('prints-env', { env: { OWN: 'yes' }, cwd: tmpdir() }, args));
+  await peer.told.until(() => peer.told.notes().length > 0, 'the environment');
+  const [{ env, ...rest } = {}] = peer.told.notes() as { env?: Record<string, string> }[];
+  expect(rest).toEqual({ args, cwd: tmpdir() });
+  expect(env).toMatchObject({ OWN: 'yes', PATH: process.env.PATH });
+  expect(env).not.toHaveProperty('PARLEY_TEST_SECRET');
+});
+
+test('a server that ignores the end of its stdin and SIGTERM is killed', async () => {
+  await using peer = await started(() => child('ignores-sigterm', { stopMs: 50 }));
+  const pid = await saidPid(peer.told);
+  await peer.link.close();
+  expect(peer.told.closes).toEqual(['killed by SIGKILL']);
+  expect(isAlive(pid)).toBe(false);
+});
+
+test('a process that the server left behind is gone after close', async () => {
+  await using peer = await started(() => child('spawns-grandchild', { stopMs: 50 }));
+  const pid = await saidPid(peer.told);
+  expect(isAlive(pid)).toBe(true);
+  await peer.link.close();
+  await untilDead(pid);
+});
+
+test('a server that dies takes what it started with it, and is told although its stdout is still held', async () => {
+  await using peer = await started(() => child('spawns-grandchild', { stopMs: 50 }, ['now']));
+  const pid = await saidPid(peer.told);
+  await peer.told.until(() => peer.told.closes.length > 0, 'onClose');
+  expect(peer.told.closes).toEqual(['exit code 0']);
+  await untilDead(pid);
+});
+
+test('a process that exits without closing its links leaves no server behind', async () => {
+  const script = ['--import', 'tsx', fixture('leaves-a-child-behind'), fixture('ignores-sigterm')];
+  const parent = spawn(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  parent.stdout.on('data', (chunk) => (output += String(chunk)));
+  await once(parent, 'close');
+  expect(Number(output)).toBeGreaterThan(0);
+  await untilDead(Number(output));
+});
+
+test('send waits for a server that does not read, and is refused when it ends', async () => {
+  await using peer = await started(() => child('never-reads', { stopMs: 50 }));
+  let isWritten = false;
+  const sent = peer.link.send(call('echo', { text: 'x'.repeat(8_000_000) })).then(() => (isWritten = true));
+  await peer.told.until(() => peer.told.notes().length > 0, 'its start');
+  expect(isWritten).toBe(false);
+  const refused = expect(sent).rejects.toMatchObject({ code: 'UPSTREAM_CLOSED' });
+  await peer.link.close();
+  await refused;
+});
+
+test('a pipe that breaks is told by how the server ended', async () => {
+  const program = `
+    require('node:fs').closeSync(0);
+    console.log('{"jsonrpc":"2.0","method":"notifications/closed"}');
+    setTimeout(() => { console.error('API_KEY is not set'); process.exit(3); }, 100);`;
+  const link = createStdioLink({ command: process.execPath, args: ['-e', program] });
+  await using peer = await started(async () => ({ link, [Symbol.asyncDispose]: () => link.close() }));
+  await peer.told.until(() => peer.told.notes().length > 0, 'its stdin to be closed');
+  await expect(peer.link.send(call('echo'))).rejects.toMatchObject({
+    code: 'UPSTREAM_CLOSED',
+    details: { reason: 'exit code 3; its last words: API_KEY is not set' },
+  });
+});
+
+test('a link that is closed while it starts leaves nothing running', async () => {
+  await using peer = await child('ignores-sigterm', { stopMs: 50 });
+  const closes: string[] = [];
+  const starting = peer.link.start({ onMessage: () => {}, onGarbage: () => {}, onClose: (why) => closes.push(why) });
+  await peer.link.close();
+  await starting;
+  await peer.link.close();
+  expect(closes).toHaveLength(1);
+});
+
+async function child(name: string, options: Partial<StdioOptions> = {}, args: string[] = []): Promise<LinkPeer> {
+  const link = createStdioLink({ command: process.execPath, args: [fixture(name), ...args], ...options });
+  return { link, [Symbol.asyncDispose]: () => link.close() };
+}
+
+function fixture(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/${name}.mjs`, import.meta.url));
+}
+
+async function startFails(start: (events: Told) => Promise<void>): Promise<unknown> {
+  const never = (): never => {
+    throw new Error('a link that could not be started tells it by the rejection alone');
+  };
+  return start({ onMessage: never, onClose: never, onGarbage: never } as unknown as Told).then(never, (error) => error);
+}
+
+async function saidPid(told: Told): Promise<number> {
+  await told.until(() => told.notes().length > 0, 'its pid');
+  return Number(told.notes()[0]!.pid);
+}
+
+async function untilDead(pid: number): Promise<void> {
+  for (const until = Date.now() + 20_000; isAlive(pid); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    if (Date.now() > until) throw new Error(`process ${pid} still lives`);
+  }
+}
+
+/** A zombie is dead: who has to reap it is not our affair. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    if (process.platform !== 'linux') return true;
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

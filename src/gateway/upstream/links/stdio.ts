@@ -1,0 +1,175 @@
+// A server that is our child process: one JSON message per line on its stdin and stdout. Invariants:
+// 1. The child is started without a shell, with an environment of its own, in a process group of its own.
+// 2. `onClose` comes after the child was reaped and its group ended, and all it had written was delivered.
+// 3. A pipe that breaks (EPIPE) is told by `send` or `onClose`; it never throws into the process.
+// What the child writes to stderr is kept for the reason of its end, and is never taken for a message.
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Message } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Log } from '../../../shared/log.ts';
+import { writeMessage } from '../../codec/json-rpc.ts';
+import { LineReader } from '../../codec/lines.ts';
+import { OneWrite } from '../../codec/one-write.ts';
+import { startProcess, takeStarted } from './head-start.ts';
+import { Inbox, type LinkLimits } from './inbox.ts';
+import type { Link, LinkEvents, SendOptions } from './link.ts';
+import type { ProcessGroup } from './process-group.ts';
+import { StderrTail } from './stderr-tail.ts';
+import { within } from '../within.ts';
+
+export interface StdioOptions {
+  command: string;
+  args?: readonly string[] | undefined;
+  /** Added to the few variables that are inherited. */
+  env?: Record<string, string> | undefined;
+  cwd?: string | undefined;
+  /** Of the gateway that starts it (shared/via.ts). */
+  id?: string | undefined;
+  limits?: LinkLimits | undefined;
+  log?: Log | undefined;
+  /** How long the server may take to leave after its stdin was closed, and again after SIGTERM. */
+  stopMs?: number | undefined;
+}
+
+export function createStdioLink(options: StdioOptions): Link {
+  return new StdioLink(options);
+}
+
+/** For a pipe that somebody outside the group still holds open. */
+const DRAIN_MS = 1000;
+/** Shorter values (`1`, `true`, `info`) are words of any output. */
+const MIN_SECRET_CHARS = 8;
+
+class StdioLink implements Link {
+  readonly kind = 'stdio';
+  readonly perRequestStreams = false;
+  /** Without the arguments, which may hold secrets. */
+  readonly name: string;
+  readonly #options: StdioOptions;
+  readonly #inbox: Inbox;
+  readonly #tail = new StderrTail();
+  #out: OneWrite | undefined;
+  #started: Promise<ProcessGroup> | undefined;
+  #ended: Promise<void> | undefined;
+  readonly #closeAsked = new AbortController();
+
+  constructor(options: StdioOptions) {
+    this.name = options.command;
+    this.#options = options;
+    this.#inbox = new Inbox(options.limits);
+  }
+
+  async start(events: LinkEvents): Promise<void> {
+    this.#inbox.open(events);
+    this.#started = this.#spawn();
+    const group = await this.#started;
+    this.#out = new OneWrite(group.child.stdin, { toError: ({ message }) => this.#brokenError(message) });
+    this.#read(group);
+    this.#ended = this.#live(group);
+  }
+
+  /** What it returns settles once the pipe has taken the line: a server that does not read holds back who waits for it. */
+  send(message: Message, { others }: SendOptions = {}): Promise<void> {
+    try {
+      if (this.#out === undefined || this.#closeAsked.signal.aborted) throw this.#closedError('it is not running');
+      return this.#out.send(`${writeMessage(message)}\n`, others);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  /** Without the values of variables that were given to it, which may be secrets. */
+  lastWords(): string {
+    const given = Object.values(this.#options.env ?? {}).filter((value) => value.length >= MIN_SECRET_CHARS);
+    return given.reduce((words, value) => words.replaceAll(value, '[redacted]'), this.#tail.text());
+  }
+
+  async close(): Promise<void> {
+    this.#closeAsked.abort();
+    // A child that is being started is waited for: it would be left running otherwise.
+    await this.#started?.catch(() => undefined);
+    await this.#ended;
+    this.#inbox.close('closed');
+  }
+
+  async #spawn(): Promise<ProcessGroup> {
+    const started = takeStarted(this.#options);
+    if (started) return started;
+    try {
+      const group = startProcess(this.#options);
+      await once(group.child, 'spawn');
+      return group;
+    } catch (cause) {
+      const reason = whyNotStarted(cause as NodeJS.ErrnoException, this.#options);
+      this.#inbox.abandon(reason);
+      throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
+    }
+  }
+
+  #read({ child }: ProcessGroup): void {
+    const inbox = this.#inbox;
+    const lines = new LineReader({
+      maxBytes: inbox.maxBytes,
+      onLine: (line) => inbox.take(line),
+      onBytes: (line) => inbox.take(line),
+      onOversize: () => inbox.oversize(),
+    });
+    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
+    child.stderr.on('data', (chunk: Buffer) => this.#log({ text: this.#tail.push(chunk) }, 'upstream.stderr'));
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) {
+      pipe.on('error', (error) => this.#log({ error }, 'upstream.pipe'));
+    }
+  }
+
+  /** From start to end of the child, whatever ends it. */
+  async #live(group: ProcessGroup): Promise<void> {
+    const { child } = group;
+    const { stopMs = 2000 } = this.#options;
+    // A server that has closed its stdout can answer nothing any more: as good as gone.
+    const drained = new Promise((resolve) => child.stdout.once('close', resolve));
+    await Promise.race([group.exited, drained, aborted(this.#closeAsked.signal)]);
+    this.#out?.flush();
+    child.stdin.end();
+    await within(group.exited, stopMs);
+    await group.stop(stopMs);
+    await within(drained, DRAIN_MS);
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+    this.#inbox.close(this.#reason(child));
+  }
+
+  #reason({ exitCode, signalCode }: { exitCode: number | null; signalCode: string | null }): string {
+    const how = signalCode === null ? `exit code ${exitCode}` : `killed by ${signalCode}`;
+    const tail = this.lastWords();
+    return tail === '' ? how : `${how}; its last words: ${tail}`;
+  }
+
+  #closedError(reason: string): GatewayError {
+    return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: this.#inbox.closedBy ?? reason });
+  }
+
+  /** A pipe breaks when the child has ended, mostly: how it ended says more. */
+  async #brokenError(reason: string): Promise<GatewayError> {
+    if (this.#ended) await within(this.#ended, DRAIN_MS);
+    return this.#closedError(reason);
+  }
+
+  #log(fields: object, event: string): void {
+    this.#options.log?.debug({ link: this.name, ...fields }, event);
+  }
+}
+
+function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioOptions): string {
+  // The system says ENOENT for both, and names the command.
+  if (cwd !== undefined && !existsSync(cwd)) return `working directory not found: ${cwd}`;
+  if (error.code === 'ENOENT') return `command not found: ${command}; is it on PATH?`;
+  if (error.code === 'EACCES') return `not allowed to run: ${command}; is it executable?`;
+  return error.message;
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', resolve, { once: true });
+  });
+}

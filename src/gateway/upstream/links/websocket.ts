@@ -1,0 +1,144 @@
+// A server behind a WebSocket, subprotocol `mcp`: one JSON message per text frame. Invariants:
+// 1. A frame that is binary or no message is garbage, and skipped. One larger than the limit ends the connection with
+//    1009: the protocol has no way to skip it unread.
+// 2. `send` resolves when the socket has taken the frame, so a server that does not read holds back who writes to it.
+// 3. Compression stays off: it costs more than it saves on small messages.
+// 4. A server that is gone without a word is found out by its silence, also while nobody calls it.
+import type { IncomingMessage } from 'node:http';
+import { WebSocket, type RawData } from 'ws';
+import type { Message } from '../../../protocol/message.ts';
+import { systemClock, type Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
+import { VIA_HEADER, ownVia, writeVia } from '../../../shared/via.ts';
+import { keepAlive } from '../../codec/heartbeat.ts';
+import { writeMessage } from '../../codec/json-rpc.ts';
+import { networkWords } from './network-words.ts';
+import { Inbox, type LinkLimits } from './inbox.ts';
+import { HttpRefusal, type Link, type LinkEvents } from './link.ts';
+import { within } from '../within.ts';
+
+export interface WebSocketLinkOptions {
+  url: string | URL;
+  headers?: Record<string, string> | undefined;
+  limits?: LinkLimits | undefined;
+  /** Of the gateway that opens it (shared/via.ts). */
+  id?: string | undefined;
+  /** How long the handshake may take. */
+  startMs?: number | undefined;
+  clock?: Clock | undefined;
+}
+
+export function createWebSocketLink(options: WebSocketLinkOptions): Link {
+  return new WebSocketLink(options);
+}
+
+/** How long the server may take to say goodbye before the socket is torn. */
+const GOODBYE_MS = 1000;
+
+class WebSocketLink implements Link {
+  readonly kind = 'websocket';
+  readonly perRequestStreams = false;
+  readonly name: string;
+  readonly #options: WebSocketLinkOptions;
+  readonly #url: URL;
+  readonly #inbox: Inbox;
+  #socket: WebSocket | undefined;
+  #closed: Promise<void> | undefined;
+  #lastError: string | undefined;
+
+  constructor(options: WebSocketLinkOptions) {
+    this.#options = options;
+    this.#url = toWebSocketUrl(options.url);
+    this.#inbox = new Inbox(options.limits);
+    this.name = `${this.#url.protocol}//${this.#url.host}${this.#url.pathname}`;
+  }
+
+  async start(events: LinkEvents): Promise<void> {
+    this.#inbox.open(events);
+    const { headers = {}, startMs = 10_000, id } = this.#options;
+    const via = id === undefined ? {} : { [VIA_HEADER]: writeVia(ownVia(id)) };
+    const socket = new WebSocket(this.#url, 'mcp', {
+      headers: { ...headers, ...via },
+      maxPayload: this.#inbox.maxBytes,
+      perMessageDeflate: false,
+      handshakeTimeout: startMs,
+    });
+    this.#socket = socket;
+    this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    socket.on('error', (error) => (this.#lastError = networkWords(error)));
+    // Before it is open: the first frame may come together with the answer to the handshake.
+    socket.on('message', (data, isBinary) => this.#read(data, isBinary));
+    await this.#opened(socket);
+  }
+
+  async send(message: Message): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined || socket.readyState !== WebSocket.OPEN) throw this.#closedError();
+    await new Promise<void>((resolve, reject) => {
+      socket.send(writeMessage(message), (error) => (error ? reject(this.#closedError(error.message)) : resolve()));
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#socket?.readyState === WebSocket.CONNECTING) this.#socket.terminate();
+    this.#socket?.close(1000);
+    if (this.#closed !== undefined && !(await within(this.#closed, GOODBYE_MS))) this.#socket?.terminate();
+    await this.#closed;
+    this.#inbox.close('closed');
+  }
+
+  async #opened(socket: WebSocket): Promise<void> {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject).once('open', () => {
+          socket.once('close', (code, reason) => this.#inbox.close(this.#reason(code, String(reason))));
+          this.#keepAlive(socket);
+          resolve();
+        });
+        socket.once('unexpected-response', (_, response) => reject(toRefusal(response)));
+      });
+    } catch (error) {
+      socket.terminate();
+      const reason = networkWords(error);
+      this.#inbox.abandon(reason);
+      if (error instanceof HttpRefusal) throw error;
+      throw new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause: error });
+    }
+  }
+
+  #keepAlive(socket: WebSocket): void {
+    const { clock = systemClock, limits } = this.#options;
+    keepAlive(socket, {
+      clock,
+      everyMs: limits?.keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
+      onGone: (silentMs) => (this.#lastError = `it has said nothing for ${silentMs} ms, and answers no ping`),
+    });
+  }
+
+  #read(data: RawData, isBinary: boolean): void {
+    if (isBinary) this.#inbox.garbage('a binary frame');
+    else this.#inbox.take(data as Buffer); // what `ws` gives unless it is told otherwise
+  }
+
+  #reason(code: number, said: string): string {
+    const words = said || this.#lastError;
+    return words === undefined ? `closed with ${code}` : `closed with ${code}: ${words}`;
+  }
+
+  #closedError(reason = 'it is not connected'): GatewayError {
+    return new GatewayError('UPSTREAM_CLOSED', { server: this.name, reason: this.#inbox.closedBy ?? reason });
+  }
+}
+
+function toWebSocketUrl(text: string | URL): URL {
+  const url = URL.canParse(String(text)) ? new URL(text) : undefined;
+  if (url?.protocol === 'ws:' || url?.protocol === 'wss:') return url;
+  throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'a ws: or wss: URL is needed' });
+}
+
+/** The head is evidence enough; the body of an upgrade that was refused is nothing but an error page. */
+function toRefusal(response: IncomingMessage): HttpRefusal {
+  response.resume();
+  return new HttpRefusal(response.statusCode ?? 0, response.statusMessage ?? '');
+}

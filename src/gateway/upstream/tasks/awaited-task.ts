@@ -1,0 +1,87 @@
+// A call that runs as a task of a handshake server, awaited to its end. The client that waits for the result of a task is also asked its
+// questions, on the request that waits.
+import type { Ask, Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { fieldOf, toPlain } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { META } from '../../dialect/meta.ts';
+import { lateAbort } from './late-abort.ts';
+import type { Send } from '../connections/loan.ts';
+
+export type Say = (statusMessage: string) => void;
+
+interface Following {
+  say: Say;
+  clock: Clock;
+}
+
+export class Awaited {
+  readonly #exchange: Exchange;
+  readonly #say: Say;
+  readonly #clock: Clock;
+  #taskId: string | undefined;
+  #send: Send | undefined;
+
+  constructor(exchange: Exchange, { say, clock }: Following) {
+    this.#exchange = exchange;
+    this.#say = say;
+    this.#clock = clock;
+  }
+
+  /** `followed`: where it is found by what the server tells of its tasks. */
+  async run(send: Send, followed: Map<string, Say>): Promise<ResultObject> {
+    this.#send = send;
+    const created = await this.#create(send);
+    const task = fieldOf(created, 'task');
+    if (!isObject(task)) return created;
+    const { signal } = this.#exchange; // of the task that the call may have become, not of the request that made it
+    const taskId = (this.#taskId = String(task.taskId));
+    followed.set(taskId, this.#say);
+    try {
+      if (signal.aborted) throw new GatewayError('CANCELLED');
+      return withoutRelated(toPlain(await send({ method: 'tasks/result', params: { taskId }, signal })));
+    } catch (thrown) {
+      // It may just have ended: then there is nothing to call off.
+      if (signal.aborted) {
+        await send({ method: 'tasks/cancel', params: { taskId }, signal: undefined }).catch(() => {});
+      }
+      throw thrown;
+    } finally {
+      followed.delete(taskId);
+    }
+  }
+
+  async #create(send: Send): Promise<ResultObject> {
+    const { signal, end } = lateAbort(this.#exchange.signal, this.#clock);
+    try {
+      return await send({ task: { ttl: this.#exchange.task?.ttl }, signal });
+    } finally {
+      end();
+    }
+  }
+
+  /** Whether the task says of itself that it is on its way is known first: then its questions belong into the task. */
+  async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const params = { taskId: this.#taskId };
+    const state = this.#taskId && (await this.#send?.({ method: 'tasks/get', params }).catch(() => undefined));
+    const message = state ? fieldOf(state, 'statusMessage') : undefined;
+    if (typeof message === 'string') this.#say(message);
+    return this.#exchange.ask(withoutTask(ask), signal);
+  }
+}
+
+function withoutTask(ask: Ask): Ask {
+  if (!ask.params) return ask;
+  const { _meta, task, ...params } = ask.params;
+  return { ...ask, params };
+}
+
+function withoutRelated(result: JsonObject): JsonObject {
+  if (!isObject(result._meta) || !(META.relatedTask in result._meta)) return result;
+  const { [META.relatedTask]: _task, ...meta } = result._meta;
+  const { _meta, ...rest } = result;
+  return Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+}

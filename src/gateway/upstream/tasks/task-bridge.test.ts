@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { ServerView } from '../../../protocol/server-view.ts';
+import { fieldOf } from '../../../protocol/raw/raw-object.ts';
+import type { Change, TaskState } from '../../../protocol/target.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
+import { FakeClock, settled } from '../../dialect/fake-front.contract.ts';
+import { TASKS_EXTENSION } from '../../dialect/meta.ts';
+import { FakeExchange } from '../../middleware/fake-exchange.contract.ts';
+import type { Put } from '../questions/ask-routing.ts';
+import type { Lender } from '../connections/lender.ts';
+import { PLAIN, ended } from '../ending.ts';
+import { TaskBridge } from './task-bridge.ts';
+import { runsTasks } from './task-support.ts';
+import type { Wanted } from '../to-call.ts';
+import { ToolBook } from '../tool-book.ts';
+
+const handshake = {
+  dialect: 'handshake',
+  capabilities: { tasks: { requests: { tools: { call: {} } } } },
+} as unknown as ServerView;
+const stateless = {
+  dialect: 'stateless',
+  info: { name: 's', version: '1' },
+  capabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+} as unknown as ServerView;
+const done = { content: [{ type: 'text', text: 'done' }] };
+const task = (more: object = {}): JsonObject => ({
+  taskId: 't',
+  status: 'working',
+  createdAt: '',
+  lastUpdatedAt: '',
+  ttlMs: null,
+  pollIntervalMs: 1,
+  ...more,
+});
+
+/** `answer` is the server. */
+function setUp(answer: (wanted: Wanted, ask: Put) => JsonObject | Promise<JsonObject>, tools: JsonObject[] = []) {
+  const sent: Wanted[] = [];
+  const told: Change[] = [];
+  const clock = new FakeClock();
+  const book = new ToolBook();
+  if (tools.length > 0) book.learn({ tools }, true);
+  let lent = 0;
+  const lend = (exchange: Exchange, given?: Put) => {
+    const ask: Put = given ?? ((question, signal) => exchange.ask(question, signal));
+    lent++;
+    return {
+      end: () => void lent--,
+      async send(wanted = {}) {
+        sent.push({ method: exchange.method, ...wanted });
+        return answer({ method: exchange.method, ...wanted }, ask);
+      },
+    };
+  };
+  const send: Lender['send'] = (exchange, ending) => {
+    const one = lend(exchange);
+    return ended(one.send().finally(one.end), ending ?? PLAIN);
+  };
+  const bridge = new TaskBridge({
+    tools: () => book,
+    clock,
+    limits: DEFAULT_LIMITS,
+    tell: (change) => void told.push(change),
+    lender: { lend, send },
+  });
+  return { bridge, sent, told, clock, lent: () => lent };
+}
+
+function calling(client: Partial<ClientView>, given: { task?: Exchange['task']; name?: string } = {}) {
+  return Object.assign(new FakeExchange('tools/call', { name: given.name ?? 'x' }, client), { task: given.task });
+}
+
+const methods = (sent: Wanted[]) => sent.map(({ method }) => method);
+const supporting = (taskSupport: string) => [{ name: 'x', execution: { taskSupport } }];
+
+describe('a stateless client and a handshake server', () => {
+  const modern = { dialect: 'stateless' as const };
+  const able = { task: { requested: false } };
+
+  it('a tool that may be a task is called as one, and becomes one when it says where it stands', async () => {
+    let finish: (result: JsonObject) => void = () => {};
+    const { bridge, sent, told, lent } = setUp(({ method }) => {
+      if (method === 'tools/call') return { task: task() };
+      return new Promise((resolve) => (finish = resolve));
+    }, supporting('optional'));
+    const exchange = calling(modern, able);
+    const created = bridge.callTool(exchange, handshake);
+    await settled();
+    expect(bridge.onTask(task({ statusMessage: 'on its way' }) as unknown as TaskState)).toBe(true);
+    const { taskId, statusMessage } = fieldOf(await created, 'task') as TaskState;
+    expect(statusMessage).toBe('on its way');
+    finish({ ...done, _meta: { 'io.modelcontextprotocol/related-task': { taskId: 't' } } });
+    await settled();
+    const state = new FakeExchange('tasks/get', { taskId }, modern);
+    expect(await bridge.handle(state, handshake)).toMatchObject({ taskId, status: 'completed', result: done });
+    expect(sent).toMatchObject([
+      { method: 'tools/call', task: {} },
+      { method: 'tasks/result', params: { taskId: 't' } },
+    ]);
+    expect(told.length).toBeGreaterThan(0);
+    expect(lent()).toBe(0);
+    expect(bridge.onTask(task() as unknown as TaskState)).toBe(false);
+  });
+
+  it('a question that comes before any word of its state is asked before there is a task', async () => {
+    const { bridge, sent } = setUp(async ({ method }, ask) => {
+      if (method === 'tools/call') return { task: task() };
+      if (method === 'tasks/get') return task({ status: 'input_required' });
+      const params = { message: 'Sure?', task: { ttl: 1 }, _meta: { 'io.modelcontextprotocol/related-task': {} } };
+      await ask({ method: 'elicitation/create', params });
+      return done;
+    }, supporting('optional'));
+    const exchange = calling(modern, able);
+    expect(await bridge.callTool(exchange, handshake)).toEqual(done);
+    expect(exchange.sent).toEqual([{ method: 'elicitation/create', params: { message: 'Sure?' } }]);
+    expect(methods(sent)).toEqual(['tools/call', 'tasks/result', 'tasks/get']);
+  });
+
+  it('a tool that is none is called plainly; the list is fetched to know', async () => {
+    const { bridge, sent } = setUp(({ method }) => {
+      return method === 'tools/list' ? { tools: [{ name: 'x' }] } : done;
+    });
+    expect(await bridge.callTool(calling(modern, able), handshake)).toBe(done);
+    expect(await bridge.callTool(calling(modern, able), handshake)).toBe(done);
+    expect(methods(sent)).toEqual(['tools/list', 'tools/call', 'tools/call']);
+  });
+
+  it('without the extension, a tool that runs only as a task is refused before it is called', async () => {
+    const { bridge, sent } = setUp(() => done, supporting('required'));
+    await expect(bridge.callTool(calling(modern), handshake)).rejects.toMatchObject({ code: 'TASK_REQUIRED' });
+    expect(sent).toEqual([]);
+    const optional = setUp(() => done, supporting('optional'));
+    expect(await optional.bridge.callTool(calling(modern), handshake)).toBe(done);
+  });
+
+  it('calling the task off calls it off at the server', async () => {
+    const { bridge, sent, lent } = setUp(({ method, signal }) => {
+      if (method === 'tools/call') return { task: task() };
+      if (method === 'tasks/cancel') return {};
+      return new Promise((_, reject) => {
+        signal!.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
+      });
+    }, supporting('optional'));
+    const created = bridge.callTool(calling(modern, able), handshake);
+    await settled();
+    bridge.onTask(task({ statusMessage: 'on its way' }) as unknown as TaskState);
+    const { taskId } = fieldOf(await created, 'task') as TaskState;
+    await bridge.handle(new FakeExchange('tasks/cancel', { taskId }, modern), handshake);
+    await settled();
+    expect(sent.at(-1)).toMatchObject({ method: 'tasks/cancel', params: { taskId: 't' }, signal: undefined });
+    expect(lent()).toBe(0);
+  });
+});
+
+describe('a handshake client and a stateless server', () => {
+  const november = { revision: '2025-11-25' };
+
+  it('asked for a task, gets one at once, whether the server makes one or not', async () => {
+    for (const answer of [done, { task: task({ status: 'completed' }) }]) {
+      const { bridge, sent } = setUp(({ method }) =>
+        method === 'tasks/get' ? task({ status: 'completed', result: done }) : answer,
+      );
+      const exchange = calling(november, { task: { requested: true, ttl: 5000 } });
+      const created = fieldOf(await bridge.callTool(exchange, stateless), 'task') as TaskState;
+      expect(created).toMatchObject({ status: 'working', ttlMs: 5000 });
+      const { taskId } = created;
+      const result = await bridge.handle(new FakeExchange('tasks/result', { taskId }, november), stateless);
+      expect(result).toMatchObject({ ...done, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } });
+      expect(sent[0]).toMatchObject({ method: 'tools/call', mayBecomeTask: true });
+      const list = await bridge.handle(new FakeExchange('tasks/list', {}, november), stateless);
+      expect((fieldOf(list, 'tasks') as TaskState[]).map((one) => one.taskId)).toEqual([taskId]);
+    }
+  });
+
+  it('did not ask for one, is called for plainly; a tool that runs only as a task is followed within the call', async () => {
+    const plain = setUp(() => done);
+    expect(await plain.bridge.callTool(calling(november), stateless)).toBe(done);
+    expect(plain.sent[0]!.mayBecomeTask).toBeUndefined();
+
+    const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
+    const { bridge, sent } = setUp(({ method, mayBecomeTask }) => {
+      if (method === 'tasks/get') return task({ status: 'completed', result: done });
+      if (!mayBecomeTask) throw new ProtocolError(-32021, 'tasks!', { requiredCapabilities });
+      return { task: task() };
+    });
+    expect(await bridge.callTool(calling(november), stateless)).toBe(done);
+    expect(methods(sent)).toEqual(['tools/call', 'tools/call', 'tasks/get']);
+  });
+
+  it('is told of other missing capabilities', async () => {
+    const missing = new ProtocolError(-32021, 'no', { requiredCapabilities: { sampling: {} } });
+    const { bridge } = setUp(() => Promise.reject(missing));
+    await expect(bridge.callTool(calling(november), stateless)).rejects.toBe(missing);
+  });
+
+  it('sees of each tool that it may be a task', () => {
+    const { bridge } = setUp(() => done);
+    const list = { tools: [{ name: 'a' }, { name: 'b', execution: { taskSupport: 'required' } }] };
+    const exchange = new FakeExchange('tools/list', {}, november);
+    expect(bridge.toList(list, exchange, stateless).tools).toEqual([
+      { name: 'a', execution: { taskSupport: 'optional' } },
+      { name: 'b', execution: { taskSupport: 'required' } },
+    ]);
+    expect(bridge.toList(list, exchange, handshake)).toBe(list);
+    expect(bridge.toList(list, new FakeExchange('tools/list', {}, { dialect: 'stateless' }), stateless)).toBe(list);
+  });
+});
+
+describe('client and server of one era', () => {
+  it('know the same tasks: they pass', async () => {
+    const { bridge, sent, lent } = setUp(() => done);
+    for (const [dialect, server] of [
+      ['handshake', handshake],
+      ['stateless', stateless],
+    ] as const) {
+      const client = { dialect, revision: '2025-11-25' };
+      await bridge.callTool(calling(client, { task: { requested: true } }), server);
+      await bridge.handle(new FakeExchange('tasks/get', { taskId: 't' }, client), server);
+    }
+    expect(methods(sent)).toEqual(['tools/call', 'tasks/get', 'tools/call', 'tasks/get']);
+    expect(lent()).toBe(0);
+  });
+
+  it('but a client whose revision has no tasks waits for the end of one that must be', async () => {
+    const { bridge, sent } = setUp(
+      ({ method }) => (method === 'tools/call' ? { task: task() } : done),
+      supporting('required'),
+    );
+    expect(await bridge.callTool(calling({ revision: '2025-06-18' }), handshake)).toBe(done);
+    expect(methods(sent)).toEqual(['tools/call', 'tasks/result']);
+  });
+});
+
+describe('whether a server runs tasks', () => {
+  it('is said by each era in its own way', () => {
+    expect([handshake, stateless].map(runsTasks)).toEqual([true, true]);
+    expect(runsTasks({ ...handshake, capabilities: { tasks: {} } })).toBe(false);
+    expect(runsTasks({ ...stateless, capabilities: { tasks: { requests: { tools: { call: {} } } } } })).toBe(false);
+    expect(runsTasks({ ...handshake, dialect: 'draft' })).toBe(false);
+  });
+});

@@ -1,0 +1,236 @@
+// Tasks between a client and a server that know different kinds of them (matrix §4.5). The client's task is kept here and
+// follows the call, which is a task of the server's kind, or none, or answers at once: the client need not know.
+// Where both know the same kind, tasks pass as they are.
+import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { QuietExchange } from '../../../protocol/quiet-exchange.ts';
+import { fieldOf, toPlain } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import type { OutgoingCall, ServerView } from '../../../protocol/server-view.ts';
+import type { Change, TaskState } from '../../../protocol/target.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Limits } from '../../../shared/limits.ts';
+import { featuresOf } from '../../dialect/revisions.ts';
+import { followTask } from '../../tasks/follow-task.ts';
+import { TaskStore } from '../../tasks/task-store.ts';
+import { Tasks } from '../../tasks/tasks.ts';
+import type { Put } from '../questions/ask-routing.ts';
+import type { Connection } from '../connections/connection.ts';
+import { lateAbort } from './late-abort.ts';
+import { PLAIN, ended } from '../ending.ts';
+import type { Ending } from '../ending.ts';
+import type { Lender } from '../connections/lender.ts';
+import type { Loan, Send } from '../connections/loan.ts';
+import { Awaited } from './awaited-task.ts';
+import type { Say } from './awaited-task.ts';
+import { isCrossing, needsTask, runsTasks } from './task-support.ts';
+import type { ToolBook } from '../tool-book.ts';
+
+type Calls = Pick<Loan, 'send' | 'end'> & { connection?: Connection };
+
+export interface TaskBridgeOptions {
+  /** What is known of the tools as such a client sees them. */
+  tools: (client: ClientView) => ToolBook;
+  clock: Clock;
+  limits: Limits;
+  tell: (change: Change) => void;
+  lender: {
+    send: Lender['send'];
+    /** For calls that belong together; `ask` answers what is asked on the connection. */
+    lend(exchange: Exchange, ask?: Put): Calls | Promise<Calls>;
+  };
+}
+
+const MAX_PAGES = 100;
+/** How long a call to another process is a plain one; a question or a word of its state mostly comes long before. */
+const GRACE_MS = 1000;
+
+export class TaskBridge {
+  readonly #options: TaskBridgeOptions;
+  readonly #store: TaskStore;
+  readonly #tasks: Tasks;
+  /** Who is told what a task of the server says of its state. */
+  readonly #followed = new WeakMap<object, Map<string, Say>>();
+
+  constructor(options: TaskBridgeOptions) {
+    const { clock, limits, tell } = options;
+    this.#options = options;
+    this.#store = new TaskStore({ clock, limits, tell });
+    this.#tasks = new Tasks(this.#store, { clock, taskGraceMs: GRACE_MS });
+  }
+
+  callTool(exchange: Exchange, server: ServerView, ending: Ending = PLAIN): Promise<ResultObject> {
+    const { client } = exchange;
+    if (exchange.awaitsTask && runsTasks(server)) return ended(this.#toEnd(exchange, server), ending);
+    if (server.dialect === 'stateless' && client.dialect !== 'stateless')
+      return this.#toStateless(exchange, server, ending);
+    if (server.dialect !== 'handshake' || !runsTasks(server)) return this.#send(exchange, ending);
+    return client.dialect === 'stateless' ? this.#fromStateless(exchange, ending) : this.#toHandshake(exchange, ending);
+  }
+
+  #fromStateless(exchange: Exchange, ending: Ending): Promise<ResultObject> {
+    const tools = this.#options.tools(exchange.client);
+    const name = String(exchange.params.name);
+    if (!tools.misses(name) && !tools.taskSupport(name)) return this.#send(exchange, ending);
+    return ended(this.#asSupported(exchange), ending);
+  }
+
+  async #asSupported(exchange: Exchange): Promise<ResultObject> {
+    const support = await this.#supportOf(exchange);
+    if (support && exchange.task) return this.#maybeStart(exchange, support === 'required');
+    if (support === 'required') throw new GatewayError('TASK_REQUIRED', { tool: exchange.params.name });
+    return this.#send(exchange);
+  }
+
+  /** One of the methods of tasks. */
+  async handle(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    if (!isCrossing(exchange.client, server)) return this.#send(exchange);
+    switch (exchange.method) {
+      case 'tasks/get':
+        return this.#tasks.get(exchange);
+      case 'tasks/list':
+        return this.#tasks.list(exchange);
+      case 'tasks/update':
+        return this.#tasks.update(exchange);
+      case 'tasks/cancel':
+        return this.#tasks.cancel(exchange);
+      case 'tasks/result':
+        return this.#tasks.result(exchange);
+      default:
+        throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
+    }
+  }
+
+  /** A list of tools for a client that wants to know which of them run as tasks: here all may. */
+  toList(result: JsonObject, { client }: Exchange, server: ServerView): JsonObject {
+    if (client.dialect !== 'handshake' || server.dialect !== 'stateless' || !runsTasks(server)) return result;
+    if (!Array.isArray(result.tools)) return result;
+    const tools = (result.tools as JsonObject[]).map((tool) => ({ execution: { taskSupport: 'optional' }, ...tool }));
+    return { ...result, tools };
+  }
+
+  /** The server tells of a task; true when it is one that is followed here. */
+  onTask({ taskId, statusMessage }: TaskState, connection: object = this): boolean {
+    const say = this.#followed.get(connection)?.get(taskId);
+    if (say && statusMessage !== undefined) say(statusMessage);
+    return say !== undefined;
+  }
+
+  close(): void {
+    this.#store.clear();
+  }
+
+  #send(exchange: Exchange, ending: Ending = PLAIN): Promise<ResultObject> {
+    return this.#options.lender.send(exchange, ending);
+  }
+
+  async #with<T>(exchange: Exchange, work: (send: Send, loan: Calls) => Promise<T>, ask?: Put): Promise<T> {
+    const loan = await this.#options.lender.lend(exchange, ask);
+    try {
+      return await work((wanted) => loan.send(wanted), loan);
+    } finally {
+      loan.end();
+    }
+  }
+
+  /** It counts how long the call takes, not how long the connection does: that is lent first. */
+  async #maybeStart(exchange: Exchange, isRequired: boolean): Promise<ResultObject> {
+    let put: Put = (ask, signal) => exchange.ask(ask, signal);
+    const loan = await this.#options.lender.lend(exchange, (ask, signal) => put(ask, signal));
+    return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
+      const waiting = this.#awaited(own, say);
+      put = (ask, signal) => waiting.ask(ask, signal);
+      try {
+        return await waiting.run((wanted) => loan.send(wanted), this.#followedOn(loan));
+      } finally {
+        loan.end();
+      }
+    });
+  }
+
+  /** Without the extension the server answers the plain way, with progress and all; where it cannot, it has not begun yet. */
+  #toStateless(exchange: Exchange, server: ServerView, ending: Ending): Promise<ResultObject> {
+    if (exchange.task?.requested && runsTasks(server)) return ended(this.#start(exchange, server), ending);
+    return this.#send(exchange, {
+      read: (result) => ending.read(result),
+      failed: (thrown) =>
+        needsTask(thrown)
+          ? ended(
+              this.#follow(exchange, server, () => {}),
+              ending,
+            )
+          : ending.failed(thrown),
+    });
+  }
+
+  async #start(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    return this.#tasks.start(exchange, (own, say) => this.#follow(own, server, say));
+  }
+
+  /** Clients whose revision has no tasks wait for the end of one. */
+  #toHandshake(exchange: Exchange, ending: Ending): Promise<ResultObject> {
+    const isRequired = this.#options.tools(exchange.client).taskSupport(String(exchange.params.name)) === 'required';
+    const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).icons;
+    return !isRequired || knowsTasks ? this.#send(exchange, ending) : ended(this.#await(exchange), ending);
+  }
+
+  async #toEnd(exchange: Exchange, server: ServerView): Promise<ResultObject> {
+    if (server.dialect === 'stateless') return this.#follow(exchange, server, () => {});
+    return (await this.#supportOf(exchange)) === 'required' ? this.#await(exchange) : this.#send(exchange);
+  }
+
+  #await(exchange: Exchange): Promise<ResultObject> {
+    const waiting = this.#awaited(exchange, () => {});
+    return this.#with(
+      exchange,
+      (send, loan) => waiting.run(send, this.#followedOn(loan)),
+      (ask, signal) => waiting.ask(ask, signal),
+    );
+  }
+
+  /** A call to a stateless server, as the task that it may become. */
+  #follow(exchange: Exchange, server: ServerView, say: Say): Promise<ResultObject> {
+    const { signal, trace } = exchange;
+    return this.#with(exchange, async (send) => {
+      const { signal: late, end } = lateAbort(signal, this.#options.clock);
+      const result = await send({ mayBecomeTask: true, signal: late }).finally(end);
+      const task = fieldOf(result, 'task');
+      if (!isObject(task)) return result;
+      const host = {
+        server,
+        call: async ({ method, params = {}, signal }: OutgoingCall) =>
+          toPlain(await send({ method, params, signal, mayBecomeTask: true })),
+      };
+      const onTask = ({ statusMessage }: TaskState): void => void (statusMessage !== undefined && say(statusMessage));
+      const answers = { answer: (ask: Parameters<Put>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
+      return followTask(host, answers, task as unknown as TaskState, { signal, trace, onTask });
+    });
+  }
+
+  #awaited(exchange: Exchange, say: Say): Awaited {
+    return new Awaited(exchange, { say, clock: this.#options.clock });
+  }
+
+  /** Two processes may use the same names for tasks. */
+  #followedOn({ connection = this }: { connection?: object }): Map<string, Say> {
+    let followed = this.#followed.get(connection);
+    if (!followed) this.#followed.set(connection, (followed = new Map()));
+    return followed;
+  }
+
+  async #supportOf(exchange: Exchange): Promise<'required' | 'optional' | undefined> {
+    const tools = this.#options.tools(exchange.client);
+    const name = String(exchange.params.name);
+    let cursor: unknown;
+    for (let page = 0; tools.misses(name) && page < MAX_PAGES; page++) {
+      const list = new QuietExchange('tools/list', page === 0 ? {} : { cursor }, exchange.client, exchange.signal);
+      const result = toPlain(await this.#send(list));
+      tools.learn(result, page === 0);
+      cursor = result.nextCursor;
+      if (cursor === undefined) break;
+    }
+    return tools.taskSupport(name);
+  }
+}

@@ -1,0 +1,37 @@
+// What the two sides know of tasks, and what a server says when it lacks that.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import type { ServerView } from '../../../protocol/server-view.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
+import { TASKS_EXTENSION } from '../../dialect/meta.ts';
+
+/** What it offers, with the tasks that are kept here for clients of the other kind. */
+export function withTasksOf(server: ServerView): ServerCapabilities {
+  const { capabilities, dialect } = server;
+  if (dialect !== 'stateless' || !runsTasks(server)) return capabilities;
+  return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+}
+
+/** What a server of either era says of tools that run as tasks. */
+export function runsTasks({ dialect, capabilities }: ServerView): boolean {
+  const { tasks, extensions } = capabilities as {
+    tasks?: { requests?: { tools?: { call?: unknown } } };
+    extensions?: JsonObject;
+  };
+  if (dialect === 'stateless') return isObject(extensions?.[TASKS_EXTENSION]);
+  return dialect === 'handshake' && tasks?.requests?.tools?.call !== undefined;
+}
+
+export function isCrossing(client: ClientView, server: ServerView): boolean {
+  return (client.dialect === 'stateless') !== (server.dialect === 'stateless');
+}
+
+/** The server cannot do without tasks. */
+export function needsTask(thrown: unknown): boolean {
+  if (!(thrown instanceof ProtocolError) || thrown.code !== -32021 || !isObject(thrown.data)) return false;
+  const { requiredCapabilities } = thrown.data;
+  const { extensions } = isObject(requiredCapabilities) ? requiredCapabilities : {};
+  return isObject(extensions) && TASKS_EXTENSION in extensions;
+}

@@ -1,0 +1,168 @@
+// Numbers as they were sent. JavaScript cannot hold every JSON number (`12345678901234567890`, `1e400`), and writes others in another
+// way (`1.0`). An object that was read from such a text carries the text of those numbers under a symbol, and is written with it.
+// 1. A number is written as it was sent only while its value is still the one that was read. What a step changed is what is sent.
+// 2. The symbol is enumerable, so copies made with `{ ...object }` carry it too. `JSON.stringify`, `Object.keys` and `for in` do not see it.
+// 3. Until a peer sends such a number, writing costs nothing more than `JSON.stringify`.
+import { randomId } from '../../shared/crypto/ids.ts';
+
+const EXACT = Symbol('numbers as they were sent');
+
+type Texts = Map<string, string>;
+type Container = { [EXACT]?: Texts; [key: string]: unknown };
+
+/** Finding the numbers takes several times as long as parsing. In a longer text they stay as JavaScript reads them. */
+const MAX_CHARS = 8 * 1024 * 1024;
+/** Deeper than any message may be. What is deeper still is a circle, and for `JSON.stringify` to refuse. */
+const MAX_DEPTH = 2000;
+
+/** A number that may not be written as it was sent: 16 digits or more, an exponent, a fraction that ends in 0, or -0. */
+const MAY_DIFFER = /[:,[]\s*(?:-?(?:[\d.]{16}|\d+(?:\.\d+)?[eE]|\d+\.\d*0[\s,}\]])|-0[\s,}\]])/;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** Stands for a number until the text is complete. Nobody outside the process ever sees it, so nobody can forge it. */
+let mark: { readonly text: string; readonly pattern: RegExp } | undefined;
+
+/** JSON, with its numbers as they are written there. Throws like `JSON.parse`. */
+export function parseExactly(text: string): unknown {
+  return keepNumbers(JSON.parse(text), text);
+}
+
+/** `value` was read from `text`. */
+export function keepNumbers<T>(value: T, text: string): T {
+  if (text.length <= MAX_CHARS && MAY_DIFFER.test(text) && typeof value === 'object') note(value as Container, text);
+  return value;
+}
+
+/** For a copy that was made member by member. */
+export function copyNumbers<T extends object>(from: object, to: T): T {
+  const texts = (from as Container)[EXACT];
+  if (texts) (to as Container)[EXACT] = texts;
+  return to;
+}
+
+/** Like `JSON.stringify`, with numbers as they were sent. */
+export function writeExactly(value: unknown): string {
+  if (!mark || !hasTexts(value, 0)) return JSON.stringify(value);
+  return JSON.stringify(value, withMarks).replace(mark.pattern, '$1');
+}
+
+/** The values of its members, of an object as `JSON.stringify` writes it. */
+export function membersOf(object: string): string[] {
+  const members: string[] = [];
+  let depth = 0;
+  for (let at = 0, from = 0, end = 0; at < object.length; at = end) {
+    const token = object[at]!;
+    end = token === '"' ? stringEnd(object, at) : at + 1;
+    if (depth === 1 && token === ':' && from === 0) from = end;
+    if (depth === 1 && from > 0 && (token === ',' || token === '}')) {
+      members.push(object.slice(from, at));
+      from = 0;
+    }
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+  }
+  return members;
+}
+
+function withMarks(this: Container, key: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  const text = this[EXACT]?.get(key);
+  return text !== undefined && Number(text) === value ? mark!.text + text : value;
+}
+
+function hasTexts(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
+  const container = value as Container;
+  if (container[EXACT] || typeof container.toJSON === 'function') return true; // what it will be is not known yet
+  if (Array.isArray(value)) return value.some((one) => hasTexts(one, depth + 1));
+  for (const key in container) if (hasTexts(container[key], depth + 1)) return true;
+  return false;
+}
+
+/** An object or array whose text is being walked through. */
+interface Frame {
+  /** Undefined where the text holds something that was not read: a key that stands there twice. */
+  container: Container | undefined;
+  isArray: boolean;
+  key: string;
+  index: number;
+  isKeyNext: boolean;
+}
+
+/** Walks through the text and the value side by side. The text is known to be valid. */
+function note(root: Container, text: string): void {
+  const open: Frame[] = [];
+  let frame: Frame | undefined;
+  for (let at = 0; at < text.length;) {
+    const character = text[at]!;
+    switch (character) {
+      case '{':
+      case '[': {
+        const container = frame ? memberOf(frame) : root;
+        frame = { container, isArray: character === '[', key: '', index: 0, isKeyNext: character === '{' };
+        open.push(frame);
+        at++;
+        break;
+      }
+      case '}':
+      case ']':
+        open.pop();
+        frame = open.at(-1);
+        at++;
+        break;
+      case ',':
+        if (frame) {
+          frame.index++;
+          frame.isKeyNext = !frame.isArray;
+        }
+        at++;
+        break;
+      case '"': {
+        const end = stringEnd(text, at);
+        if (frame?.isKeyNext) {
+          frame.key = JSON.parse(text.slice(at, end)) as string;
+          frame.isKeyNext = false;
+        }
+        at = end;
+        break;
+      }
+      default:
+        NUMBER.lastIndex = at;
+        at += noteNumber(frame, NUMBER.exec(text)?.[0]);
+    }
+  }
+}
+
+/** Returns how long it is; 1 where it is not a number. */
+function noteNumber(frame: Frame | undefined, text: string | undefined): number {
+  if (text === undefined) return 1;
+  if (frame?.container && String(Number(text)) !== text) {
+    mark ??= createMark();
+    (frame.container[EXACT] ??= new Map()).set(keyOf(frame), text);
+  }
+  return text.length;
+}
+
+function memberOf(frame: Frame): Container | undefined {
+  const value = frame.container?.[keyOf(frame)];
+  return typeof value === 'object' && value !== null ? (value as Container) : undefined;
+}
+
+function keyOf({ isArray, index, key }: Frame): string {
+  return isArray ? String(index) : key;
+}
+
+function createMark() {
+  const text = `exact-${randomId()}:`;
+  return { text, pattern: new RegExp(`"${text}([^"]*)"`, 'g') };
+}
+
+/** Behind the quote that ends the string that begins here. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (text[before - 1] === '\\') before--;
+    if ((end - before) % 2 === 0) return end + 1;
+  }
+  return text.length;
+}

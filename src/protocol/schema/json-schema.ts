@@ -1,0 +1,109 @@
+// Plain JSON Schemas, checked by ajv. ajv is loaded, and a schema compiled, when the first value is checked: a server
+// must start fast. A schema with references is compiled at once, because one that points elsewhere is refused.
+// Nothing is ever fetched. Formats are notes for people and are not checked.
+import type { ErrorObject, Options, ValidateFunction } from 'ajv';
+import type * as Draft07 from 'ajv';
+import type * as Draft2020 from 'ajv/dist/2020.js';
+import type { JsonObject } from '../message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { toProblem } from './json-schema-problem.ts';
+import type { Verdict } from './json-schema-problem.ts';
+
+type Draft = 'draft-07' | 'draft-2020-12';
+type Extent = 'first' | 'all';
+
+export function checkWithJsonSchema(schema: JsonObject, option: string): (value: unknown) => Verdict {
+  const draft = toDraft(schema, option);
+  const compiled: Partial<Record<Extent, ValidateFunction>> = {};
+  const validator = (extent: Extent) => (compiled[extent] ??= compile(schema, draft, extent));
+  if (hasReference(schema)) refuseUnresolved(() => validator('first'), option);
+  return (value) => {
+    const first = validator('first');
+    if (first(value)) return { value };
+    return { problems: sorted(allErrors(value, first, validator)).map(toProblem) };
+  };
+}
+
+/**
+ * Collecting all errors lets whoever sends a million wrong items make a million error objects, so a large value is
+ * told only its first one.
+ */
+function allErrors(value: unknown, first: ValidateFunction, validator: (extent: Extent) => ValidateFunction) {
+  if (!isSmall(value)) return first.errors ?? [];
+  const all = validator('all');
+  all(value);
+  return all.errors ?? [];
+}
+
+function isSmall(value: unknown): boolean {
+  const rest: unknown[] = [value];
+  let seen = 0;
+  while (rest.length > 0) {
+    const node = rest.pop();
+    if (++seen > 1000) return false;
+    if (typeof node !== 'object' || node === null) continue;
+    const children: unknown[] = Array.isArray(node) ? node : Object.values(node);
+    if (children.length > 1000) return false;
+    rest.push(...children);
+  }
+  return true;
+}
+
+/** What is missing at the top comes first: it is what a caller can mend without knowing more. */
+function sorted(errors: ErrorObject[]): ErrorObject[] {
+  const isMissing = (error: ErrorObject) => error.schemaPath === '#/required';
+  return [...errors.filter(isMissing), ...errors.filter((error) => !isMissing(error))];
+}
+
+function toDraft(schema: JsonObject, option: string): Draft {
+  const name = schema['$schema'];
+  if (name === undefined || /^https?:\/\/json-schema\.org\/draft\/2020-12\//.test(String(name))) return 'draft-2020-12';
+  if (/^https?:\/\/json-schema\.org\/draft-0[67]\//.test(String(name))) return 'draft-07';
+  const reason = `$schema ${String(name)} is not supported; use 2020-12 or draft-07`;
+  throw new GatewayError('BAD_OPTION', { option, reason });
+}
+
+function hasReference(schema: JsonObject): boolean {
+  return /"\$(?:ref|dynamicRef)":/.test(JSON.stringify(schema));
+}
+
+function refuseUnresolved(compileNow: () => unknown, option: string): void {
+  try {
+    compileNow();
+  } catch (thrown) {
+    const reason = `cannot be compiled: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    throw new GatewayError('BAD_OPTION', { option, reason }, { cause: thrown });
+  }
+}
+
+const compilers = new Map<string, Pick<Draft07.Ajv, 'compile' | 'removeSchema'>>();
+
+function compile(schema: JsonObject, draft: Draft, extent: Extent): ValidateFunction {
+  const id = `${draft} ${extent}`;
+  const compiler = compilers.get(id) ?? createCompiler(draft, extent);
+  compilers.set(id, compiler);
+  const validate = compiler.compile(schema);
+  // ajv would keep it for ever, also when the definition is long removed.
+  compiler.removeSchema(schema);
+  return validate;
+}
+
+function createCompiler(draft: Draft, extent: Extent) {
+  const options: Options = {
+    strict: false,
+    allErrors: extent === 'all',
+    ownProperties: true,
+    validateSchema: false,
+    validateFormats: false,
+    addUsedSchema: false,
+    logger: false,
+  };
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  // In two steps: tsc 7.0.2 drops the parentheses of `new (require(…) as T).X()` and so changes its meaning.
+  if (draft === 'draft-07') {
+    const { Ajv } = require('ajv') as typeof Draft07;
+    return new Ajv(options);
+  }
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Draft2020;
+  return new Ajv2020(options);
+}

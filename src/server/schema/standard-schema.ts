@@ -1,0 +1,64 @@
+// Schemas of any library that follows Standard Schema. The library checks and transforms; its JSON Schema is asked for
+// in the standard's way, else by the method that zod has. No library is imported here.
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { isObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { MISSING } from '../../protocol/params.ts';
+import type { Problem, Verdict } from '../../protocol/schema/json-schema-problem.ts';
+import type { CheckedSchema } from './schema.ts';
+
+type Side = 'input' | 'output';
+
+interface Converter {
+  input(options: { target: string }): JsonObject;
+  output(options: { target: string }): JsonObject;
+}
+
+/** Some libraries' schemas are functions, so this looks at the mark and not at the type. */
+export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
+  return ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema;
+}
+
+export function toJsonSchema(schema: StandardSchemaV1, { side, option }: { side: Side; option: string }): JsonObject {
+  const { jsonSchema } = schema['~standard'] as { jsonSchema?: Converter };
+  const { toJSONSchema } = schema as { toJSONSchema?: (options: { io: Side }) => JsonObject };
+  try {
+    if (jsonSchema !== undefined) return jsonSchema[side]({ target: 'draft-2020-12' });
+    if (toJSONSchema !== undefined) return toJSONSchema.call(schema, { io: side });
+  } catch (thrown) {
+    const reason = `has no JSON Schema: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    throw new GatewayError('BAD_OPTION', { option, reason }, { cause: thrown });
+  }
+  const reason = 'cannot tell its JSON Schema; use a library with Standard JSON Schema, or give a plain JSON Schema';
+  throw new GatewayError('BAD_OPTION', { option, reason });
+}
+
+export function checkWithStandard(schema: StandardSchemaV1, json: JsonObject): CheckedSchema['check'] {
+  const required: unknown[] = Array.isArray(json['required']) ? json['required'] : [];
+  return (value) => {
+    const result = schema['~standard'].validate(value);
+    if (result instanceof Promise) return result.then((settled) => toVerdict(settled, value, required));
+    return toVerdict(result, value, required);
+  };
+}
+
+function toVerdict(result: StandardSchemaV1.Result<unknown>, value: unknown, required: unknown[]): Verdict {
+  if (result.issues === undefined) return { value: result.value };
+  return { problems: result.issues.map((issue) => toProblem(issue, value, required)) };
+}
+
+function toProblem(issue: StandardSchemaV1.Issue, value: unknown, required: unknown[]): Problem {
+  const keys = (issue.path ?? []).map((segment) => (typeof segment === 'object' ? segment.key : segment));
+  // A rule between fields may blame an optional one that is absent: that is not a missing parameter.
+  const missing = isAbsent(value, keys) && (keys.length > 1 || required.includes(keys[0]));
+  return { path: keys.map(String).join('.'), error: missing ? MISSING : issue.message, missing };
+}
+
+function isAbsent(value: unknown, keys: PropertyKey[]): boolean {
+  if (keys.length === 0) return false;
+  let inner = value;
+  for (const key of keys.slice(0, -1))
+    inner = isObject(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : inner;
+  return isObject(inner) && !Object.hasOwn(inner, keys[keys.length - 1] as PropertyKey);
+}

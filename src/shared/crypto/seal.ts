@@ -1,0 +1,64 @@
+// Seals state that travels through a client instead of being kept here: request state, cursors, handles, tokens.
+// AES-256-GCM: nobody can read, forge or alter it. Purpose and binding are authenticated but not carried, so that a seal
+// made for one purpose or principal does not open for another. It does not stop a replay: whoever needs single use keeps count.
+import { GatewayError } from '../errors.ts';
+import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from './aead.ts';
+import { lateCrypto } from './late-crypto.ts';
+
+export interface Sealer {
+  seal(purpose: string, binding: string, payload: unknown): string;
+  /** The payload, or undefined for anything forged, altered, or sealed for something else. No reason is given. */
+  open(purpose: string, binding: string, sealed: string): unknown;
+  /** False when the keys live only as long as this process. */
+  readonly durable: boolean;
+}
+
+const VERSION = 1;
+const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
+
+/** The first key seals; all of them open, so that keys can be rotated. */
+export function createSealer(keys?: readonly string[]): Sealer {
+  const given = keys?.length ? keys.map(checkedKey) : undefined;
+  let ring: Buffer[] | undefined;
+  // Not before the first is needed: it loads crypto.
+  const allKeys = (): Buffer[] =>
+    (ring ??= given?.map((text) => toKey('seal', text)) ?? [lateCrypto().randomBytes(32)]);
+  return {
+    durable: given !== undefined,
+    seal(purpose, binding, payload) {
+      const plain = Buffer.from(JSON.stringify(payload), 'utf8');
+      const { nonce, tag, body } = encrypt(allKeys()[0]!, associated(purpose, binding), plain);
+      return Buffer.concat([Buffer.of(VERSION), nonce, tag, body]).toString('base64url');
+    },
+    open(purpose, binding, sealed) {
+      const bytes = Buffer.from(sealed, 'base64url');
+      if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION || bytes.toString('base64url') !== sealed) return undefined;
+      for (const key of allKeys()) {
+        const payload = openWith(key, associated(purpose, binding), bytes);
+        if (payload !== undefined) return payload;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** A variable that is not set is the usual reason. */
+function checkedKey(key: unknown): string {
+  if (typeof key === 'string' && key !== '') return key;
+  throw new GatewayError('BAD_OPTION', {
+    option: 'keys',
+    reason: 'each must be a text that is not empty; is the variable set?',
+  });
+}
+
+function openWith(key: Buffer, aad: Buffer, bytes: Buffer): unknown {
+  const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
+  const tag = bytes.subarray(1 + NONCE_BYTES, HEAD_BYTES);
+  const plain = decrypt(key, aad, { nonce, tag, body: bytes.subarray(HEAD_BYTES) });
+  return plain && (JSON.parse(plain.toString('utf8')) as unknown);
+}
+
+/** The length of the purpose is part of it: "ab"+"c" and "a"+"bc" must differ. */
+function associated(purpose: string, binding: string): Buffer {
+  return Buffer.from(`${purpose.length}:${purpose}${binding}`, 'utf8');
+}

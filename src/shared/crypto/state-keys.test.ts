@@ -1,0 +1,64 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '../log.ts';
+import { keysFrom } from './state-keys.ts';
+
+let folder: string;
+const lines: string[] = [];
+const log = createLog({ level: 'warn', write: (line) => lines.push(line) });
+beforeEach(() => {
+  lines.length = 0;
+  folder = mkdtempSync(join(tmpdir(), 'parley-keys-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('keys in the state folder', () => {
+  it('are made once, and only their owner can read them', () => {
+    const stateFolder = join(folder, 'state', 'parley');
+    const made = keysFrom({ stateFolder }, log)!;
+    expect(made).toEqual([expect.stringMatching(/^[\w-]{44}$/)]);
+    expect(keysFrom({ stateFolder }, log)).toEqual(made);
+    expect(readdirSync(stateFolder)).toEqual(['keys']);
+    expect([statSync(stateFolder).mode & 0o777, statSync(join(stateFolder, 'keys')).mode & 0o777]).toEqual([
+      0o700, 0o600,
+    ]);
+  });
+
+  it('are taken away from everybody else when the file was left open', () => {
+    const path = join(folder, 'keys');
+    const [newer, older] = ['n'.repeat(16), 'o'.repeat(20)];
+    writeFileSync(path, `${newer}\n${older}\n`);
+    chmodSync(path, 0o644);
+    expect(keysFrom({ stateFolder: folder }, log)).toEqual([newer, older]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(['x', `${'n'.repeat(32)}\nshort`, `   ${'y'.repeat(15)}   `])(
+    'are refused where one is short, as in %j',
+    (text) => {
+      const path = join(folder, 'keys');
+      writeFileSync(path, `${text}\n`);
+      expect(keysFrom({ stateFolder: folder }, log)).toBeUndefined();
+      expect(lines.join('')).toMatch(
+        /"event":"keys.not-kept".*is too short: a key has at least 16 characters. Remove the file/,
+      );
+      expect(lines.join('')).not.toContain(text.trim().split('\n').at(-1)!.repeat(2));
+    },
+  );
+
+  it('are not needed where keys are given or no folder is named', () => {
+    expect(keysFrom({ keys: ['k'], stateFolder: folder }, log)).toEqual(['k']);
+    expect(keysFrom({}, log)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('last as long as the process where the folder cannot be used, and the log says so', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(keysFrom({ stateFolder: join(folder, 'file') }, log)).toBeUndefined();
+    writeFileSync(join(folder, 'keys'), '\n');
+    expect(keysFrom({ stateFolder: folder }, log)).toBeUndefined();
+    expect(lines.map((line) => JSON.parse(line) as { event?: string; msg?: string })).toHaveLength(2);
+  });
+});

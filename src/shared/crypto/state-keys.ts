@@ -1,0 +1,62 @@
+// The keys that seal what outlives a process, kept in the user's state folder: made once, readable by their owner alone.
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomId } from './ids.ts';
+import type { Log } from '../log.ts';
+
+export interface KeySource {
+  /** Given keys win. */
+  keys?: readonly string[] | undefined;
+  stateFolder?: string | undefined;
+}
+
+/** The first key seals. Undefined where nothing lasts: then keys live as long as the process. */
+export function keysFrom({ keys, stateFolder }: KeySource, log: Log): readonly string[] | undefined {
+  if (keys !== undefined || stateFolder === undefined) return keys;
+  const path = join(stateFolder, 'keys');
+  try {
+    return readKeys(path) ?? makeKeys(stateFolder, path);
+  } catch (error) {
+    log.warn({ error, path }, 'keys.not-kept');
+    return undefined;
+  }
+}
+
+/** What is shorter can be guessed. */
+export const MIN_KEY_LENGTH = 16;
+
+/** One key per line, newest first. */
+function readKeys(path: string): string[] | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  const lines = text.split('\n').map((line) => line.trim());
+  const short = lines.findIndex((line) => line !== '' && line.length < MIN_KEY_LENGTH);
+  if (short !== -1) {
+    const why = `is too short: a key has at least ${MIN_KEY_LENGTH} characters`;
+    throw new Error(`line ${short + 1} of ${path} ${why}. Remove the file to have a new key made`);
+  }
+  const keys = lines.filter((line) => line !== '');
+  if (keys.length === 0) throw new Error(`${path} is empty; remove it to have a new key made`);
+  return keys;
+}
+
+/** Written whole before it gets its name: of two processes that start at once, both take the key of the faster one. */
+function makeKeys(folder: string, path: string): string[] {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const temporary = `${path}-${randomId()}`;
+  writeFileSync(temporary, `${randomId()}${randomId()}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  return readKeys(path)!;
+}

@@ -1,9 +1,11 @@
-// Files stay small enough to be read at one sitting. A file that has to be larger is listed with its size, which may only shrink.
+// Files stay small enough to be read at one sitting, and a folder stays one subject. A file that has to be larger is listed with its size, which may only shrink.
+import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesUnder, isTest, read } from '../helpers/files.ts';
+import { filesUnder, isTest, read, sourceFiles } from '../helpers/files.ts';
 
 const SOURCE_LINES = 400;
 const TEST_LINES = 500;
+const FOLDER_FILES = 20;
 
 /** Tables and generated files, by name and present size. */
 const LARGER: Record<string, number> = {};
@@ -19,6 +21,14 @@ describe('files of src', () => {
   it('are listed as larger only while they are', () => {
     const present = new Map(files.map(({ path, lines }) => [path, lines]));
     expect(Object.entries(LARGER).filter(([path, lines]) => present.get(path) !== lines)).toEqual([]);
+  });
+});
+
+describe('folders of src', () => {
+  it('hold at most 20 source files', () => {
+    const counts = new Map<string, number>();
+    for (const path of sourceFiles()) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > FOLDER_FILES)).toEqual([]);
   });
 });
 

@@ -12,6 +12,7 @@ import type { Reached } from '../reach.ts';
 import { toResultLines } from '../terminal/result-lines.ts';
 import { untilSignal } from '../signals.ts';
 import { createTerminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { toArguments } from '../terminal/tool-arguments.ts';
 
 export async function call(command: CallCommand, print: Printer): Promise<number> {
@@ -22,7 +23,7 @@ export async function call(command: CallCommand, print: Printer): Promise<number
   try {
     const onElicit = createFormAsker(terminal, command);
     reached = await reach(command, { onElicit, elicitUrls: true }, print);
-    return reached ? await callTool(reached, command, { print, signal: interrupt.signal }) : 1;
+    return reached ? await callTool(reached, command, { print, terminal, signal: interrupt.signal }) : 1;
   } catch (thrown) {
     print.problem(errorWords(thrown));
     return 1;
@@ -34,10 +35,11 @@ export async function call(command: CallCommand, print: Printer): Promise<number
 
 interface Calling {
   print: Printer;
+  terminal: Terminal;
   signal: AbortSignal;
 }
 
-async function callTool(reached: Reached, command: CallCommand, { print, signal }: Calling): Promise<number> {
+async function callTool(reached: Reached, command: CallCommand, { print, terminal, signal }: Calling): Promise<number> {
   const { client } = reached;
   const tools = await client.listTools({ signal });
   const tool = tools.find(({ name }) => name === command.tool);
@@ -48,7 +50,9 @@ async function callTool(reached: Reached, command: CallCommand, { print, signal 
     return 1;
   }
   const args = toArguments(command.args, command.body, tool?.inputSchema);
-  const onProgress = (progress: Progress): void => print.note(toProgressLine(progress));
+  const onProgress = (progress: Progress): void => {
+    if (!terminal.isAsking) print.note(toProgressLine(progress)); // a question is not written over
+  };
   try {
     const result = await client.callTool(command.tool, args, { signal, onProgress });
     if (command.json) print.line(JSON.stringify(result, undefined, 2));

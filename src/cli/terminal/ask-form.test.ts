@@ -104,3 +104,14 @@ describe('a link', () => {
     expect((await ask(link, ':no\n')).answer).toEqual({ action: 'decline' });
   });
 });
+
+it('is on the terminal until its line was typed, and progress is not written over it', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const terminal = createTerminal(input, output);
+  expect(terminal.isAsking).toBe(false);
+  const asked = terminal.ask('Name: ');
+  expect(terminal.isAsking).toBe(true);
+  input.write('Ada\n');
+  expect(await asked).toBe('Ada');
+  expect(terminal.isAsking).toBe(false);
+});

@@ -9,6 +9,8 @@ export interface Terminal {
   say(text: string): void;
   /** The next line; undefined when there will be none. */
   ask(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** A question stands there, and its line is being typed. */
+  readonly isAsking: boolean;
   close(): void;
 }
 
@@ -45,6 +47,9 @@ export function createTerminal(
       const line = lines.shift() ?? (isOver || signal?.aborted ? undefined : await next(signal));
       if (!isTyped) output.write('\n'); // where nobody types, nobody ends the line
       return line;
+    },
+    get isAsking() {
+      return waiting !== undefined;
     },
     close: () => reader?.close(),
   };

@@ -8,6 +8,7 @@ import { toToolResult } from '../../server/tool-result.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { orAborted } from '../../shared/abort.ts';
 import { CLIENT_GONE, CONNECTION_CLOSED } from '../../shared/cancellation.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
@@ -24,7 +25,7 @@ import { LeftAsItIs, offerResume } from './offer-resume.ts';
 import { toAsk } from './round.ts';
 import type { Round } from './round.ts';
 import { takeReply } from './take-reply.ts';
-import { tell, tellProgress } from './tell-progress.ts';
+import { askAlive, tell, tellProgress } from './tell-progress.ts';
 import { travel } from './travelling-call.ts';
 import type { Leg } from './travelling-call.ts';
 
@@ -122,7 +123,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
       isForOthers = false;
       telling.goesOn();
       if (progress) tell(exchange, progress);
-      const answer = await putTo(exchange, round, moves, sessions.setup.clock.now());
+      const answer = await putTo(exchange, round, moves, sessions.setup.clock);
       round = answer
         ? await orGivenUp(
             takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit', onWaiting }).catch(
@@ -158,15 +159,15 @@ function orGivenUp<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */
-async function putTo(exchange: Exchange, round: Round, moves: OwnMoves, now: number): Promise<JsonObject | undefined> {
+async function putTo(exchange: Exchange, round: Round, moves: OwnMoves, clock: Clock): Promise<JsonObject | undefined> {
   const { questions, header } = round.turn;
   const until = Math.min(header.expiresAt, ...questions.map((question) => question.until ?? Infinity));
-  const ask = { ...toAsk(round), waitsMs: Math.max(0, until - now) };
+  const ask = { ...toAsk(round), waitsMs: Math.max(0, until - clock.now()) };
   if (!exchange.canAsk(ask)) return withoutAsking(questions);
   const withdrawal = new AbortController();
   moves.from(round.turn, () => withdrawal.abort());
   try {
-    return await exchange.ask(ask, withdrawal.signal);
+    return await askAlive(exchange, ask, { clock, signal: withdrawal.signal });
   } catch (thrown) {
     if (moves.moved) return undefined;
     if (!(thrown instanceof GatewayError) || thrown.code !== 'CLIENT_CANNOT_BE_ASKED') throw thrown;

@@ -14,7 +14,7 @@ import type { StateView } from '../session/view.ts';
 import { isEnded } from '../store/store.ts';
 import { atRest, findLeft, isAtWork } from './left-behind.ts';
 import type { Offering } from './left-behind.ts';
-import { toWaiting } from './tell-progress.ts';
+import { askAlive, toWaiting } from './tell-progress.ts';
 import { contentOf } from './to-form.ts';
 
 const FIELD = 'resume';
@@ -38,7 +38,7 @@ export async function offerResume(
   if (!left) return undefined;
   const ask = toOffer(left);
   if (!exchange.canAsk(ask)) return undefined;
-  const answer = await exchange.ask(ask);
+  const answer = await askAlive(exchange, ask, offering.sessions.setup);
   if (answer.action !== 'accept') throw new LeftAsItIs(start.tool);
   const session = { principal, sessionId: left.header.id };
   if (contentOf(answer)[FIELD] === true) return atRest(offering.sessions, session, exchange.signal);

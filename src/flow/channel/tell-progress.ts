@@ -1,7 +1,9 @@
-// What the client whose call waits is told meanwhile: how far steps are, and whom the flow waits for.
-import type { Exchange } from '../../protocol/exchange.ts';
+// What the client whose call waits is told meanwhile: how far steps are, whom the flow waits for, and that a form is still open.
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
 import type { Step } from '../../protocol/prompt.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/others/people.ts';
 import { ownOf } from '../session/others/waits.ts';
@@ -20,8 +22,9 @@ export interface Telling {
 
 /** Sessions that begin at the same moment. */
 const MAX_EARLY = 1000;
-/** How often it is said again whom a call waits for: some clients give up a call that says nothing. */
+/** How often it is said again what a call waits for: some clients give up a call that says nothing. */
 const STILL_MS = 20_000;
+const FOR_AN_ANSWER = 'Waiting for an answer';
 
 export function tellProgress(exchange: Exchange, sessions: Sessions, sessionId?: string): Telling {
   let id = sessionId;
@@ -87,11 +90,38 @@ class WaitingCall {
   }
 
   #say(words: string): void {
-    const { current, total } = furthest.get(this.#exchange) ?? {};
-    tell(this.#exchange, { current: aLittleMore(current), ...(total !== undefined && { total }), message: words });
-    if (this.#exchange.wantsProgress !== true) return;
-    this.#offStill = this.#sessions.setup.clock.after(STILL_MS, () => this.#say(words));
+    tellStill(this.#exchange, words);
+    this.#offStill = repeatStill(this.#exchange, this.#sessions.setup.clock, words);
   }
+}
+
+/** Puts a question to the client. While its user has the form open, a client that wants progress is told that the call is alive. */
+export async function askAlive(
+  exchange: Exchange,
+  ask: Ask,
+  { clock, signal }: { clock: Clock; signal?: AbortSignal },
+): Promise<JsonObject> {
+  const stop = repeatStill(exchange, clock, FOR_AN_ANSWER);
+  try {
+    return await exchange.ask(ask, signal);
+  } finally {
+    stop();
+  }
+}
+
+function repeatStill(exchange: Exchange, clock: Clock, words: string): () => void {
+  if (exchange.wantsProgress !== true) return () => {};
+  const again = (): void => {
+    tellStill(exchange, words);
+    off = clock.after(STILL_MS, again);
+  };
+  let off = clock.after(STILL_MS, again);
+  return () => off();
+}
+
+function tellStill(exchange: Exchange, message: string): void {
+  const { current, total } = furthest.get(exchange) ?? {};
+  tell(exchange, { current: aLittleMore(current), ...(total !== undefined && { total }), message });
 }
 
 export function toWaiting(people: readonly string[]): string {

@@ -1,5 +1,5 @@
 // A session as it lies in memory: a few short texts. What waits in it is one text for all sessions that wait with the same, and goes
-// with the last of them. Those that were written last are loose: a header that is written again at once need not be packed in between.
+// with the last of them. Those that were written last are loose: what is written or read again at once need not be packed in between.
 // Nothing that is kept is shared with whoever wrote it or reads it.
 import type { Entry, Header } from '../journal.ts';
 import { Packing } from './packing.ts';
@@ -12,7 +12,7 @@ export interface Packed {
   /** All else but what waits. */
   header: string;
   current: Shared | undefined;
-  /** Holds instead of both while it is there. */
+  /** Holds instead of both while it is there, and entries that come after the others. */
   loose: Loose | undefined;
   /** With commas between them; undefined once it has ended. */
   entries: string | undefined;
@@ -27,9 +27,11 @@ interface Loose {
   /** Without what waits. */
   header: Header;
   current: string | undefined;
+  /** Entries as JSON, with commas between them. */
+  added: string[];
 }
 
-/** Of about a KB each. */
+/** Of one or two KB each. */
 const MAX_LOOSE = 500;
 const NOTHING: unknown[] = [];
 
@@ -46,29 +48,37 @@ export class SessionPacking {
   pack(header: Header, entries: Entry[]): Packed {
     const { rev, principal, current } = header;
     const packed: Packed = { rev, principal, header: '', current: undefined, loose: undefined, entries: '' };
-    this.#loosen(packed, { header: withOwnObjects({ ...header }, header), current: toText(current) });
+    this.#loosen(packed, { header: withOwnObjects({ ...header }, header), current: toText(current), added: [] });
     this.add(packed, entries);
     return packed;
   }
 
   headerOf(id: string, packed: Packed): Header {
-    this.#tie(packed);
-    const header = this.#withoutCurrent(id, packed);
-    header.current = packed.current === undefined ? [] : (JSON.parse(packed.current.text) as unknown[]);
+    const { loose } = packed;
+    const header = loose ? withOwnObjects({ ...loose.header }, loose.header) : this.#withoutCurrent(id, packed);
+    const current = loose ? loose.current : packed.current?.text;
+    header.current = current === undefined ? [] : (JSON.parse(current) as unknown[]);
     return header;
   }
 
-  entriesOf({ entries = '' }: Packed): Entry[] {
-    return this.#entries.unpackAll(entries) as unknown as Entry[];
+  entriesOf({ entries = '', loose }: Packed): Entry[] {
+    const first = entries === '' ? [] : (this.#entries.unpackAll(entries) as unknown as Entry[]);
+    return loose && loose.added.length > 0 ? [...first, ...fromTexts(loose.added)] : first;
   }
 
   /** What the header is now, but for what waits. */
   patch(id: string, packed: Packed, patch: Partial<Header>): Readonly<Header> {
-    const loose = packed.loose ?? { header: this.#withoutCurrent(id, packed), current: packed.current?.text };
+    const loose = packed.loose ?? {
+      header: this.#withoutCurrent(id, packed),
+      current: packed.current?.text,
+      added: [],
+    };
     const header = withOwnObjects(patchInPlace(loose.header, patch), patch);
     packed.rev = header.rev;
-    if (isEnded(header)) loose.current = undefined;
-    else if (patch.current) loose.current = toText(patch.current);
+    if (isEnded(header)) {
+      loose.current = undefined;
+      loose.added = [];
+    } else if (patch.current) loose.current = toText(patch.current);
     this.#loosen(packed, loose);
     return header;
   }
@@ -81,6 +91,12 @@ export class SessionPacking {
   }
 
   add(packed: Packed, entries: Entry[]): void {
+    if (entries.length === 0) return;
+    if (packed.loose) packed.loose.added.push(JSON.stringify(entries).slice(1, -1));
+    else this.#addPacked(packed, entries);
+  }
+
+  #addPacked(packed: Packed, entries: Entry[]): void {
     const texts = entries.map((entry) => this.#entries.pack(entry));
     // A text that is joined is one piece; one that is added to is a chain of all that it was.
     packed.entries = (packed.entries ? [packed.entries, ...texts] : texts).join(',');
@@ -115,6 +131,7 @@ export class SessionPacking {
     this.#loose.delete(packed);
     packed.header = this.#headers.pack(loose.header);
     packed.current = this.#share(loose.current);
+    if (loose.added.length > 0) this.#addPacked(packed, fromTexts(loose.added));
   }
 
   #release(packed: Packed): void {
@@ -144,6 +161,10 @@ function toText(current: unknown[]): string | undefined {
   return current.length === 0 ? undefined : JSON.stringify(current);
 }
 
+function fromTexts(texts: readonly string[]): Entry[] {
+  return JSON.parse(`[${texts.join(',')}]`) as Entry[];
+}
+
 /** The header with copies of the objects that were written to it. */
 function withOwnObjects(header: Header, written: Partial<Header>): Header {
   const members = header as unknown as Record<string, unknown>;
@@ -157,6 +178,11 @@ function withOwnObjects(header: Header, written: Partial<Header>): Header {
 
 /** Most have only numbers and texts in them. */
 function copyOf(value: object): unknown {
-  if (!Array.isArray(value) && Object.values(value).every((inner) => typeof inner !== 'object')) return { ...value };
-  return JSON.parse(JSON.stringify(value)) as unknown;
+  if (Array.isArray(value) || hasObjects(value)) return JSON.parse(JSON.stringify(value)) as unknown;
+  return { ...value };
+}
+
+function hasObjects(value: object): boolean {
+  for (const name in value) if (typeof (value as Record<string, unknown>)[name] === 'object') return true;
+  return false;
 }

@@ -161,6 +161,7 @@ export interface Ask {
 
   /** Aborted when the session ends before its time; whatever the body waits for then rejects with a `SessionEndedError`. */
   readonly signal: AbortSignal;
+  /** The language of the session (BCP 47), as its client said when it started; undefined where nobody has. */
   readonly locale: string | undefined;
   readonly session: { readonly id: string; readonly startedAt: number; readonly context: unknown };
   readonly client: { readonly name?: string | undefined; readonly version?: string | undefined };

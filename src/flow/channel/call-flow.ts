@@ -20,6 +20,7 @@ import type { Turn } from '../session/turn/turn.ts';
 import { isEnded } from '../store/store.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
 import { noted } from './left-behind.ts';
+import { localeOf } from './locale-of.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
 import { LeftAsItIs, offerResume } from './offer-resume.ts';
 import { toAsk } from './round.ts';
@@ -46,7 +47,8 @@ export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called
   const { principal, info } = exchange.client;
   const args = readOptionalObject(exchange.params, 'arguments') ?? {};
   const client = { name: info.name, version: info.version };
-  const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit' };
+  const locale = localeOf(exchange, flow.options.messages);
+  const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit', locale };
   try {
     const { suspended, ...round } = await begun(exchange, start, called);
     if (suspended) return suspended;

@@ -11,6 +11,7 @@ import { readObject, readOptionalObject, readOptionalString, readString, toInval
 import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/read-prompt.ts';
 import type { Answering } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { localeOf } from '../channel/locale-of.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import { toOwner } from '../session/setup.ts';
 import { wasTold } from '../session/others/people.ts';
@@ -79,6 +80,7 @@ class Native {
       context,
       client: { name, version },
       via: 'flow' as const,
+      locale: localeOf(exchange, this.#desk.sessions.flows.get(tool)?.options.messages),
     };
     const started = await this.#desk.start({
       ...request,

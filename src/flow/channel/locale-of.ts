@@ -1,0 +1,57 @@
+// The language that a client asks for when it starts a session: in `_meta` of the request, else by the header that HTTP has for it.
+import type { Exchange } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
+import { toInvalid } from '../../protocol/params.ts';
+import type { Catalogue } from '../authoring/words.ts';
+
+const LOCALE = 'mcp-parley/locale';
+/** RFC 5646 wants room for 35 characters at least. */
+const MAX_LOCALE = 63;
+const MAX_HEADER = 1000;
+
+/** `texts`: of several languages in the header, one that the flow speaks is preferred. */
+export function localeOf(
+  { params, client }: Pick<Exchange, 'params' | 'client'>,
+  texts: Catalogue = {},
+): string | undefined {
+  const said = isObject(params._meta) ? params._meta[LOCALE] : undefined;
+  if (said === undefined) return fromHeader(client.connection?.headers?.['accept-language'], texts);
+  const locale = toLocale(said);
+  if (locale !== undefined) return locale;
+  throw toInvalid(
+    `_meta["${LOCALE}"]`,
+    `Must be a language tag (BCP 47) of at most ${MAX_LOCALE} characters, such as de-AT`,
+  );
+}
+
+/** Browsers, proxies and programs send it unasked: what is wrong with it is passed over. */
+function fromHeader(header: string | string[] | undefined, texts: Catalogue): string | undefined {
+  const text = Array.isArray(header) ? header.join(',') : header;
+  if (text === undefined || text.length > MAX_HEADER) return undefined;
+  const wanted = text
+    .split(',')
+    .map(toPreference)
+    .filter(({ locale, weight }) => locale !== undefined && weight > 0)
+    .sort((one, other) => other.weight - one.weight)
+    .map(({ locale }) => locale!);
+  return wanted.find((locale) => isSpoken(locale, texts)) ?? wanted[0];
+}
+
+function toPreference(part: string): { locale: string | undefined; weight: number } {
+  const [tag, weight] = part.split(/;\s*q=/i);
+  return { locale: toLocale(tag!.trim()), weight: weight === undefined ? 1 : Number(weight) };
+}
+
+function isSpoken(locale: string, texts: Catalogue): boolean {
+  return Object.hasOwn(texts, locale) || Object.hasOwn(texts, locale.split('-')[0]!);
+}
+
+/** As BCP 47 spells it, since texts are found by it. */
+function toLocale(tag: unknown): string | undefined {
+  if (typeof tag !== 'string' || tag.length > MAX_LOCALE) return undefined;
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return undefined; // it is none
+  }
+}

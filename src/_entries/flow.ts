@@ -1,58 +1,46 @@
 // Interactive tools: one async function that asks, for every client.
 export { flow } from '../flow/define.ts';
-export type { AnyFlow, Body, Flow, FlowOptions, InputOf, Migration, ResultOf } from '../flow/define.ts';
+export type { AnyFlow, Flow, FlowOptions, InputOf, ResultOf } from '../flow/define.ts';
 export { f } from '../flow/authoring/fields.ts';
-export type { FieldBuilders, FieldsOf, FormField, FormFields } from '../flow/authoring/fields.ts';
+export type { FieldsOf, FormField } from '../flow/authoring/fields.ts';
 export { msg } from '../flow/authoring/words.ts';
-export type { Catalogue, Message, Words } from '../flow/authoring/words.ts';
 export { AskError, SessionEndedError } from '../flow/authoring/ask-failure.ts';
-export type { AskFailure } from '../flow/authoring/ask-failure.ts';
-export type { Answered, Ask, Key, PersonAsk, SchemaOutput, ValueOf } from '../flow/authoring/ask.ts';
-export type * from '../flow/authoring/options.ts';
-export type * from '../flow/authoring/others.ts';
+export type { Ask, PersonAsk } from '../flow/authoring/ask.ts';
 export type { Span } from '../flow/authoring/span.ts';
-export type { KeptAsJson } from '../flow/authoring/not-json.ts';
 export type { RetryPolicy, Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
-export type { ToolAnswer, ToolCaller, ToolCallerOption, ToolCallerOptions } from '../flow/authoring/tool-caller.ts';
-export type { FileAnswer, FileRef } from '../flow/question/check-file.ts';
-export type { Choice, Prompt, PromptType, Validation } from '../protocol/prompt.ts';
-export type { Complaint, Field, Kind, Question } from '../flow/question/question.ts';
+export type { FileRef } from '../flow/question/check-file.ts';
+export type { Prompt } from '../protocol/prompt.ts';
 export { FlowClient, connectFlows } from '../flow/client/flow-client.ts';
 export type { FlowClientOptions } from '../flow/client/flow-client.ts';
 export type { PlayOptions } from '../flow/client/play-options.ts';
 export { CANCEL } from '../gateway/flow/play/playing.ts';
-export type { FlowOutcome, PromptContext } from '../gateway/flow/play/playing.ts';
+export type { FlowOutcome } from '../gateway/flow/play/playing.ts';
 export { serveFlows } from '../flow/wire/serve-flows.ts';
 export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
 export { Sessions } from '../flow/session/sessions.ts';
 export type { SessionEvent } from '../flow/session/session-event.ts';
-export type { SessionOptions } from '../flow/session/setup.ts';
-export type * from '../flow/session/verbs/requests.ts';
 export type { PersonNotice } from '../flow/session/others/people.ts';
-export type { Delivered } from '../flow/session/others/delivering.ts';
-export { settled } from '../flow/session/turn/turn.ts';
-export type { Failure, Turn, Verdict } from '../flow/session/turn/turn.ts';
-export type { PastTurn, StateView } from '../flow/session/view.ts';
-export { DEFAULT_FLOW_LIMITS } from '../flow/session/flow-limits.ts';
-export type { FlowLimits } from '../flow/session/flow-limits.ts';
+export type { Turn } from '../flow/session/turn/turn.ts';
 export { exploreFile } from '../flow/explore/explore-file.ts';
-export type { ExploreFileOptions } from '../flow/explore/explore-file.ts';
-export type { ExploredFlow, ExploredFlows, ExploredOption } from '../flow/explore/explored-file.ts';
-export type { Explored, FoundQuestion } from '../flow/explore/explored.ts';
-export { toInputSchema } from '../flow/explore/to-input-schema.ts';
+export type { ExploredFlows } from '../flow/explore/explored-file.ts';
 export { memoryStore } from '../flow/store/memory.ts';
 export { createRedisStore } from '../flow/store/redis/redis.ts';
-export type { RedisStoreOptions } from '../flow/store/redis/redis.ts';
-export type { RedisPlace } from '../flow/store/redis/redis-connection.ts';
 export { createSqliteStore } from '../flow/store/sqlite/sqlite.ts';
-export type { SqliteOptions } from '../flow/store/sqlite/sqlite.ts';
-export type { SqliteFile } from '../flow/store/sqlite/sqlite-file.ts';
-export type * from '../flow/store/store.ts';
-export type * from '../flow/journal.ts';
-export type * from '../flow/interaction.ts';
+export type { FlowStore, StoredSession } from '../flow/store/store.ts';
+export type { Entry as JournalEntry, Header as SessionHeader } from '../flow/journal.ts';
+export type {
+  InteractionCancelRequest,
+  InteractionCompleteRequest,
+  InteractionContinueRequest,
+  InteractionGetStateRequest,
+  InteractionGetStateResult,
+  InteractionPromptRequest,
+  InteractionRespondRequest,
+  InteractionRespondResult,
+  InteractionStartRequest,
+  InteractionStartResult,
+} from '../flow/interaction.ts';
 export { createSignedTokens } from '../flow/token/signed-tokens.ts';
 export { createTokens } from '../flow/token/tokens.ts';
-export type { Opened, TokenOptions, Tokens } from '../flow/token/tokens.ts';
-export type { Binding } from '../flow/token/binding.ts';
+export type { Tokens } from '../flow/token/tokens.ts';
 export { TravellingSessions } from '../flow/token/travelling.ts';
-export type { Bearer, Travelled, TravellingOptions } from '../flow/token/travelling.ts';

@@ -6,9 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connect, createLog } from 'mcp-parley';
-import type { Address, Client, CommandAddress, ConnectOptions } from 'mcp-parley';
+import type { Address, Client, ConnectOptions } from 'mcp-parley';
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
+import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
 
 const QUIET: ConnectOptions = { log: createLog({ level: 'silent' }) };
 

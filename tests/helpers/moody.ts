@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createGateway, createLog } from 'mcp-parley';
-import type { Client, CommandAddress, ConnectOptions, Gateway, GatewayOptions } from 'mcp-parley';
+import type { Client, ConnectOptions, Gateway, GatewayOptions } from 'mcp-parley';
 import { fixture } from './fixture-server.ts';
 import { until, within } from './until.ts';
+import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
 
 export type Mood = 'well' | 'dies' | 'dies-after-hello' | 'hangs' | 'floods' | 'garbage';
 

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { CommandAddress } from 'mcp-parley';
 import { MAIN } from './built.ts';
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
+import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
 
 /** Servers to put behind it. */
 export const EXTERNAL: string[] = [process.execPath, join(ROOT, 'tests', 'acceptance', 'external-server.mjs')];

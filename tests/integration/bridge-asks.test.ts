@@ -1,11 +1,12 @@
 // Questions, links and tasks through a gateway, for every pair of eras: what the server asks reaches the client whose call
 // caused it, in that client's words, and the answer comes back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ConnectOptions, TaskState } from 'mcp-parley';
+import type { ConnectOptions } from 'mcp-parley';
 import { bridge, PAIRS } from '../helpers/bridge.ts';
 import type { Bridge } from '../helpers/bridge.ts';
 import { textOf } from '../helpers/fixture-server.ts';
 import { until, within } from '../helpers/until.ts';
+import type { TaskState } from '../../src/protocol/target.ts';
 
 const answering: ConnectOptions = {
   onElicit: ({ message }) => ({ action: 'accept', content: { city: 'Oslo', name: 'Ann', a: message, ok: true } }),

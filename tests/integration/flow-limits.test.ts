@@ -4,10 +4,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';
 import type { ParleyServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
-import type { FlowLimits, ServeFlowsOptions } from 'mcp-parley/flow';
+import type { ServeFlowsOptions } from 'mcp-parley/flow';
 import type { Answer } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { until } from '../helpers/until.ts';
+import type { FlowLimits } from '../../src/flow/session/flow-limits.ts';
 
 const QUIET = createLog({ level: 'silent' });
 const FLOWS = [

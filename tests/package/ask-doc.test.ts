@@ -1,10 +1,20 @@
 // docs/ask.md has all that `ask` has. The lists below are complete because they would not compile otherwise; the page is compared with them.
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_FLOW_LIMITS } from 'mcp-parley/flow';
-import type { Ask, AskOptions, CountRules, DateRules, EventOptions, FieldBuilders, FileRules } from 'mcp-parley/flow';
-import type { FlowOptions, NumberRules, PersonAsk, PersonOptions, RetryPolicy } from 'mcp-parley/flow';
-import type { StepContext, StepOptions, TextRules } from 'mcp-parley/flow';
+import type { Ask } from 'mcp-parley/flow';
+import type { FlowOptions, PersonAsk, RetryPolicy } from 'mcp-parley/flow';
+import type { StepContext, StepOptions } from 'mcp-parley/flow';
 import { read } from '../helpers/files.ts';
+import { DEFAULT_FLOW_LIMITS } from '../../src/flow/session/flow-limits.ts';
+import type {
+  AskOptions,
+  CountRules,
+  DateRules,
+  FileRules,
+  NumberRules,
+  TextRules,
+} from '../../src/flow/authoring/options.ts';
+import type { EventOptions, PersonOptions } from '../../src/flow/authoring/others.ts';
+import type { FieldBuilders } from '../../src/flow/authoring/fields.ts';
 
 const PAGE = read('docs/ask.md');
 

@@ -12,9 +12,9 @@ import type {
   InteractionPromptRequest,
   InteractionRespondRequest,
   InteractionStartRequest,
-  KeptAsJson,
   Secret,
 } from 'mcp-parley/flow';
+import type { KeptAsJson } from '../../src/flow/authoring/not-json.ts';
 
 /** `any` is the same as nothing. */
 type Same<A, B> = 0 extends 1 & A ? false : [A] extends [B] ? ([B] extends [A] ? true : false) : false;

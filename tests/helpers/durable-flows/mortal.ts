@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import type { RedisStoreOptions, SqliteOptions } from 'mcp-parley/flow';
 import { ROOT } from '../files.ts';
 import { freePort } from '../server-process.ts';
 import { within } from '../until.ts';
+import type { RedisStoreOptions } from '../../../src/flow/store/redis/redis.ts';
+import type { SqliteOptions } from '../../../src/flow/store/sqlite/sqlite.ts';
 
 /** At so many-th boundary from now on; never, where it is not said. */
 export interface Death {

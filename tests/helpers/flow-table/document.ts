@@ -1,10 +1,11 @@
 // The outcomes as they stand in docs/flows.md: who was asked how, in how many rounds, and with which stores.
-import type { ClientKind, Way } from 'mcp-parley/testing';
 import { FLOWS, KINDS } from './cells.ts';
 import type { Cell, FlowName, Outcome } from './cells.ts';
 import { EXEMPTIONS, exemptionOf } from './exemptions.ts';
 import { STORES } from './stores.ts';
 import type { StoreName } from './stores.ts';
+import type { ClientKind } from '../../../src/testing/as-client/kinds.ts';
+import type { Way } from '../../../src/testing/as-client/person.ts';
 
 const NAMES: Record<ClientKind, string> = {
   flow: 'speaks MCP Flow',

@@ -1,8 +1,8 @@
 // Pairs that cannot exist, and why; the first that fits is what their client is told. Each is played all the same, and must fail for
 // the reason it has: one that works is no exemption.
-import type { ClientKind } from 'mcp-parley/testing';
 import type { FlowName } from './cells.ts';
 import type { StoreName } from './stores.ts';
+import type { ClientKind } from '../../../src/testing/as-client/kinds.ts';
 
 export interface Exemption {
   mark: string;

@@ -3,8 +3,15 @@ import type { Entry } from './journal.ts';
 
 /** About as many bytes as it has as JSON: what is exact is the limit, not the count. */
 export function sizeOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, entry) => {
-    const value: unknown = 'v' in entry ? entry.v : 'input' in entry ? entry.input : undefined;
-    return sum + 100 + (typeof value === 'object' ? JSON.stringify(value).length : String(value ?? '').length);
-  }, 0);
+  let size = 0;
+  for (const entry of entries) {
+    const value: unknown = entry.t === 'start' ? entry.input : (entry as { v?: unknown }).v;
+    size += 100 + lengthOf(value);
+  }
+  return size;
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return typeof value === 'object' ? JSON.stringify(value).length : String(value ?? '').length;
 }

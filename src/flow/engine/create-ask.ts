@@ -89,18 +89,18 @@ class RunAsk {
   choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choice', key, options);
     checkChoices(choices, `ask.choice('${key}')`);
-    return put(this, { key: keyOf(this, key), kind: 'choice', options, choices });
+    return put(this, key, { kind: 'choice', options, choices });
   }
 
   choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
     checkAskOptions('choices', key, options);
     checkChoices(choices, `ask.choices('${key}')`);
-    return put(this, { key: keyOf(this, key), kind: 'choices', options, choices });
+    return put(this, key, { kind: 'choices', options, choices });
   }
 
   form(key: string, fields: FormFields, options: Wording = {}): Promise<unknown> {
     checkAskOptions('form', key, options);
-    return put(this, { key: keyOf(this, key), kind: 'form', options, fields });
+    return put(this, key, { kind: 'form', options, fields });
   }
 
   step(key: string, work: (step: StepContext) => unknown, options: StepOptions<unknown> = {}): Promise<unknown> {
@@ -185,12 +185,16 @@ class RunAsk {
 
 function plain(ask: RunAsk, kind: Kind, key: string, options: Wording): Promise<unknown> {
   checkAskOptions(kind, key, options);
-  return put(ask, { key: keyOf(ask, key), kind, options });
+  return put(ask, key, { kind, options });
 }
 
-/** Notes are for the caller: somebody else who is asked does not see them. */
-function put({ run, asked }: RunAsk, question: Spec): Promise<unknown> {
-  return run.ask({ ...question, person: asked, notes: asked ? 0 : run.notes.said.length });
+/** Member by member: a replay puts every question of its session again, and a spread would take longer than all the rest of it. */
+function put(ask: RunAsk, name: string, { kind, options, choices, fields }: Omit<Spec, 'key'>): Promise<unknown> {
+  const { run, asked } = ask;
+  const key = keyOf(ask, name);
+  // Notes are for the caller: somebody else who is asked does not see them.
+  const notes = asked ? 0 : run.notes.said.length;
+  return run.ask({ key, kind, options, choices, fields, person: asked, notes, loops: undefined });
 }
 
 function toAnswered(value: unknown): { ok: true; value: unknown } {

@@ -12,7 +12,7 @@ export type Checks = 'throw' | 'warn' | 'off';
 /** What is another in each turn of a body that was left waiting. */
 export type Resumption = Pick<
   RunInput,
-  'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall' | 'onFailing' | 'unasked'
+  'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall' | 'onFailing' | 'unasked' | 'deadline' | 'isPatient'
 >;
 
 export interface RunInput {
@@ -43,4 +43,49 @@ export interface RunInput {
   onStall?: (() => void) | undefined;
   /** The body has failed while effects that can be taken back are in flight; they are waited for. */
   onFailing?: (() => void) | undefined;
+}
+
+/** Member by member, here and below: `Object.assign` and spreads take longer than the rest of what it takes to begin a turn. */
+export function toRunInput(
+  { flow, folded, sessionId, locale, virtual }: Pick<RunInput, 'flow' | 'folded' | 'sessionId' | 'locale' | 'virtual'>,
+  { incoming, now, checks, next, onTrespass, onStall, onFailing, unasked, deadline, isPatient }: Resumption,
+): RunInput {
+  return {
+    flow,
+    folded,
+    sessionId,
+    locale,
+    virtual,
+    incoming,
+    now,
+    checks,
+    next,
+    onTrespass,
+    onStall,
+    onFailing,
+    unasked,
+    deadline,
+    isPatient,
+  };
+}
+
+export function renew(input: RunInput, given: Resumption): void {
+  input.incoming = given.incoming;
+  input.now = given.now;
+  input.checks = given.checks;
+  input.next = given.next;
+  input.onTrespass = given.onTrespass;
+  input.onStall = given.onStall;
+  input.onFailing = given.onFailing;
+  input.unasked = given.unasked;
+  input.deadline = given.deadline;
+  input.isPatient = given.isPatient;
+}
+
+/** While it waits it holds nothing of the turn that is over. */
+export function forgetTurn(input: RunInput): void {
+  input.incoming = [];
+  input.onTrespass = undefined;
+  input.onStall = undefined;
+  input.onFailing = undefined;
 }

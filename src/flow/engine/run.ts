@@ -19,10 +19,11 @@ import type { Arriving } from './fit-event.ts';
 import { install } from './checks/install.ts';
 import { refuseEndless, toForgotten, toNested, withFlow } from './misuse.ts';
 import type { AnySpec, AskWant, AskedStep, EventSpec, StepWant, Want } from './want.ts';
-import { Wants } from './wants.ts';
+import { Wants, toNames } from './wants.ts';
 import type { Open } from './wants.ts';
 import { lostEffects, toLostEffects, toMismatch, toPassed } from './mismatch.ts';
 import { frozen } from './given/plain.ts';
+import { renew } from './run-input.ts';
 import type { Resumption, RunInput } from './run-input.ts';
 import type { Spec } from './spec.ts';
 import type { Outcome, Rest } from './rest.ts';
@@ -96,7 +97,7 @@ export class Run implements Inside {
 
   /** The body waits where its last turn has left it, and is told what has come since. */
   resume(given: Resumption): void {
-    Object.assign(this.input, given);
+    renew(this.input, given);
     this.telling.add(...given.incoming);
     this.#unwatch = watch(this.input);
   }
@@ -393,8 +394,4 @@ export class Run implements Inside {
   #toSave(): Rest | undefined {
     return this.#unsaved ? { kind: 'save' } : undefined;
   }
-}
-
-function toNames({ asks, waits }: Pick<Open, 'asks' | 'waits'>): string {
-  return [...asks, ...waits].map(({ spec }) => spec.key).join('\0');
 }

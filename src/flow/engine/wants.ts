@@ -75,3 +75,8 @@ export class Wants {
     return open;
   }
 }
+
+/** Of all that is open beside steps, in one text. */
+export function toNames({ asks, waits }: Pick<Open, 'asks' | 'waits'>): string {
+  return [...asks, ...waits].map(({ spec }) => spec.key).join('\0');
+}

@@ -109,7 +109,8 @@ export class Sessions {
   }
 
   async answer(request: AnswerRequest): Promise<Turn> {
-    const turn = await answeredWarm(this, request);
+    const warm = answeredWarm(this, request);
+    const turn = warm && (await warm);
     if (turn) return turn;
     const answered = await this.#attempt(
       request,
@@ -133,7 +134,8 @@ export class Sessions {
 
   /** Undefined if somebody else was faster. */
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
-    const taken = await toIncoming(this.setup, stored, request);
+    const coming = toIncoming(this.setup, stored, request);
+    const taken = coming instanceof Promise ? await coming : coming;
     if (taken.again) return { ...this.#now(stored.header), accepted: true, verdicts: taken.again };
     const end = taken.incoming.find(isEnd);
     if (end) return this.end(stored, flow, { kind: 'cancel', reason: toWhyEnded(end) });

@@ -1,6 +1,6 @@
 // A session as the shortest list that says all of it. Not in it: what the binding of its token says already (tool, principal), and
 // what a replay finds again (the questions that wait).
-import { NOT_YET } from '../journal.ts';
+import { newHeader } from '../journal.ts';
 import type { Header, StartEntry } from '../journal.ts';
 import { sizeOf } from '../journal-size.ts';
 import type { StoredSession } from '../store/store.ts';
@@ -77,12 +77,13 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
   const createdAt = Buffer.from(time).readUIntBE(0, TIME_BYTES);
   const via = VIAS[packed! % VIAS.length] as Header['via'];
   const ts = (startedAt as number | undefined) ?? createdAt;
-  const start: StartEntry = { t: 'start', input, seed: fromBytes(seed), ts, ...(moreOfStart as object | undefined) };
+  const start: StartEntry = { t: 'start', input, seed: fromBytes(seed), ts };
+  if (moreOfStart !== undefined) Object.assign(start, moreOfStart);
   if (context !== undefined) start.context = context;
   if (client !== undefined) start.client = client as NonNullable<StartEntry['client']>;
   const entries = [start, ...fromRows(rows, { via, since: ts })];
   const at = entries.at(-1)!.ts + since!;
-  const header: Header = {
+  const header = newHeader({
     id: known.id,
     tool: known.tool,
     version: version as unknown as string,
@@ -99,10 +100,8 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
     attempts: attempts!,
     via,
     locale: locale as string | undefined,
-    current: [],
     size: sizeOf(entries),
-    ...NOT_YET,
-  };
+  });
   if (more !== undefined) Object.assign(header, more);
   header.expiresAt = Math.min(at + header.timeoutMs, header.deadline);
   return { header, entries, at };

@@ -87,9 +87,9 @@ export function createTokens(options: TokenOptions): Tokens {
     const rows = kept instanceof Uint8Array ? await fetched(store, kept) : kept;
     if (!rows) return EXPIRED;
     const known = { id: toSessionId(opened.sid), tool: binding.tool, principal: binding.principal };
-    const { at, ...session } = fromCompact({ head, rows }, known);
-    if (Math.min(at + ttlMs, session.header.expiresAt) <= clock.now()) return EXPIRED;
-    return { ok: true, session };
+    const { header, entries, at } = fromCompact({ head, rows }, known);
+    if (Math.min(at + ttlMs, header.expiresAt) <= clock.now()) return EXPIRED;
+    return { ok: true, session: { header, entries } };
   }
 
   /** Remembered for as long as the token could be shown again. */

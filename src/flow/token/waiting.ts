@@ -1,6 +1,7 @@
 // The questions that a session waits with, found again by replaying its body: they are not in its token. The body is where it
 // should be then, and goes on from there if an answer has come too: a turn is one replay.
 import { Run } from '../engine/run.ts';
+import { toRunInput } from '../engine/run-input.ts';
 import type { Rest } from '../engine/rest.ts';
 import { fold } from '../fold.ts';
 import { Frame } from '../session/turn/frame.ts';
@@ -24,18 +25,10 @@ export async function toWaiting(sessions: Sessions, session: StoredSession): Pro
   const onStall = () => stalled(undefined);
   const { virtual } = sessions.setup;
   const checks = 'off' as const;
-  const run = new Run({
-    flow,
-    folded: fold(entries),
-    sessionId,
-    locale,
-    incoming: [],
-    now,
-    next,
-    virtual,
-    checks,
-    onStall,
-  });
+  const folded = fold(entries);
+  const run = new Run(
+    toRunInput({ flow, folded, sessionId, locale, virtual }, { incoming: [], now, next, checks, onStall }),
+  );
   const rest = await new Promise<Rest | undefined>((resolve) => {
     void run.next(ANSWER).then(resolve);
     stalled = resolve;

@@ -6,7 +6,7 @@ import { toShortId } from '../../short-id.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { isEnded } from '../../store/store.ts';
-import { ENDING_GRACE_MS } from '../turn/drive.ts';
+import { ENDING_GRACE_MS } from '../others/at-work.ts';
 import type { Live } from '../turn/drive-input.ts';
 import { trailOf } from './trail.ts';
 import type { Sessions } from '../sessions.ts';

@@ -5,11 +5,13 @@ import { isForOthers, nextMoment } from '../others/waits.ts';
 
 const MAX_NOTICE_MS = 30_000;
 
+type Span = Pick<Header, 'timeoutMs' | 'deadline' | 'waits' | 'busy' | 'current'>;
+
 /**
  * The user has done something: he has the whole span again, as far as the session lasts. Where it waits for others as well, it is not the
  * user who is idle.
  */
-export function toExpiry(header: Header, now: number): Pick<Header, 'lastActivityAt' | 'expiresAt' | 'warned'> {
+export function toExpiry(header: Span, now: number): Pick<Header, 'lastActivityAt' | 'expiresAt' | 'warned'> {
   const { timeoutMs, deadline } = header;
   const expiresAt = isForOthers(header) ? deadline : Math.min(now + timeoutMs, deadline);
   return { lastActivityAt: now, expiresAt, warned: undefined };

@@ -4,21 +4,19 @@ import type { DriveInput } from '../turn/drive-input.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export class Ahead<T> {
-  #resolve!: (value: T) => void;
-  promise!: Promise<T>;
+  #resolve: ((value: T) => void) | undefined;
+  #promise: Promise<T> | undefined;
 
-  constructor() {
-    this.#renew();
+  /** Made for the first who waits: in most turns nobody does. */
+  get promise(): Promise<T> {
+    return (this.#promise ??= new Promise((resolve) => (this.#resolve = resolve)));
   }
 
   tell(value: T): void {
     const resolve = this.#resolve;
-    this.#renew();
-    resolve(value);
-  }
-
-  #renew(): void {
-    this.promise = new Promise((resolve) => (this.#resolve = resolve));
+    this.#promise = undefined;
+    this.#resolve = undefined;
+    resolve?.(value);
   }
 }
 

@@ -101,8 +101,9 @@ export function viewOf(header: Header, principal: string): StateView | undefined
 }
 
 /** Another person is told nothing of a session but what was made of their own answer. */
-export function seenBy(principal: string, { header, accepted, verdicts, ...turn }: Turn): Turn {
-  if (header.principal === toOwner(principal)) return { header, accepted, verdicts, ...turn };
+export function seenBy(principal: string, turn: Turn): Turn {
+  const { header, accepted, verdicts } = turn;
+  if (header.principal === toOwner(principal)) return turn;
   return { header, questions: theirsOf(header, principal), ...(accepted !== undefined && { accepted, verdicts }) };
 }
 
@@ -130,6 +131,7 @@ export function tellingAt({ current }: Pick<Header, 'current'>): number {
 
 /** Questions that were put before have been told, and a person whose answer was refused knows the question. */
 export function withTold(questions: Question[], before: readonly Question[]): Question[] {
+  if (!questions.some(({ person }) => person)) return questions;
   return questions.map((question) => {
     const isSame = ({ promptId, key }: Question) =>
       promptId === question.promptId || (question.complaint !== undefined && key === question.key);

@@ -11,6 +11,7 @@ import type { Turn } from '../turn/turn.ts';
 /** For the header; and what is written down because it begins only now. */
 export function toWaits(run: Run, wants: readonly WaitWant[]): { waits: Wait[] | undefined; add: Entry[] } {
   const add: Entry[] = [];
+  if (wants.length === 0) return { waits: undefined, add };
   const waits = wants.map(({ spec }): Wait => {
     const { key, kind } = spec;
     const ms = spec.kind === 'sleep' ? spec.sleepMs : spec.timeoutMs;
@@ -19,7 +20,7 @@ export function toWaits(run: Run, wants: readonly WaitWant[]): { waits: Wait[] |
     if (!run.input.folded.intents.has(key)) add.push({ t: 'int', k: key, idem: '', sleep: true, ts });
     return { key, kind, until: ts + ms };
   });
-  return { waits: waits.length > 0 ? waits : undefined, add };
+  return { waits, add };
 }
 
 /** The questions that are the caller's to answer. */
@@ -29,6 +30,7 @@ export function ownOf({ current }: Pick<Header, 'current'>): Question[] {
 
 /** A question that has waited beside others, of which one was answered, waits no longer for that. */
 export function withUntil(questions: Question[], before: readonly Question[], now: number): Question[] {
+  if (!questions.some(({ until }) => until !== undefined)) return questions;
   return questions.map((question) => {
     const { until = 0 } = before.find(({ promptId }) => promptId === question.promptId) ?? {};
     return question.until !== undefined && until > now ? { ...question, until } : question;

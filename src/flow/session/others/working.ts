@@ -6,6 +6,7 @@ import type { StepWant } from '../../engine/want.ts';
 import type { Entry, StepEntry } from '../../journal.ts';
 import type { Step } from '../../../protocol/prompt.ts';
 import type { DriveInput } from '../turn/drive-input.ts';
+import type { LazyAbort } from '../or-aborted.ts';
 import { isUnknown, runStep, toIdempotencyKey } from '../turn/run-step.ts';
 
 interface Working {
@@ -17,8 +18,8 @@ interface Working {
 
 /** What steps are given, and those that clean up. */
 export interface StepSignals {
-  work: () => AbortSignal;
-  cleanup: () => AbortSignal;
+  work: LazyAbort;
+  cleanup: LazyAbort;
 }
 
 export class WorkingSteps {
@@ -73,7 +74,8 @@ export class WorkingSteps {
     this.began.add(spec.key);
     run.stepStarted(want);
     const { id: sessionId, principal } = header;
-    const signal = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
+    const abort = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
+    const signal = () => abort.signal;
     const onProgress = (progress: Step) => this.#input.onProgress?.(header, progress);
     const { folded } = run.input;
     void runStep({ setup, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {

@@ -38,17 +38,20 @@ export class Commits {
   #header: Header;
   #stored: boolean;
   #fence: number | undefined;
-  /** Every drive holds leases of its own: a second one in this process must not get the lease of the first. */
-  readonly #owner: string;
-  #renewing = (): void => {};
+  #ownerId: string | undefined;
+  #renewing: (() => void) | undefined;
   #over = false;
-  #last: Promise<unknown> = Promise.resolve();
+  #last: Promise<unknown> | undefined;
 
   constructor(setup: Setup, header: Header, stored: boolean) {
     this.#setup = setup;
-    this.#owner = setup.owner + nextDrive();
     this.#header = header;
     this.#stored = stored;
+  }
+
+  /** Every drive holds leases of its own: a second one in this process must not get the lease of the first. */
+  get #owner(): string {
+    return (this.#ownerId ??= this.#setup.owner + nextDrive());
   }
 
   /** The lease is here. */
@@ -132,7 +135,7 @@ export class Commits {
   /** After a renewal that is under way. A lease that cannot be let go runs out. */
   async letGo(): Promise<void> {
     this.#over = true;
-    this.#renewing();
+    this.#renewing?.();
     if (this.#fence === undefined) return;
     const { store, log } = this.#setup;
     await this.#inTurn(() => store.release(this.#header.id, this.#owner)).catch((error: unknown) =>
@@ -211,7 +214,7 @@ export class Commits {
   #renewLater(): void {
     if (this.#over) return;
     const { clock, leaseMs } = this.#setup;
-    this.#renewing();
+    this.#renewing?.();
     this.#renewing = clock.after(leaseMs / 3, () => void this.#renewNow());
   }
 
@@ -227,7 +230,7 @@ export class Commits {
 
   /** Renewing makes a new fence: a write that is under way with the old one would be refused. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
+    const turn = (this.#last ?? Promise.resolve()).then(work);
     this.#last = turn.catch(() => {});
     return turn;
   }

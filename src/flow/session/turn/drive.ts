@@ -24,13 +24,11 @@ import { park } from './frame.ts';
 import { withHeld } from '../values/held-args.ts';
 import { hasSame } from '../verbs/own-moves.ts';
 import { migrated } from '../verbs/migrating.ts';
-import { Ahead, ToldTurns } from '../others/ahead.ts';
+import { AtWork, ENDING_GRACE_MS, LEFT } from '../others/at-work.ts';
 import { refuseArrived } from '../others/delivering.ts';
 import { leave } from '../others/leaving.ts';
 import { inGrace } from '../others/in-grace.ts';
-import { Lookout } from '../others/lookout.ts';
 import { laterOf } from '../others/waits.ts';
-import { WorkingSteps } from '../others/working.ts';
 import { keepEnd } from '../ending/trail.ts';
 import { toParked, unparked } from '../ending/parking.ts';
 import { newProgressOf, toAtWork, toDraft, toFailed, toVerdicts } from './patches.ts';
@@ -42,11 +40,6 @@ import type { Turn } from './turn.ts';
 import { effectsOf } from '../ending/undoing.ts';
 import { unwind } from '../ending/unwinding.ts';
 
-/** How long somebody who ends a session waits until its effects are taken back. It goes on after that. */
-export const ENDING_GRACE_MS = 2000;
-
-const LEFT = Symbol('something was left');
-
 interface Terms extends Pick<Change, 'dueAt' | 'tombstoneMs'> {
   /** Keeps others from going on with it. */
   hold?: boolean;
@@ -56,11 +49,7 @@ export class Drive {
   readonly input: DriveInput;
   run: Run;
   readonly commits: Commits;
-  readonly #working: WorkingSteps;
-  readonly #told: ToldTurns;
-  /** Something was written down for this process. */
-  readonly #left = new Ahead<typeof LEFT>();
-  readonly #lookout: Lookout;
+  #atWork: AtWork | undefined;
   /** It goes on in the background. */
   isLive = false;
   /** How many of the entries that are written the run has from the start. */
@@ -85,14 +74,14 @@ export class Drive {
     this.#refresh = patch;
     this.#waiting = { parked: given.header.parked, handed: given.header.handed };
     this.commits = new Commits(input.setup, input.header, input.stored);
-    const signals = { work: () => this.#signal.signal, cleanup: () => this.#stop.signal };
-    this.#told = new ToldTurns(input);
-    this.#working = new WorkingSteps(input, signals);
     this.run = this.#toRun(input);
-    this.#lookout = new Lookout(input, this.commits, () => this.#left.tell(LEFT));
     this.#known = input.prefix?.length ?? 0;
     const ending = input.ending ?? endingOf(input.header);
     if (ending) this.#begin(ending);
+  }
+
+  get #work(): AtWork {
+    return (this.#atWork ??= new AtWork(this.input, this.commits, { work: this.#signal, cleanup: this.#stop }));
   }
 
   /** Undefined if somebody else was faster; then nothing was written. */
@@ -111,15 +100,17 @@ export class Drive {
     }
   }
 
-  /** Where some process is at work in it, that one goes on. If that process has died, this one does. */
-  async #settleOrLeave(rest: Rest): Promise<Turn | undefined> {
-    const { header, isLive, mayBeHeld = header.busy } = this.input;
+  #settleOrLeave(rest: Rest): Promise<Turn | undefined> {
+    const { header, mayBeHeld = header.busy } = this.input;
     refuseArrived(this.input);
-    if (mayBeHeld && (isLive || !(await this.commits.take()))) {
-      if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
-      return this.#ending ? undefined : leave(this, rest);
-    }
-    return this.#settle(rest);
+    return mayBeHeld ? this.#leaveOrSettle(rest) : this.#settle(rest);
+  }
+
+  /** Where some process is at work in it, that one goes on. If that process has died, this one does. */
+  async #leaveOrSettle(rest: Rest): Promise<Turn | undefined> {
+    if (!this.input.isLive && (await this.commits.take())) return this.#settle(rest);
+    if (rest.kind === 'failed' && isMismatch(rest.error)) throw rest.error;
+    return this.#ending ? undefined : leave(this, rest);
   }
 
   #toRun(input: DriveInput): Run {
@@ -129,12 +120,17 @@ export class Drive {
     return toRun(input, { onStall, onFailing: () => this.#signal.abort() });
   }
 
-  async #settle(rest: Rest): Promise<Turn | undefined> {
+  /** Nothing is waited for but the store, where that is possible: this is done in every turn. */
+  #settle(rest: Rest): Promise<Turn | undefined> {
     if (isAtWork(rest)) return this.#startAt(rest);
-    const draft = await this.#toDraft(rest);
-    if (draft) return this.#commit(draft);
+    const draft = this.#toDraft(rest);
+    if (draft instanceof Promise) return draft.then((made) => (made ? this.#commit(made) : this.#settleEnd(rest)));
+    return draft ? this.#commit(draft) : this.#settleEnd(rest);
+  }
+
+  async #settleEnd(rest: Rest): Promise<Turn | undefined> {
     if (rest.kind === 'asks') return this.#settle(await this.run.next()); // it has been told that it is over
-    return effectsOf(this.run, this.#working.began).length === 0
+    return effectsOf(this.run, this.#work.steps.began).length === 0
       ? this.#commit(toEnded(this, this.#ending!, { turn: this.#endTurn }))
       : this.#toBackground(undefined, Promise.resolve(rest));
   }
@@ -152,8 +148,7 @@ export class Drive {
 
   async #commit(draft: Draft): Promise<Turn | undefined> {
     const { tombstoneMs } = this.input.setup.limits;
-    this.#unwritten.push(...this.#prefix(), ...this.run.take());
-    const keeping = keepEnd(this, draft, this.#unwritten);
+    const keeping = keepEnd(this, draft, this.#gather());
     if (keeping) await keeping;
     const header = await this.#write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
     if (header?.state === 'waiting_user') park(this, header, this.#known);
@@ -162,13 +157,12 @@ export class Drive {
 
   /** What could not be written is written with the next. */
   async #write(patch: Partial<Header>, add: Entry[], terms: Terms = {}): Promise<Header | undefined> {
-    this.#unwritten.push(...this.#prefix(), ...this.run.take());
-    const entries = [...this.#unwritten, ...add];
-    const { hold, ...rest } = terms;
+    const entries = [...this.#gather(), ...add];
     const whole = this.#refresh ? { ...this.#refresh, ...patch } : patch;
-    const { header } = await (hold ? this.commits.hold(whole, entries) : this.commits.write(whole, entries, rest));
+    const writing = terms.hold ? this.commits.hold(whole, entries) : this.commits.write(whole, entries, terms);
+    const { header } = await writing;
     if (!header) return undefined;
-    this.#working.written(this.#unwritten);
+    this.#atWork?.steps.written(this.#unwritten);
     this.#unwritten = [];
     this.#refresh = undefined;
     this.#waiting = {};
@@ -190,9 +184,13 @@ export class Drive {
   }
 
   /** Undefined where the session ends before its time. */
-  async #toDraft(rest: Rest): Promise<Draft | undefined> {
+  #toDraft(rest: Rest): Draft | undefined | Promise<Draft | undefined> {
     if (this.#ending) return undefined;
-    const draft = await toDraft(this, rest);
+    const draft = toDraft(this, rest);
+    return draft instanceof Promise ? draft.then((made) => this.#unlessFailed(made)) : this.#unlessFailed(draft);
+  }
+
+  #unlessFailed(draft: Draft): Draft | undefined {
     if (draft.patch.state !== 'error') return draft;
     this.#begin({ kind: 'fail', reason: draft.patch.reason, failure: draft.turn.failure });
     return undefined;
@@ -216,7 +214,7 @@ export class Drive {
   async #toBackground(rest: Rest | undefined, running?: Promise<Rest>): Promise<Turn | undefined> {
     if (rest && this.#isUnknown(rest)) return this.#settle(await this.run.next());
     const draft = this.#toAtWork(rest);
-    const add = [...draft.add, ...this.#working.intents(this.run, rest)];
+    const add = [...draft.add, ...this.#work.steps.intents(this.run, rest)];
     const header = await this.#write(draft.patch, add, { hold: true });
     if (!header) return undefined;
     if (rest) this.#start(rest);
@@ -237,8 +235,9 @@ export class Drive {
     const isAsked = ending?.kind === 'cancel' || incoming !== undefined;
     this.isLive = true;
     const isAsking = draft.turn.questions.length > 0;
-    this.#lookout.set(header);
-    const [told, next] = [this.#told, this.#told.next];
+    this.#work.lookout.set(header);
+    const { told } = this.#work;
+    const { next } = told;
     if (isAsking) told.tell({ header, ...draft.turn });
     const done = this.#goOn(running, isAsking ? () => {} : limitFirst(this, (ending) => this.#endNow(ending)));
     this.input.onLive?.({
@@ -248,7 +247,7 @@ export class Drive {
       },
       done,
       end: (ending) => this.#endNow(ending),
-      look: () => this.#left.tell(LEFT),
+      look: () => this.#work.left.tell(LEFT),
       abort: () => this.#leave(),
     });
     if (isAsking) return { header, ...draft.turn };
@@ -278,7 +277,7 @@ export class Drive {
 
   async #goOn(running: Promise<Rest>, onTime: () => void): Promise<Turn> {
     const turn = await this.#goOnToEnd(running, onTime);
-    this.#told.tell(turn);
+    this.#work.told.tell(turn);
     return turn;
   }
 
@@ -287,7 +286,7 @@ export class Drive {
     try {
       for (let coming = running; ; coming = this.run.next()) {
         try {
-          const rest = await orAborted(Promise.race([coming, this.#left.promise]), this.#stop.signal);
+          const rest = await orAborted(Promise.race([coming, this.#work.left.promise]), this.#stop.signal);
           if (rest === LEFT) await this.#catchUp();
           const turn = rest ? rest !== LEFT && (await this.#goOnFrom(rest, onTime)) : await this.commits.current();
           if (this.commits.isBehind) await this.#catchUp();
@@ -304,7 +303,7 @@ export class Drive {
       return this.commits.current();
     } finally {
       onTime();
-      this.#lookout.stop();
+      this.#work.lookout.stop();
       await this.commits.letGo();
     }
   }
@@ -315,13 +314,13 @@ export class Drive {
       if (this.#isUnknown(rest)) return undefined;
       const before = this.commits.header;
       const { patch, add, turn } = this.#toStillAtWork(rest);
-      const header = await this.#write(patch, [...add, ...this.#working.intents(this.run, rest)]);
+      const header = await this.#write(patch, [...add, ...this.#work.steps.intents(this.run, rest)]);
       if (!header) return this.#overtaken();
       if (isEnded(header)) return this.commits.current();
       this.#start(rest);
       if (turn.questions.length > 0) onTime();
-      if (turn.questions.length > 0 && !hasSame(before, header)) this.#told.tell({ header, ...turn });
-      this.#lookout.set(header);
+      if (turn.questions.length > 0 && !hasSame(before, header)) this.#work.told.tell({ header, ...turn });
+      this.#work.lookout.set(header);
       return undefined;
     }
     const draft = await this.#toDraft(rest);
@@ -364,9 +363,9 @@ export class Drive {
     const { patch, add } = toEnding(this, this.#ending!);
     if (!(await this.#write(patch, add))) return this.commits.isBehind ? undefined : this.commits.current();
     return unwind(this, this.#ending!, {
-      effects: effectsOf(this.run, this.#working.began),
+      effects: effectsOf(this.run, this.#work.steps.began),
       signal: this.#stop.signal,
-      onTold: (header) => this.#told.tell({ header: asEnded(header), ...this.#endTurn }),
+      onTold: (header) => this.#work.told.tell({ header: asEnded(header), ...this.#endTurn }),
       end: async (notUndone) =>
         (await this.#commit(toEnded(this, this.#ending!, { turn: this.#endTurn, notUndone }))) ??
         this.commits.current(),
@@ -379,20 +378,22 @@ export class Drive {
     const said = newProgressOf(this.run);
     if (said) this.input.onProgress?.(this.input.header, said);
     if (isPut) this.run.put(rest);
-    this.#working.start(this.run, rest.steps, this.#ending !== undefined);
+    this.#work.steps.start(this.run, rest.steps, this.#ending !== undefined);
   }
 
   /** An effect among them may have happened unseen, and must not happen again: the session fails. */
   #isUnknown(rest: Rest): boolean {
-    const unknown = rest.kind === 'steps' && this.#working.unknownOf(this.run, rest.steps);
+    const unknown = rest.kind === 'steps' && this.#work.steps.unknownOf(this.run, rest.steps);
     if (!unknown || this.#ending) return false;
     this.#fail(new GatewayError('FLOW_EFFECT_UNKNOWN', { step: unknown }));
     return true;
   }
 
-  #prefix(): Entry[] {
+  /** With what the run has added since. */
+  #gather(): Entry[] {
     const { prefix = [] } = this.input;
     this.input.prefix = undefined;
-    return prefix;
+    this.#unwritten.push(...prefix, ...this.run.take());
+    return this.#unwritten;
   }
 }

@@ -4,6 +4,7 @@
 // 2. Nothing is read from the store before it is gone on with: whether it still holds is told by the commit at the end of the turn.
 // 3. Frames are few and can be forgotten at any time.
 import type { Run } from '../../engine/run.ts';
+import { forgetTurn } from '../../engine/run-input.ts';
 import { extend } from '../../fold.ts';
 import type { Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
@@ -40,7 +41,7 @@ export function park({ input, run, commits }: Drive, header: Header, known: numb
   extend(folded, commits.added.slice(known));
   // What was told is the body's, and not told again.
   folded.told = [];
-  Object.assign(run.input, { incoming: [], onStall: undefined, onTrespass: undefined, onFailing: undefined });
+  forgetTurn(run.input);
   frames.keep(new Frame(header, run));
 }
 

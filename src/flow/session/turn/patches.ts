@@ -1,4 +1,5 @@
 // What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
+import type { AnyFlow } from '../../define.ts';
 import type { Arriving } from '../../engine/fit-event.ts';
 import type { Incoming } from '../../engine/fit.ts';
 import { isMismatch, toBroken } from '../../engine/mismatch.ts';
@@ -66,15 +67,13 @@ function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
   // What was refused is written down once.
   const refused = drive.isLive ? [] : incoming.filter(isRefused);
   const { waits, add } = toWaits(drive.run, wants);
-  const complaints = new Map<string, Complaint>();
   for (const { k, a, verdict } of refused) {
     folded.attempts.set(k, a);
-    complaints.set(k, verdict as Complaint);
     add.push({ t: 'rej', k, a, why: (verdict as Complaint).error, ts: now });
   }
   const before = header.current as Question[];
   const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
-  const all = withUntil(withTold(toQuestions(drive.run, asks, complaints), before), before, now);
+  const all = withUntil(withTold(toQuestions(drive.run, asks, toComplaints(refused)), before), before, now);
   const questions = withinLimit(drive, { asks, isNew, questions: all });
   const fresh = questions.filter(isNew).length;
   const over = toOver(drive, { fresh, refused });
@@ -83,7 +82,8 @@ function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
     if (drive.run.isLost(k)) add.push({ t: 'rej', k, a, why: WITHDRAWN, ts: now });
   }
   const busy = isBusy ? (true as const) : undefined;
-  const { lastActivityAt, expiresAt, warned } = toExpiry({ ...header, waits, busy, current: questions }, now);
+  const { timeoutMs, deadline } = header;
+  const { lastActivityAt, expiresAt, warned } = toExpiry({ timeoutMs, deadline, waits, busy, current: questions }, now);
   const { lost } = drive.run;
   const isAsked = questions.length > 0;
   const patch: Partial<Header> = {
@@ -104,22 +104,37 @@ function toAsked(drive: Drive, { asks, waits: wants, isBusy }: Open): Draft {
   };
   const turn: Draft['turn'] = { ...toVerdicts(incoming), questions: ownOf({ current: questions }) };
   if (drive.run.progress) turn.progress = drive.run.progress;
-  const { timeoutMs } = header;
   // Whoever is at work is looked after when he falls silent.
-  return { patch, add, turn, ...(!isBusy && { dueAt: toDueAt({ expiresAt, timeoutMs, waits, current: questions }) }) };
+  const dueAt = isBusy ? undefined : toDueAt({ expiresAt, timeoutMs, waits, current: questions });
+  return { patch, add, turn, dueAt };
 }
 
-async function toCompleted(drive: Drive, value: unknown): Promise<Draft> {
-  const { flow, incoming = [] } = drive.input;
-  const verdict = await flow.output?.check(value);
-  if (verdict?.problems) {
+const NO_COMPLAINTS: ReadonlyMap<string, Complaint> = new Map();
+
+function toComplaints(refused: readonly Incoming[]): ReadonlyMap<string, Complaint> {
+  return refused.length === 0 ? NO_COMPLAINTS : new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
+}
+
+function toCompleted(drive: Drive, value: unknown): Draft | Promise<Draft> {
+  const { output } = drive.input.flow;
+  return output ? toChecked(drive, value, output) : withResult(drive, value);
+}
+
+async function toChecked(drive: Drive, value: unknown, output: NonNullable<AnyFlow['output']>): Promise<Draft> {
+  const { flow } = drive.input;
+  const verdict = await output.check(value);
+  if (verdict.problems) {
     const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
     return toFailed(drive, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
   }
-  const result = verdict ? verdict.value : value;
+  return withResult(drive, verdict.value);
+}
+
+function withResult(drive: Drive, result: unknown): Draft {
+  const { flow, setup, incoming = [] } = drive.input;
   const summary = flow.options.summary ?? 'Completed successfully';
   return {
-    patch: { state: 'completed', current: [], lastActivityAt: drive.input.setup.clock.now() },
+    patch: { state: 'completed', current: [], lastActivityAt: setup.clock.now() },
     add: [],
     turn: { questions: [], result, summary, ...toVerdicts(incoming) },
   };
@@ -194,8 +209,9 @@ interface Put {
 
 /** What could be asked ahead is left for later where it would be one too many. */
 function withinLimit(drive: Drive, { asks, questions, isNew }: Put): Question[] {
-  const asked = new Set(asks.map(({ spec }) => spec.key));
   let room = toMaxPrompts(drive.input) - drive.commits.header.prompts;
+  if (questions.length <= room) return questions;
+  const asked = new Set(asks.map(({ spec }) => spec.key));
   return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
 }
 

@@ -18,10 +18,13 @@ export interface Answering {
 }
 
 /** Undefined if somebody else was faster. */
-export async function answered(sessions: Sessions, { flow, stored, taken }: Answering): Promise<Turn | undefined> {
+export function answered(sessions: Sessions, { flow, stored, taken }: Answering): Promise<Turn | undefined> {
   const { header, incoming } = taken;
   const { entries, frame } = stored;
-  const turn = await sessions.drive({ flow, header, entries, frame, incoming, stored: true });
+  return sessions.drive({ flow, header, entries, frame, incoming, stored: true }).then(unlessRefused);
+}
+
+function unlessRefused(turn: Turn | undefined): Turn | undefined {
   if (turn?.failure?.name === 'FLOW_VALIDATION_FAILED') {
     throw new GatewayError('FLOW_VALIDATION_FAILED', turn.failure.data as Record<string, unknown>);
   }
@@ -32,14 +35,26 @@ export async function answered(sessions: Sessions, { flow, stored, taken }: Answ
  * Undefined if no body waits for this answer, or what it waits for is no longer so. Whatever is to be refused is left to those
  * who have read the session from its store: what is known here may be old.
  */
-export async function answeredWarm(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> {
+export function answeredWarm(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> | undefined {
   const { frames, clock } = sessions.setup;
   const frame = frames.get(request.sessionId);
   if (!frame || frame.header.principal !== toOwner(request.principal)) return undefined;
   frames.drop(request.sessionId);
   if (frame.header.expiresAt <= clock.now() || hasLate(frame.header, clock.now())) return undefined;
   const stored: Waiting = { header: frame.header, entries: [], frame };
-  const taken = await toIncoming(sessions.setup, stored, request).catch(() => undefined);
-  if (!taken || taken.incoming.some((one) => isEnd(one) || one.k === OWNER_KEY)) return undefined;
-  return answered(sessions, { flow: sessions.flowOf(frame.header), stored, taken });
+  const goOn = (taken: Taken | undefined): Promise<Turn | undefined> | undefined => {
+    if (!taken || taken.incoming.some((one) => isEnd(one) || one.k === OWNER_KEY)) return undefined;
+    return answered(sessions, { flow: sessions.flowOf(frame.header), stored, taken });
+  };
+  const taken = takenOrNot(sessions, stored, request);
+  return taken instanceof Promise ? taken.then(goOn) : goOn(taken);
+}
+
+function takenOrNot({ setup }: Sessions, stored: Waiting, request: AnswerRequest) {
+  try {
+    const taken = toIncoming(setup, stored, request);
+    return taken instanceof Promise ? taken.catch(() => undefined) : taken;
+  } catch {
+    return undefined; // as of whatever is refused
+  }
 }

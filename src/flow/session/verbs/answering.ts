@@ -27,24 +27,31 @@ export interface Taken {
   again?: Record<string, Verdict> | undefined;
 }
 
-export async function toIncoming(setup: Setup, stored: StoredSession, request: AnswerRequest): Promise<Taken> {
+/** At once, unless it was given before, or the answer is kept apart: in most turns there is nothing to wait for. */
+export function toIncoming(setup: Setup, stored: StoredSession, request: AnswerRequest): Taken | Promise<Taken> {
   const { header } = stored;
   for (const { value, meta } of request.answers) {
     refuseMalice(value, header.id, setup.limits);
     refuseMalice(meta, header.id, setup.limits);
   }
-  const again = mayBeAgain(stored, request.answers) ? await toAgain(setup, stored, request) : undefined;
-  if (again) return { incoming: [], header, again };
+  if (!mayBeAgain(stored, request.answers)) return toNew(setup, header, request);
+  return toAgain(setup, stored, request).then((again) =>
+    again ? { incoming: [], header, again } : toNew(setup, header, request),
+  );
+}
+
+function toNew(setup: Setup, header: Header, request: AnswerRequest): Taken | Promise<Taken> {
   react(header, 'respond');
   const counted = { ...header, burst: toBurst(setup, header) };
-  const incoming: Incoming[] = [];
-  for (const answer of request.answers) {
-    const question = find(header, answer, request);
-    const taking = { header, question, answer, request };
-    const one = toTaken(taking);
-    incoming.push(isApart(taking) ? await takeApart(setup, taking, one) : one);
-  }
-  return { incoming, header: counted };
+  const takings = request.answers.map((answer) => ({
+    header,
+    question: find(header, answer, request),
+    answer,
+    request,
+  }));
+  const incoming = takings.map(toTaken);
+  if (!takings.some(isApart)) return { incoming, header: counted };
+  return takeAllApart(setup, takings, incoming).then((taken) => ({ incoming: taken, header: counted }));
 }
 
 /** The user calls off the question, and with it, unless its author minds, the session. */
@@ -60,7 +67,7 @@ export function toWhyEnded({ no }: Incoming): string {
 
 /** Of an answer that is new nothing has been written. */
 function mayBeAgain({ header, entries }: StoredSession, answers: GivenAnswer[]): boolean {
-  return answers.length > 0 && (isEnded(header) || entries.some(({ t }) => t === 'ans'));
+  return answers.length > 0 && (isEnded(header) || answers.every((answer) => entryFor(entries, promptIdOf(answer))));
 }
 
 /**
@@ -79,11 +86,15 @@ async function toAgain(
     return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
   }
   for (const answer of answers) {
-    const entry = entryFor(entries, answer.promptId ?? answer.sent?.promptId);
+    const entry = entryFor(entries, promptIdOf(answer));
     if (!entry || !isTheirs(entry)) return undefined;
     if (!(isSame(entry, answer) || (await isKept(setup, header.id, entry, answer.value)))) return undefined;
   }
-  return Object.fromEntries(answers.map(({ promptId, sent }) => [promptId ?? sent?.promptId, { valid: true }]));
+  return Object.fromEntries(answers.map((answer) => [promptIdOf(answer), { valid: true }]));
+}
+
+function promptIdOf({ promptId, sent }: GivenAnswer): string | undefined {
+  return promptId ?? sent?.promptId;
 }
 
 function entryFor(entries: Entry[], promptId: string | undefined): AnswerEntry | undefined {
@@ -151,6 +162,16 @@ function toTaken({ header, question, answer, request }: Taking): Incoming {
 /** Everything else is checked where its question arises. */
 function isApart({ question, answer }: Taking): boolean {
   return answer.no === undefined && (question.secret === true || question.kind === 'file');
+}
+
+/** One after the other, as they were given. */
+async function takeAllApart(setup: Setup, takings: Taking[], incoming: Incoming[]): Promise<Incoming[]> {
+  const taken: Incoming[] = [];
+  for (const [at, taking] of takings.entries()) {
+    const one = incoming[at]!;
+    taken.push(isApart(taking) ? await takeApart(setup, taking, one) : one);
+  }
+  return taken;
 }
 
 async function takeApart(setup: Setup, { header, question }: Taking, incoming: Incoming): Promise<Incoming> {

@@ -2,7 +2,7 @@
 import type { AnyFlow } from '../../define.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { FoundQuestion } from '../../explore/explored.ts';
-import { NOT_YET } from '../../journal.ts';
+import { newHeader } from '../../journal.ts';
 import type { Entry, Header } from '../../journal.ts';
 import { toReason } from '../../../protocol/schema/json-schema-problem.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -72,7 +72,7 @@ function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number;
   const timeoutMs = Math.min(Math.max(wanted, MIN_TIMEOUT_MS), limits.maxTimeoutMs);
   const own = flow.options.limits?.duration;
   const deadline = now + (own === undefined ? limits.durationMs : toMs(own, 'limits.duration'));
-  return {
+  return newHeader({
     id,
     tool: flow.name,
     version: flow.version,
@@ -89,8 +89,6 @@ function toHeader(setup: Setup, flow: AnyFlow, begin: { id: string; now: number;
     attempts: 0,
     via: request.via ?? 'flow',
     locale: request.locale,
-    current: [],
     size: 0,
-    ...NOT_YET,
-  };
+  });
 }

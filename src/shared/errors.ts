@@ -2,6 +2,7 @@
 // dialect. ProtocolError carries a number as it came from, or must go to, a peer; it passes unchanged.
 import { ERRORS } from './error-table.ts';
 import type { ErrorCode, ErrorRow } from './error-table.ts';
+import { shorten } from './text/shorten.ts';
 
 export class GatewayError extends Error {
   readonly code: ErrorCode;
@@ -9,10 +10,12 @@ export class GatewayError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, details: Record<string, unknown> = {}, options?: ErrorOptions) {
-    super(fill(ERRORS[code].message, details), options);
+    const { message, fault } = ERRORS[code];
+    const told = fault === 'client' ? bounded(details) : details;
+    super(fill(message, told), options);
     this.name = 'GatewayError';
     this.code = code;
-    this.details = details;
+    this.details = told;
   }
 
   get row(): ErrorRow {
@@ -44,6 +47,27 @@ export class ProtocolError extends Error {
 function spanIn(holder: unknown): number | undefined {
   const ms = (holder as { retryAfterMs?: unknown } | null | undefined)?.retryAfterMs;
   return typeof ms === 'number' && ms >= 0 && Number.isFinite(ms) ? ms : undefined;
+}
+
+/** Far longer than anything that has to be named. */
+const MAX_QUOTED = 2000;
+
+/** What a client got wrong is quoted to it, in the message and in `error.data`; it may be as long as a message can be. */
+function bounded(details: Record<string, unknown>): Record<string, unknown> {
+  const { data } = details;
+  const told = shortened(details);
+  return isPlain(data) ? { ...told, data: shortened(data) } : told;
+}
+
+function shortened(details: Record<string, unknown>): Record<string, unknown> {
+  const isLong = (value: unknown): value is string => typeof value === 'string' && value.length > MAX_QUOTED;
+  if (!Object.values(details).some(isLong)) return details;
+  const entries = Object.entries(details);
+  return Object.fromEntries(entries.map(([name, value]) => [name, isLong(value) ? shorten(value, MAX_QUOTED) : value]));
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function fill(template: string, details: Record<string, unknown>): string {

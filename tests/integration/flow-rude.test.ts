@@ -1,8 +1,9 @@
 // Servers and clients of MCP Flow that keep no manners: what they do costs them alone, and reaches nobody else.
 import { expect, test } from 'vitest';
-import { createGateway, createLog } from 'mcp-parley';
-import { connectFlows } from 'mcp-parley/flow';
+import { createGateway, createLog, createServer } from 'mcp-parley';
+import { connectFlows, flow, serveFlows } from 'mcp-parley/flow';
 import { connected, fixture } from '../helpers/fixture-server.ts';
+import type { Json } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { until, within } from '../helpers/until.ts';
 
@@ -84,4 +85,37 @@ test('a client that is gone leaves no session behind', async () => {
   socket.terminate();
   await until('its session to end', async () => (await open()) === '0');
   await gateway.close();
+});
+
+test('a client whose names are as long as a message is not sent them back', async () => {
+  const server = createServer({ name: 'trips', version: '1', log: QUIET });
+  serveFlows(server, [flow({ name: 'trip' }, (ask) => ask.text('city'))]);
+  const { url } = await server.listen({ port: 0 });
+  const { wire, socket } = await socketWire(Number(new URL(url).port));
+  await wire.initialize();
+  const long = 'k'.repeat(100_000);
+  const { sessionId } = (await wire.request('interaction.start', { toolName: 'trip' })).result as { sessionId: string };
+  const requests: [string, Json][] = [
+    ['interaction.edit', { sessionId, key: long, value: 1 }],
+    ['interaction.back', { sessionId, key: long }],
+    ['interaction.respond', { sessionId, promptId: long, response: { value: 1 } }],
+    ['interaction.handOver', { sessionId, promptId: long, to: 'ada' }],
+    ['interaction.handOver', { sessionId, promptId: 'city', to: long }],
+    ['interaction.getState', { sessionId: long }],
+    ['interaction.start', { toolName: long }],
+    ['interaction.start', { toolName: 'trip', _meta: { 'mcp-parley/start-id': long } }],
+    ['tools/call', { name: long }],
+    ['resources/read', { uri: `file:///${long}` }],
+    ['prompts/get', { name: long }],
+    [long, {}],
+  ];
+  for (const [method, params] of requests) {
+    const { error } = await wire.request(method, params);
+    expect(error?.message, method).toBeTypeOf('string');
+    expect(JSON.stringify(error).length, `the answer to ${method.slice(0, 40)}`).toBeLessThan(5000);
+  }
+  const { error } = await wire.request('interaction.edit', { sessionId, key: long, value: 1 });
+  expect(error!.message).toContain(`${'k'.repeat(200)}… has not been answered`);
+  socket.close();
+  await server.close();
 });

@@ -2,12 +2,12 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toInvalid } from '../../protocol/params.ts';
+import { languagesOf } from '../../shared/text/accept-language.ts';
 import type { Catalogue } from '../authoring/words.ts';
 
 const LOCALE = 'mcp-parley/locale';
 /** RFC 5646 wants room for 35 characters at least. */
 const MAX_LOCALE = 63;
-const MAX_HEADER = 1000;
 
 /** `texts`: of several languages in the header, one that the flow speaks is preferred. */
 export function localeOf(
@@ -26,20 +26,8 @@ export function localeOf(
 
 /** Browsers, proxies and programs send it unasked: what is wrong with it is passed over. */
 function fromHeader(header: string | string[] | undefined, texts: Catalogue): string | undefined {
-  const text = Array.isArray(header) ? header.join(',') : header;
-  if (text === undefined || text.length > MAX_HEADER) return undefined;
-  const wanted = text
-    .split(',')
-    .map(toPreference)
-    .filter(({ locale, weight }) => locale !== undefined && weight > 0)
-    .sort((one, other) => other.weight - one.weight)
-    .map(({ locale }) => locale!);
+  const wanted = languagesOf(header).flatMap((tag) => toLocale(tag) ?? []);
   return wanted.find((locale) => isSpoken(locale, texts)) ?? wanted[0];
-}
-
-function toPreference(part: string): { locale: string | undefined; weight: number } {
-  const [tag, weight] = part.split(/;\s*q=/i);
-  return { locale: toLocale(tag!.trim()), weight: weight === undefined ? 1 : Number(weight) };
 }
 
 function isSpoken(locale: string, texts: Catalogue): boolean {

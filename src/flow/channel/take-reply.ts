@@ -4,6 +4,7 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { shorten } from '../../shared/text/shorten.ts';
 import type { Via } from '../journal.ts';
 import { isFileRef } from '../question/check-file.ts';
 import type { Question } from '../question/question.ts';
@@ -52,7 +53,7 @@ async function changed(sessions: Sessions, session: SessionRequest, change: Chan
     if ('back' in change) return { turn: await settled(await sessions.back({ ...session, key: change.back })) };
     let turn: Turn = now;
     for (const [key, value] of Object.entries(change.edit)) {
-      if (!Object.hasOwn(data, key) || isFileRef(data[key])) throw refused(`${key} cannot be changed`);
+      if (!Object.hasOwn(data, key) || isFileRef(data[key])) throw refused(`${shorten(key)} cannot be changed`);
       turn = await settled(await sessions.edit({ ...session, key, value, src: 'model' }));
       const wrong = turn.verdicts?.[key];
       if (wrong && !wrong.valid) return { turn, told: `${key}: ${wrong.error}.` };

@@ -4,6 +4,7 @@ import type { Entry, Header } from '../../journal.ts';
 import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { HandOverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
@@ -73,7 +74,7 @@ export function handedOver(
   const current = header.current as Question[];
   const question = current.find((one) => one.promptId === promptId);
   const refused = (reason: string) => new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
-  if (!question?.person) throw refused(`the question ${promptId} does not wait for another person`);
+  if (!question?.person) throw refused(`the question ${shorten(promptId)} does not wait for another person`);
   if (question.person.principal !== principal) throw refused(`the question ${promptId} is not yours to hand over`);
   if (to.trim() === '' || to.length > MAX_PERSON_CHARS) {
     const reason = `somebody with a name of 1 to ${MAX_PERSON_CHARS} characters has to be asked`;

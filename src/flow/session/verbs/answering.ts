@@ -8,6 +8,7 @@ import type { Question } from '../../question/question.ts';
 import { isEnded } from '../../store/store.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
 import { refuseMalice } from '../values/malice.ts';
 import { lastAnswered } from '../turn/outcome.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
@@ -135,8 +136,9 @@ function isSameAs({ key, pin }: Question, sent: GivenAnswer['sent']): boolean {
 }
 
 function toWhyNot({ promptId, sent, isUnacknowledged }: GivenAnswer): string {
-  if (isUnacknowledged) return `the client has not acknowledged the question ${promptId}; it has to name its promptId`;
-  if (promptId !== undefined) return `the question ${promptId} does not wait`;
+  if (isUnacknowledged)
+    return `the client has not acknowledged the question ${shorten(promptId ?? '')}; it has to name its promptId`;
+  if (promptId !== undefined) return `the question ${shorten(promptId)} does not wait`;
   if (sent)
     return `the question that this client was sent last (${sent.promptId}) does not wait any more; name a promptId`;
   return 'this client was sent no question of it; name a promptId, or look with interaction.getState first';

@@ -6,6 +6,7 @@ import { PREFILLED, WITHDRAWN } from '../../journal.ts';
 import type { Entry, Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
 import { refuseMalice } from '../values/malice.ts';
 import { Drive } from '../turn/drive.ts';
 import type { Sessions } from '../sessions.ts';
@@ -104,7 +105,7 @@ function toChange({ header, entries }: StoredSession, entry: Change): Change {
   if (person && !person.orCaller) throw refused(header, `${entry.k} is for ${person.principal} to answer`);
   const prefilled = entry.t === 'edit' && told.some(({ k }) => k === entry.k);
   if (prefilled) return entry;
-  throw refused(header, entry.k === '' ? 'nothing has been answered yet' : `${entry.k} has not been answered`);
+  throw refused(header, entry.k === '' ? 'nothing has been answered yet' : `${shorten(entry.k)} has not been answered`);
 }
 
 function effectsAfter({ header, entries }: StoredSession, key: string, effects: Effect[]): Effect[] {

@@ -4,6 +4,7 @@ import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
 import { META } from '../meta.ts';
 import { decodeHeader } from './header-value.ts';
 
@@ -29,7 +30,8 @@ export function checkStandardHeaders(headers: Headers, request: RequestMessage):
 }
 
 export function mismatch(header: string, found: string | undefined, wanted: string): GatewayError {
-  const reason = found === undefined ? `${header} is missing` : `${header} does not match the body (${cut(wanted)})`;
+  const reason =
+    found === undefined ? `${header} is missing` : `${header} does not match the body (${shorten(wanted, 80)})`;
   return new GatewayError('HEADER_MISMATCH', { reason });
 }
 
@@ -48,7 +50,3 @@ const NAME_FIELD: Record<string, string> = dictionary({
   'tasks/update': 'taskId',
   'tasks/cancel': 'taskId',
 });
-
-function cut(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
-}

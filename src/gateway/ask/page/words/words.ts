@@ -1,5 +1,6 @@
 // The page's own words, in the languages it speaks, and which of them a browser prefers. What a server asks is shown as it
 // was written.
+import { languagesOf } from '../../../../shared/text/accept-language.ts';
 import type { ProblemSentences } from '../../form/problem.ts';
 import type { Closed } from '../../round.ts';
 import { de } from './words-de.ts';
@@ -105,18 +106,11 @@ const LANGUAGES: Record<string, Words> = { en, de, fr, es };
 
 /** By `Accept-Language`; a region counts as its language. English for everybody else. */
 export function wordsFor(acceptLanguage: string | undefined): Words {
-  const wanted = (acceptLanguage ?? '').slice(0, 500).split(',').map(toPreference);
-  const known = wanted.filter(({ language, weight }) => weight > 0 && Object.hasOwn(LANGUAGES, language));
-  const best = known.sort((a, b) => b.weight - a.weight)[0];
-  return best ? LANGUAGES[best.language]! : en;
+  const wanted = languagesOf(acceptLanguage).map((tag) => tag.toLowerCase().split('-')[0]!);
+  const best = wanted.find((language) => Object.hasOwn(LANGUAGES, language));
+  return best === undefined ? en : LANGUAGES[best]!;
 }
 
 export function fill(sentence: string, values: Record<string, string | number>): string {
   return sentence.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
-}
-
-function toPreference(range: string): { language: string; weight: number } {
-  const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');
-  const weight = parameters.map((one) => /^\s*q=([\d.]+)\s*$/.exec(one)?.[1]).find((one) => one !== undefined);
-  return { language: tag.split('-')[0]!, weight: weight === undefined ? 1 : Number(weight) || 0 };
 }

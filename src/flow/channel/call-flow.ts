@@ -19,7 +19,7 @@ import { settled, workedOff } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { isEnded } from '../store/store.ts';
 import type { TravellingSessions } from '../token/travelling.ts';
-import { noted } from './left-behind.ts';
+import { atRest, noted } from './left-behind.ts';
 import { localeOf } from './locale-of.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
 import { LeftAsItIs, offerResume } from './offer-resume.ts';
@@ -119,7 +119,9 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
   };
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
-    round = { ...round, turn: await orGivenUp(settled(round.turn, onWaiting), exchange.signal) };
+    const { signal } = exchange;
+    const rest = (turn: Turn) => orGivenUp(restOf(turn, sessions, { principal, signal, onWaiting }), signal);
+    round = { ...round, turn: await rest(round.turn) };
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
       isForOthers = false;
@@ -134,6 +136,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
             exchange.signal,
           )
         : await movedOn(moves);
+      round = { ...round, turn: await rest(round.turn) };
     }
     return round.turn;
   } catch (thrown) {
@@ -145,6 +148,27 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     moves.close();
     forget(waiting, sessionId, exchange);
   }
+}
+
+/** A turn that asks something, or the end of the session. Where another process has gone on with it, that is looked for in the store. */
+async function restOf(
+  turn: Turn,
+  sessions: Sessions,
+  { principal, signal, onWaiting }: { principal: string; signal: AbortSignal; onWaiting: (turn: Turn) => void },
+): Promise<Turn> {
+  const session = { principal, sessionId: turn.header.id };
+  let last = await settled(turn, onWaiting);
+  let isLast = signal.aborted;
+  while (!isLast && !isKnown(last)) {
+    last = await settled(await atRest(sessions, session, signal), onWaiting);
+    isLast = signal.aborted || isEnded(last.header) || last.header.parked !== undefined;
+  }
+  return last;
+}
+
+/** What it asks, or how it has ended. */
+function isKnown({ header, questions, ...turn }: Turn): boolean {
+  return questions.length > 0 || 'result' in turn || turn.failure !== undefined || header.state === 'cancelled';
 }
 
 /**
@@ -192,7 +216,8 @@ async function tooLate(thrown: unknown, moves: OwnMoves): Promise<Round> {
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {
   if (turn.failure) return toFailed(turn.failure.message);
-  const { state, reason } = turn.header;
+  const { state, reason, parked } = turn.header;
+  if (parked && !isEnded(turn.header)) return toFailed(parked.reason);
   if (state === 'cancelled') return toFailed(`${name} was cancelled${reason === undefined ? '' : `: ${reason}`}`);
   return toToolResult(turn.result, { key: name, output });
 }

@@ -68,7 +68,7 @@ export async function atRest(sessions: Sessions, session: SessionRequest, signal
   for (;;) {
     const view = await sessions.getState(session);
     const { header, questions, outcome } = view;
-    if (!isAtWork(header) || signal.aborted) {
+    if (!isAtWork(header) || header.parked || signal.aborted) {
       const isWaiting = questions.length === 0 && isForPeople(header);
       return { header, questions, ...outcome, ...(isWaiting && { later: () => movesOf(sessions, header) }) };
     }

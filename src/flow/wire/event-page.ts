@@ -5,9 +5,7 @@ import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
 import { deliverTo } from '../session/others/delivering.ts';
-import type { Delivered } from '../session/others/delivering.ts';
 import { openEventToken } from '../session/others/event-url.ts';
-import type { EventAddress } from '../session/others/event-url.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 export function eventPage(sessions: Sessions): HttpHandler {
@@ -20,17 +18,12 @@ export function eventPage(sessions: Sessions): HttpHandler {
     const address = openEventToken(sessions.setup, tokenOf(request));
     if (!address) return answer(response, 404, { error: 'There is no such event' });
     readBody(request, limits.eventBytes, (body) => {
-      received(sessions, address, body).then(
+      deliverTo(sessions, address, () => toValue(body)).then(
         ({ again }) => answer(response, 200, { delivered: true, ...(again && { again }) }),
         (thrown: unknown) => refuse(response, thrown, (error) => log.error({ error }, 'flow.event-failed')),
       );
     });
   };
-}
-
-async function received(sessions: Sessions, address: EventAddress, body: string | GatewayError): Promise<Delivered> {
-  if (typeof body !== 'string') throw body;
-  return deliverTo(sessions, address, toValue(body));
 }
 
 function tokenOf({ url = '' }: HttpRequest): string {
@@ -39,7 +32,8 @@ function tokenOf({ url = '' }: HttpRequest): string {
 }
 
 /** Nothing is an event without content. */
-function toValue(body: string): unknown {
+function toValue(body: string | GatewayError): unknown {
+  if (typeof body !== 'string') throw body;
   if (body.trim() === '') return undefined;
   try {
     return JSON.parse(body) as unknown;

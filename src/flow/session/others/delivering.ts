@@ -30,7 +30,7 @@ const MAX_COUNTED = 10_000;
 
 /** Whoever may call this is the program's business. */
 export function deliver(sessions: Sessions, { sessionId, event, value }: DeliverRequest): Promise<Delivered> {
-  return attempt(sessions, { sessionId, value }, (stored) => {
+  return attempt(sessions, { sessionId, read: () => value }, (stored) => {
     const { last, next } = toKeys(stored.entries, event);
     if (stored.header.waits?.some(({ key }) => key === next)) return next;
     // One that is sent twice is taken for one, as long as nobody waits for another.
@@ -40,9 +40,13 @@ export function deliver(sessions: Sessions, { sessionId, event, value }: Deliver
   });
 }
 
-/** By its URL: only what is waited for, and what was delivered by it before. */
-export function deliverTo(sessions: Sessions, { sessionId, key }: EventAddress, value: unknown): Promise<Delivered> {
-  return attempt(sessions, { sessionId, value }, ({ header, entries }) => {
+/** By its URL: only what is waited for, and what was delivered by it before. `read` throws where there is no value; that counts as a try. */
+export function deliverTo(
+  sessions: Sessions,
+  { sessionId, key }: EventAddress,
+  read: () => unknown,
+): Promise<Delivered> {
+  return attempt(sessions, { sessionId, read }, ({ header, entries }) => {
     const isKnown = header.waits?.some((wait) => wait.key === key) || deliveredAs(entries, key) !== undefined;
     if (!isKnown) throw refused(header, `the event ${key} is not waited for any more`);
     return key;
@@ -53,12 +57,13 @@ type ToKey = (stored: StoredSession) => string;
 
 async function attempt(
   sessions: Sessions,
-  { sessionId, value }: { sessionId: string; value: unknown },
+  { sessionId, read }: { sessionId: string; read: () => unknown },
   keyIn: ToKey,
 ): Promise<Delivered> {
   const { limits } = sessions.setup;
-  refuseMalice(value, sessionId, { ...limits, answerBytes: limits.eventBytes, fileBytes: limits.eventBytes });
   refuseTooOften(sessions, sessionId);
+  const value = read();
+  refuseMalice(value, sessionId, { ...limits, answerBytes: limits.eventBytes, fileBytes: limits.eventBytes });
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const stored = await sessions.load({ sessionId, mayHave: () => true });
     if (isEnded(stored.header)) throw refused(stored.header, 'it has ended');

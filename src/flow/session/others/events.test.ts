@@ -82,12 +82,12 @@ describe('an event', () => {
     const { rev } = (await store.load(session.sessionId))!.header;
     expect(await deliver('paid', { sum: 7 })).toEqual({ event: 'paid', again: true });
     const address = { sessionId: session.sessionId, key: 'paid' };
-    expect(await deliverTo(sessions, address, { sum: 7 })).toEqual({ event: 'paid', again: true });
-    await expect(deliverTo(sessions, address, { sum: 8 })).rejects.toMatchObject({
+    expect(await deliverTo(sessions, address, () => ({ sum: 7 }))).toEqual({ event: 'paid', again: true });
+    await expect(deliverTo(sessions, address, () => ({ sum: 8 }))).rejects.toMatchObject({
       code: 'FLOW_INVALID_TRANSITION',
       message: expect.stringContaining('delivered before, with other content') as string,
     });
-    await expect(deliverTo(sessions, { ...address, key: 'other' }, 1)).rejects.toMatchObject({
+    await expect(deliverTo(sessions, { ...address, key: 'other' }, () => 1)).rejects.toMatchObject({
       message: expect.stringContaining('not waited for') as string,
     });
     expect((await store.load(session.sessionId))!.header.rev).toBe(rev);

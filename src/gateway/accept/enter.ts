@@ -22,6 +22,11 @@ export function enter<T>({ id, limits }: Front, ids: readonly string[], work: ()
   return enterVia([...new Set([...arrivedVia(), ...ids])], { id, maxHops: limits.maxHops, isStarted }, work);
 }
 
+/** Whether its header names gateways: hardly any request came by one. */
+export function isByGateway({ headers }: Pick<HttpRequest, 'headers'>): boolean {
+  return headers[VIA_HEADER] !== undefined;
+}
+
 /** The same for an HTTP request, by its header. */
 export function enterRequest({ id, limits }: Front, { headers }: Pick<HttpRequest, 'headers'>, work: () => void): void {
   const ids = readVia(headers[VIA_HEADER]);

@@ -68,12 +68,15 @@ export class Router implements Target {
   readonly #names: AreaNames;
   /** Whether names may have their server in front. */
   readonly #isJoined: boolean;
+  /** How the qualified names of the first server begin. */
+  readonly #qualified: string;
 
   /** `previous`: the one whose place it takes. */
   constructor(members: readonly Member[], options: RouterOptions, previous?: Router) {
     this.#members = members;
     this.#options = options;
     this.#isJoined = members.length > 1 || (options.isSet === true && options.names.servers.length > 1);
+    this.#qualified = `${members[0]?.name}${QUALIFIER}`;
     const stay = previous ? members.filter((member) => previous.#has(member)).map(({ name }) => name) : [];
     const servers = members.map(({ name }) => name);
     const namesOf = (area: keyof AreaNames): Names => {
@@ -240,11 +243,10 @@ export class Router implements Target {
   canonicalize(exchange: Exchange): Promise<void> | undefined {
     const named = namedIn(exchange.method, exchange.params);
     if (!named) return undefined;
-    if (!this.#isJoined) {
-      const isQualified = this.#members[0] && named.name.startsWith(this.#members[0].name + QUALIFIER);
-      return isQualified ? this.#toBare(exchange, named, this.#members[0]!) : undefined;
-    }
     const { area, name } = named;
+    if (!this.#isJoined) {
+      return name.startsWith(this.#qualified) ? this.#toBare(exchange, named, this.#members[0]!) : undefined;
+    }
     if (this.#names[area].isIncomplete) {
       return this.#catalogs.list(area, exchange.client).then(() => this.#toPublic(exchange, area, name));
     }

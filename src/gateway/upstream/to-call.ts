@@ -28,9 +28,10 @@ export interface Calling {
   server: ServerView;
   ask: Put;
   timeoutMs: number | undefined;
+  tracker?: OutgoingCall['tracker'];
 }
 
-export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wanted = {}): OutgoingCall {
+export function toCall({ exchange, server, ask, timeoutMs, tracker }: Calling, wanted: Wanted = {}): OutgoingCall {
   const { method, trace, task } = exchange;
   const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
   // A stateless server is told with each call for whom it is.
@@ -41,6 +42,7 @@ export function toCall({ exchange, server, ask, timeoutMs }: Calling, wanted: Wa
     signal: 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal),
     trace,
     timeoutMs,
+    tracker,
     task: wanted.task ?? asked,
     onProgress: exchange.wantsProgress ? (progress) => exchange.progress(progress) : undefined,
     onNotify: (notification) => exchange.notify(notification.method, notification.params),

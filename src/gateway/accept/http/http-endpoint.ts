@@ -8,7 +8,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/htt
 import type { Front } from '../../dialect/serve/front.ts';
 import { answerThrown } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
-import { enterRequest } from '../enter.ts';
+import { enterRequest, isByGateway } from '../enter.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
 import { LegacySse } from './legacy-sse.ts';
@@ -46,6 +46,11 @@ export interface HttpEndpoint {
   close(): void;
 }
 
+/** Who it is from is still being found out. */
+interface Arrival extends Pick<Visit, 'request' | 'response'> {
+  caller: Promise<Partial<Identity>>;
+}
+
 const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
 export function createHttpEndpoint(shared: Front, options: EndpointOptions = {}): HttpEndpoint {
@@ -64,11 +69,9 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
       const open = options.openPages;
       if (open && Object.hasOwn(open, path)) return open[path]!(request, response);
-      const go = ({ principal, claims }: Partial<Identity>): void =>
-        enterRequest(front, request, () => routes.go(path, { request, response, principal, claims }));
       const caller = identified(options.identify, request, 'http');
-      if (caller instanceof Promise) caller.then(go).catch((thrown) => refuse(front, response, thrown, path));
-      else go(caller);
+      if (caller instanceof Promise) routes.enterLater(path, { request, response, caller });
+      else routes.enter(path, { request, response, principal: caller.principal, claims: caller.claims });
     } catch (thrown) {
       refuse(front, response, thrown, path);
     }
@@ -105,14 +108,24 @@ function createRoutes(front: Front, options: EndpointOptions, mount: Mount) {
   const legacy = new LegacySse(front, streamable);
   const parts = new Map<string, StreamableHttp>();
   const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: front.listens }, name);
+  const go = (path: string, visit: Visit): void => {
+    if (path === '/mcp') streamable.handle(visit);
+    else if (path === '/sse') legacy.stream(visit);
+    else if (path === '/message') legacy.message(visit);
+    else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
+    else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
+    else answerNotFound(visit.response, mount);
+  };
+  const enter = (path: string, visit: Visit): void => {
+    if (isByGateway(visit.request)) enterRequest(front, visit.request, () => go(path, visit));
+    else go(path, visit);
+  };
   return {
-    go(path: string, visit: Visit): void {
-      if (path === '/mcp') streamable.handle(visit);
-      else if (path === '/sse') legacy.stream(visit);
-      else if (path === '/message') legacy.message(visit);
-      else if (options.part && path.startsWith('/mcp/')) partOf(path, toPart, parts).handle(visit);
-      else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
-      else answerNotFound(visit.response, mount);
+    enter,
+    /** Apart from the usual way: what a function refers to is kept in an object of its own for every request. */
+    enterLater(path: string, { request, response, caller }: Arrival): void {
+      const arrived = caller.then(({ principal, claims }) => enter(path, { request, response, principal, claims }));
+      arrived.catch((thrown: unknown) => refuse(front, response, thrown, path));
     },
     close(): void {
       legacy.close();

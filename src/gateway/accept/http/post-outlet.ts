@@ -35,11 +35,11 @@ export class PostOutlet extends Alarm implements Outlet {
     this.#session = session;
   }
 
-  /** Call it once the request is being handled: opens the stream if the answer takes too long. */
-  limitSilence(alarms: Alarms): void {
+  /** Call it once the request is being handled: opens the stream if the answer takes too long. `now`: where it is known. */
+  limitSilence(alarms: Alarms, now?: number): void {
     if (this.ended || this.#carrier || !this.#accepted.stream) return;
     const { keepAliveMs, primeMs } = this.#front.limits;
-    alarms.set(this, this.#canPrime ? Math.min(primeMs, keepAliveMs) : keepAliveMs);
+    alarms.set(this, this.#canPrime ? Math.min(primeMs, keepAliveMs) : keepAliveMs, now);
   }
 
   /** It has been silent for too long. */

@@ -177,8 +177,9 @@ export class StreamableHttp {
     session.from.claims = visit.claims;
     const outlet = this.#outlet(visit, accepted, session);
     outlet.request = idOf(incoming);
+    const cameAt = session.lastSeen;
     receiveIn(session.conversation, incoming, outlet);
-    outlet.limitSilence(this.#silence);
+    outlet.limitSilence(this.#silence, cameAt);
   }
 
   #outlet({ response }: Visit, accepted: Accepted, session?: Session): PostOutlet {

@@ -6,6 +6,9 @@ import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
 
+/** As many as a plain id has. */
+const KEY_CHARS = 22;
+
 export interface Expiring {
   readonly id: string;
   readonly owner: string | undefined;
@@ -19,6 +22,7 @@ export interface Expiring {
 }
 
 export class SessionTable<S extends Expiring> {
+  /** By the ends of their ids (`keyOf`). */
   readonly #sessions = new Map<string, S>();
   readonly #callers = new Map<string, Set<S>>();
   readonly #callerOf = new Map<S, string>();
@@ -38,7 +42,7 @@ export class SessionTable<S extends Expiring> {
   /** `caller`: whose room it takes. Throws TOO_MANY when there is none. */
   add(session: S, caller: string): void {
     this.#makeRoom(caller);
-    this.#sessions.set(session.id, session);
+    this.#sessions.set(keyOf(session.id), session);
     const own = this.#callers.get(caller) ?? new Set();
     this.#callers.set(caller, own.add(session));
     this.#callerOf.set(session, caller);
@@ -47,19 +51,18 @@ export class SessionTable<S extends Expiring> {
 
   /** Throws SESSION_NOT_FOUND for an unknown id, and just so for somebody else's: no oracle. */
   get(id: string, owner: string | undefined): S {
-    const session = this.#sessions.get(id);
-    if (!session || session.owner !== owner) throw new GatewayError('SESSION_NOT_FOUND');
+    const session = this.#find(id, owner);
+    if (!session) throw new GatewayError('SESSION_NOT_FOUND');
     session.lastSeen = ticksOf(this.#clock);
     return session;
   }
 
   has(id: string, owner: string | undefined): boolean {
-    const session = this.#sessions.get(id);
-    return session !== undefined && session.owner === owner;
+    return this.#find(id, owner) !== undefined;
   }
 
   remove(session: S): void {
-    this.#sessions.delete(session.id);
+    this.#sessions.delete(keyOf(session.id));
     this.#forget(session);
     session.end();
   }
@@ -71,6 +74,11 @@ export class SessionTable<S extends Expiring> {
     this.#callers.clear();
     this.#callerOf.clear();
     for (const session of all) session.close();
+  }
+
+  #find(id: string, owner: string | undefined): S | undefined {
+    const session = this.#sessions.get(keyOf(id));
+    return session?.id === id && session.owner === owner ? session : undefined;
   }
 
   #makeRoom(caller: string): void {
@@ -103,6 +111,14 @@ export class SessionTable<S extends Expiring> {
       this.#stopSweep = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
     });
   }
+}
+
+/**
+ * A Map makes a hash of its key with every request, because the id of every request is another string. Sealed ids are hundreds of
+ * characters long, and their ends are as random as the whole.
+ */
+function keyOf(id: string): string {
+  return id.slice(-KEY_CHARS);
 }
 
 function longestUnused<S extends Expiring>(sessions: Iterable<S>): S | undefined {

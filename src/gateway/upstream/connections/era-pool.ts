@@ -81,7 +81,8 @@ export class EraPool {
 
   /** A connection that clients share, and that is open or about to be. */
   get shared(): Connection | undefined {
-    return [...this.#shared.values()].find(({ supervised }) => supervised.isLive);
+    for (const one of this.#shared.values()) if (one.supervised.isLive) return one; // asked for with every call of the stateless era
+    return undefined;
   }
 
   /** One connection serves all clients. */

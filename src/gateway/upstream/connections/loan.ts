@@ -63,8 +63,8 @@ export class Loan implements Caller {
   send(wanted?: Wanted): Promise<ResultObject> {
     const { exchange, timeoutMs } = this.#terms;
     const upstream = this.upstream!;
-    const call = toCall({ exchange, server: upstream.server, ask: this.put, timeoutMs }, wanted);
-    call.tracker = this.#track(wanted);
+    const tracker = this.#track(wanted);
+    const call = toCall({ exchange, server: upstream.server, ask: this.put, timeoutMs, tracker }, wanted);
     this.connection.users.note(this.client, call.method);
     return upstream.relay(call);
   }

@@ -14,7 +14,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { PassingMap } from '../../../shared/containers/passing-map.ts';
+import { PassingList } from '../../../shared/containers/passing-list.ts';
 import { META } from '../../dialect/meta.ts';
 import type { Caller, OpenCall } from './open-call.ts';
 import { HeldQuestions } from '../connections/held-questions.ts';
@@ -46,8 +46,7 @@ const CAPABILITY_FOR: Record<string, 'elicitation' | 'sampling' | 'roots'> = dic
 export class AskRouting {
   readonly #options: AskRoutingOptions;
   /** What the server has not answered. */
-  readonly #calls = new PassingMap<number, OpenCall>();
-  #entered = 0;
+  readonly #calls = new PassingList<OpenCall>();
   /** Whose call the server has answered last. What it said before may arrive after the answer, on another stream. */
   latest: ClientView | undefined;
   /** Abandoned calls because of which the connection should be replaced. */
@@ -100,7 +99,7 @@ export class AskRouting {
 
   /** The server is at work for nobody. */
   get isFree(): boolean {
-    return this.#calls.size === 0 && !this.#hasForgotten;
+    return this.#calls.isEmpty && !this.#hasForgotten;
   }
 
   /** The server runs tasks for calls that it has answered. */
@@ -130,24 +129,21 @@ export class AskRouting {
     return others.length === 0 && !this.#hasForgotten ? only?.caller : undefined;
   }
 
-  enter(call: OpenCall): number {
-    const place = ++this.#entered;
-    this.#calls.set(place, call);
-    return place;
+  enter(call: OpenCall): void {
+    this.#calls.add(call);
   }
 
-  leave(place: number): void {
-    const call = this.#calls.delete(place);
-    if (call?.client) this.latest = call.client;
-    if (this.#wearing.size > 0 && call && this.#wearing.delete(call)) this.#tellWorn();
+  leave(call: OpenCall): void {
+    if (!this.#calls.delete(call)) return;
+    if (call.client) this.latest = call.client;
+    if (this.#wearing.size > 0 && this.#wearing.delete(call)) this.#tellWorn();
   }
 
   /** Nobody waits for the answer any more. */
-  abandon(place: number, isQuiet: boolean): void {
-    const call = this.#calls.get(place);
-    if (!call) return;
+  abandon(call: OpenCall, isQuiet: boolean): void {
+    if (!this.#calls.has(call)) return;
     // Whatever it asks goes to its client, as what any other call of it asks.
-    if (this.#isOwn && call.client && !call.client.assisted) return void this.#calls.delete(place);
+    if (this.#isOwn && call.client && !call.client.assisted) return void this.#calls.delete(call);
     if (!isQuiet) this.#wear([call]);
     const abandoned = this.#calls.values().filter((one) => one.isAbandoned);
     if (abandoned.length > MAX_ABANDONED) this.#forgetOldest();

@@ -4,6 +4,7 @@ import type { ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { RequestTracker, SentRequest, Unnamed } from '../../../protocol/server-view.ts';
+import { Passing } from '../../../shared/containers/passing-list.ts';
 import type { AskRouting, Put } from './ask-routing.ts';
 import type { CallHabits } from './call-habits.ts';
 
@@ -31,7 +32,7 @@ export interface OpenCallOptions {
 
 const ENDED = new Set<unknown>(['completed', 'failed', 'cancelled']);
 
-export class OpenCall implements RequestTracker {
+export class OpenCall extends Passing<OpenCall> implements RequestTracker {
   /** Undefined where nobody is to be asked: the call was abandoned, or was made by the gateway for itself. */
   caller: Caller | undefined;
   readonly client: ClientView | undefined;
@@ -41,10 +42,10 @@ export class OpenCall implements RequestTracker {
   readonly mayAsk: boolean;
   readonly #routing: AskRouting;
   readonly #options: OpenCallOptions;
-  #place = 0;
   #request: SentRequest | undefined;
 
   constructor(routing: AskRouting, caller: Caller | undefined, options: OpenCallOptions) {
+    super();
     this.#routing = routing;
     this.caller = caller;
     this.client = caller?.client;
@@ -55,7 +56,7 @@ export class OpenCall implements RequestTracker {
 
   onSent(request?: SentRequest): void {
     this.#request = request;
-    this.#place = this.#routing.enter(this);
+    this.#routing.enter(this);
   }
 
   onAnswered(result?: unknown): void {
@@ -76,7 +77,7 @@ export class OpenCall implements RequestTracker {
     const { habits, subject } = this.#options;
     this.isAbandoned = true;
     this.caller = this.#request = undefined; // what they hold would outlive the call
-    this.#routing.abandon(this.#place, habits.isQuiet(subject));
+    this.#routing.abandon(this, habits.isQuiet(subject));
   }
 
   /** The server asked without naming a call; `maySuspect`: the next time, this one should be alone. */
@@ -95,7 +96,7 @@ export class OpenCall implements RequestTracker {
 
   leave(): void {
     this.#request = undefined;
-    this.#routing.leave(this.#place);
+    this.#routing.leave(this);
   }
 
   #endsTask(result: unknown): boolean {

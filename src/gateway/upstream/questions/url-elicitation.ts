@@ -27,8 +27,8 @@ export interface CallKind {
 export class CallWithUrls implements Ending {
   readonly #exchange: Exchange;
   readonly #kind: CallKind;
-  /** Ids and addresses of pages that were asked for. */
-  readonly #asked = new Set<string>();
+  /** Ids and addresses of pages that were asked for; made for the first of them, because most calls need none. */
+  #asked: Set<string> | undefined;
   #round = 0;
   #attempt = 0;
 
@@ -47,7 +47,7 @@ export class CallWithUrls implements Ending {
 
   async failed(thrown: unknown): Promise<ResultObject> {
     const pages = pagesOf(thrown);
-    const fresh = pages.filter((page) => !namesOf(page).some((name) => this.#asked.has(name)));
+    const fresh = pages.filter((page) => !namesOf(page).some((name) => this.#asked?.has(name)));
     if (fresh.length > 0) this.#attempt = 0;
     const isOver = fresh.length > 0 ? this.#round === MAX_ROUNDS : this.#attempt === MAX_ATTEMPTS;
     if (pages.length === 0 || isOver || !isToBeAsked(this.#exchange)) {
@@ -64,7 +64,8 @@ export class CallWithUrls implements Ending {
   /** The answer of a user who does not want to. */
   async #ask(pages: JsonObject[]): Promise<JsonObject | undefined> {
     const round = ++this.#round;
-    for (const page of pages) for (const name of namesOf(page)) this.#asked.add(name);
+    const known = (this.#asked ??= new Set());
+    for (const page of pages) for (const name of namesOf(page)) known.add(name);
     const asked = pages.map((page, index) => this.#exchange.ask(toAsk(page, `${round}-${index}`)));
     return (await Promise.all(asked)).find(({ action }) => action !== 'accept');
   }

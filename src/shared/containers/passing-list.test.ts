@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { Passing, PassingList } from './passing-list.ts';
+
+class Member extends Passing<Member> {
+  readonly name: string;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+}
+
+function setUp() {
+  const list = new PassingList<Member>();
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => new Member(name)) as [Member, Member, Member];
+  for (const member of [a, b, c]) list.add(member);
+  return { list, a, b, c, names: () => list.values().map(({ name }) => name) };
+}
+
+it('keeps the order in which its members came', () => {
+  const { list, a, names } = setUp();
+  expect(names()).toEqual(['a', 'b', 'c']);
+  list.add(a);
+  expect(names()).toEqual(['b', 'c', 'a']);
+});
+
+it('lets go of the first, the last and the one between', () => {
+  const { list, a, b, c, names } = setUp();
+  expect(list.delete(b)).toBe(true);
+  expect(names()).toEqual(['a', 'c']);
+  list.delete(a);
+  expect(names()).toEqual(['c']);
+  list.delete(c);
+  expect(list.isEmpty).toBe(true);
+});
+
+it('ignores one that has left, or stands in another list', () => {
+  const { list, a, names } = setUp();
+  const other = new PassingList<Member>();
+  expect(other.delete(a)).toBe(false);
+  expect([list.has(a), other.has(a)]).toEqual([true, false]);
+  list.delete(a);
+  expect(list.delete(a)).toBe(false);
+  expect(names()).toEqual(['b', 'c']);
+});
+
+it('leaves nothing in a member that has left', () => {
+  const { list, b } = setUp();
+  list.delete(b);
+  expect([b.list, b.before, b.after]).toEqual([undefined, undefined, undefined]);
+});
+
+it('gives its members as they were, whatever goes meanwhile', () => {
+  const { list, names } = setUp();
+  const seen: string[] = [];
+  for (const member of list.values()) {
+    list.clear();
+    seen.push(member.name);
+  }
+  expect(seen).toEqual(['a', 'b', 'c']);
+  expect(names()).toEqual([]);
+});

@@ -1,0 +1,56 @@
+// What is under way, in the order in which it came, for the path of every message. Each member knows its neighbours, so that it comes and
+// goes without a table to be looked up and rebuilt.
+// 1. A member that has left refers to nothing any more: old dead objects would keep young ones alive (see passing-map.ts).
+
+/** Stands in one list at a time. */
+export abstract class Passing<T extends Passing<T>> {
+  list: PassingList<T> | undefined;
+  before: T | undefined;
+  after: T | undefined;
+}
+
+export class PassingList<T extends Passing<T>> {
+  #first: T | undefined;
+  #last: T | undefined;
+
+  get isEmpty(): boolean {
+    return this.#first === undefined;
+  }
+
+  has(member: T): boolean {
+    return member.list === this;
+  }
+
+  /** As the last one, and nowhere else. */
+  add(member: T): void {
+    member.list?.delete(member);
+    member.list = this;
+    member.before = this.#last;
+    if (this.#last) this.#last.after = member;
+    else this.#first = member;
+    this.#last = member;
+  }
+
+  /** False where it was not there. */
+  delete(member: T): boolean {
+    if (member.list !== this) return false;
+    const { before, after } = member;
+    if (before) before.after = after;
+    else this.#first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    member.list = member.before = member.after = undefined;
+    return true;
+  }
+
+  /** As they are now, whatever goes meanwhile. */
+  values(): T[] {
+    const values: T[] = [];
+    for (let member = this.#first; member; member = member.after) values.push(member);
+    return values;
+  }
+
+  clear(): void {
+    while (this.#first) this.delete(this.#first);
+  }
+}

@@ -13,14 +13,14 @@ const src = join(root, 'src');
 const ENTRIES = ['_entries/index', '_entries/flow', '_entries/middleware', '_entries/testing'];
 
 /** Processes that the package starts. */
-const PROCESSES = ['cli/main', 'flow/explore/child', 'flow/outside/replay-child'];
+const PROCESSES = ['cli/main', 'flow/explore/child', 'flow/operator/replay-child'];
 
 /** No entries of the package: `bench/flows`, `tests/kill-loop` and `tests/peers/diff` look at these from inside. */
 const INTERNALS = [
   'gateway/ask/answer-tool',
-  ...['flow/define', 'flow/fold', 'flow/engine/run', 'flow/session/sessions', 'flow/session/turn/turn'],
+  ...['flow/define', 'flow/fold', 'flow/engine/body-run', 'flow/session/sessions', 'flow/session/turn/turn'],
   ...['flow/store/memory', 'flow/store/redis/redis', 'flow/store/sqlite/sqlite', 'flow/store/store'],
-  ...['flow/token/tokens', 'flow/token/travelling'],
+  ...['flow/token/tokens', 'flow/token/token-sessions'],
 ];
 
 /**

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { fold } from '../../dist/flow/fold.js';
-import { Run } from '../../dist/flow/engine/run.js';
+import { BodyRun } from '../../dist/flow/engine/body-run.js';
 import { createTokens } from '../../dist/flow/token/tokens.js';
 import { openStore, throughStore } from './engines/parley.mjs';
 import { ANSWERS } from './plain-trip.mjs';
@@ -71,7 +71,7 @@ export async function replayCost(count) {
   const rounds = Math.max(20, Math.round(20_000 / (count + 10)));
   const once = async () => {
     const told = { flow: survey, folded: fold(entries), sessionId: header.id, incoming: [], now: header.createdAt };
-    const rest = await new Run({ ...told, checks: 'off' }).next();
+    const rest = await new BodyRun({ ...told, checks: 'off' }).next();
     if (rest.kind !== 'asks' || rest.asks.length !== 1) throw new Error(`the replay ended with ${rest.kind}`);
   };
   for (let round = 0; round < rounds / 2; round++) await once();

@@ -19,7 +19,7 @@ export { serveFlows } from '../flow/wire/serve-flows.ts';
 export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
 export { Sessions } from '../flow/session/sessions.ts';
 export type { SessionEvent } from '../flow/session/session-event.ts';
-export type { PersonNotice } from '../flow/session/others/people.ts';
+export type { PersonNotice } from '../flow/session/external/people.ts';
 export type { Turn } from '../flow/session/turn/turn.ts';
 export { exploreFile } from '../flow/explore/explore-file.ts';
 export type { ExploredFlows } from '../flow/explore/explored-file.ts';
@@ -27,7 +27,7 @@ export { memoryStore } from '../flow/store/memory.ts';
 export { createRedisStore } from '../flow/store/redis/redis.ts';
 export { createSqliteStore } from '../flow/store/sqlite/sqlite.ts';
 export type { FlowStore, StoredSession } from '../flow/store/store.ts';
-export type { Entry as JournalEntry, Header as SessionHeader } from '../flow/journal.ts';
+export type { JournalEntry, Header as SessionHeader } from '../flow/journal.ts';
 export type {
   InteractionCancelRequest,
   InteractionCompleteRequest,
@@ -43,4 +43,4 @@ export type {
 export { createSignedTokens } from '../flow/token/signed-tokens.ts';
 export { createTokens } from '../flow/token/tokens.ts';
 export type { Tokens } from '../flow/token/tokens.ts';
-export { TravellingSessions } from '../flow/token/travelling.ts';
+export { TokenSessions as TravellingSessions } from '../flow/token/token-sessions.ts';

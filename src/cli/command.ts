@@ -1,6 +1,6 @@
 // A command line that was understood.
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
-import type { Condition } from '../flow/outside/condition.ts';
+import type { Condition } from '../flow/operator/condition.ts';
 import type { FLOW_ACTIONS, LISTINGS, LOG_LEVELS, SHELLS } from './command-specs.ts';
 
 export type LogLevel = (typeof LOG_LEVELS)[number];

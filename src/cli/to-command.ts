@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { suggest } from '../config/check/suggest.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import type { Condition } from '../flow/outside/condition.ts';
+import type { Condition } from '../flow/operator/condition.ts';
 import type { Command, FlowsAction, Listing, LogLevel, Reach, Runnable, ServeCommand, Shell } from './command.ts';
 import { program } from './first/program.ts';
 import {

@@ -81,7 +81,7 @@ export type InputOf<I> = I extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<I>
   : Readonly<Record<string, unknown>>;
 export type ResultOf<O> = O extends StandardSchemaV1 ? StandardSchemaV1.InferInput<O> : unknown;
-export type Body<I, R> = (ask: Ask, input: I) => Promise<R>;
+export type FlowBody<I, R> = (ask: Ask, input: I) => Promise<R>;
 
 /** A flow, ready to be served. */
 export interface Flow<I = unknown, R = unknown> {
@@ -92,7 +92,7 @@ export interface Flow<I = unknown, R = unknown> {
   /** Of this function: the author's version and a hash of its source. */
   readonly version: string;
   readonly timeoutMs: number | undefined;
-  readonly body: Body<I, R>;
+  readonly body: FlowBody<I, R>;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- flows of all kinds are kept in one list
@@ -102,7 +102,7 @@ export function flow<
   I extends AnySchema = JsonObject,
   O extends AnySchema = JsonObject,
   R extends ResultOf<O> = ResultOf<O>,
->(options: FlowOptions<I, O>, body: Body<InputOf<I>, R>): Flow<InputOf<I>, R> {
+>(options: FlowOptions<I, O>, body: FlowBody<InputOf<I>, R>): Flow<InputOf<I>, R> {
   const { name, input, output, ...rest } = options;
   checkNames(options, FLOW_OPTIONS, 'flow()');
   if (typeof name !== 'string' || name === '') {
@@ -119,6 +119,6 @@ export function flow<
   });
 }
 
-function toVersion(version = '', body: Body<never, unknown>): string {
+function toVersion(version = '', body: FlowBody<never, unknown>): string {
   return `${version}.${hash('sha256', body.toString(), 'base64url').slice(0, 11)}`;
 }

@@ -1,15 +1,15 @@
 // Reads a journal as it holds now. Entries are only ever added; going back and changing an answer are entries too, and here
 // they take effect. What is left is what a run is given, in the order in which it was written: the order is part of the truth.
 import { WITHDRAWN } from './journal.ts';
-import type { AnswerEntry, Entry, EventEntry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
+import type { AnswerEntry, JournalEntry, EventEntry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
 
-type HandEntry = Extract<Entry, { t: 'hand' }>;
+type HandEntry = Extract<JournalEntry, { t: 'hand' }>;
 
-export type Told = AnswerEntry | StepEntry | EventEntry;
+export type ReplayEntry = AnswerEntry | StepEntry | EventEntry;
 
-export interface Folded {
+export interface FoldedJournal {
   start: StartEntry;
-  told: Told[];
+  entries: ReplayEntry[];
   /** Why the session ends before its time, if it does. */
   end?: string | undefined;
   /** Effects that were taken back since. The body still comes by them: those before and after are found that way. */
@@ -28,12 +28,12 @@ export interface Folded {
   hands: Map<string, Pick<HandEntry, 'by' | 'to'>[]>;
 }
 
-export function fold(entries: readonly Entry[]): Folded {
+export function fold(entries: readonly JournalEntry[]): FoldedJournal {
   const [start] = entries;
   if (start?.t !== 'start') throw new TypeError('a journal begins with its start');
-  const folded: Folded = {
+  const folded: FoldedJournal = {
     start,
-    told: [],
+    entries: [],
     intents: new Map(),
     versions: new Map(),
     attempts: new Map(),
@@ -42,32 +42,32 @@ export function fold(entries: readonly Entry[]): Folded {
     undone: new Set(),
     hands: new Map(),
   };
-  extend(folded, entries);
+  extendFold(folded, entries);
   return folded;
 }
 
 /** Who is asked where the body asks this person. A question that was handed over by somebody whom the body does not ask now is not theirs to give. */
-export function handedTo({ hands }: Folded, key: string, person: string): string {
+export function findAddressee({ hands }: FoldedJournal, key: string, person: string): string {
   let asked = person;
   for (const { by, to } of hands.get(key) ?? []) if (by === asked) asked = to;
   return asked;
 }
 
 /** What has been written since. */
-export function extend(folded: Folded, entries: readonly Entry[]): void {
+export function extendFold(folded: FoldedJournal, entries: readonly JournalEntry[]): void {
   for (const entry of entries) apply(folded, entry);
 }
 
-function apply(folded: Folded, entry: Entry): void {
+function apply(folded: FoldedJournal, entry: JournalEntry): void {
   switch (entry.t) {
     case 'ans':
       count(folded, entry.k, entry.a);
       folded.refusals.delete(entry.k);
-      folded.told.push(entry);
+      folded.entries.push(entry);
       break;
     case 'step':
     case 'evt':
-      folded.told.push(entry);
+      folded.entries.push(entry);
       break;
     case 'int':
       folded.intents.set(entry.k, { entry, count: (folded.intents.get(entry.k)?.count ?? 0) + 1 });
@@ -101,54 +101,54 @@ function apply(folded: Folded, entry: Entry): void {
   }
 }
 
-function count({ attempts }: Folded, key: string, attempt: number): void {
+function count({ attempts }: FoldedJournal, key: string, attempt: number): void {
   attempts.set(key, Math.max(attempt, attempts.get(key) ?? 0));
 }
 
 /** From the answer on nothing holds any more. */
-function cut(folded: Folded, key: string): void {
-  const at = lastAnswer(folded.told, key);
+function cut(folded: FoldedJournal, key: string): void {
+  const at = lastAnswer(folded.entries, key);
   if (at < 0) return;
-  const later = folded.told.splice(at);
+  const later = folded.entries.splice(at);
   forget(folded, later);
   for (const { t, k } of later) if (t === 'ans') folded.hands.delete(k);
   forgetWaits(folded, later[0]!.ts);
   // What has happened outside does not happen again.
-  folded.told.push(...later.filter((entry) => entry.t === 'evt' && entry.no === undefined));
+  folded.entries.push(...later.filter((entry) => entry.t === 'evt' && entry.no === undefined));
 }
 
 /** The answer is another one; later answers stay as candidates, and what was done with the old one is done again. */
-function edit(folded: Folded, { k, v, src, ts }: Extract<Entry, { t: 'edit' }>): void {
-  const at = lastAnswer(folded.told, k);
-  const old = folded.told[at] as AnswerEntry | undefined;
+function edit(folded: FoldedJournal, { k, v, src, ts }: Extract<JournalEntry, { t: 'edit' }>): void {
+  const at = lastAnswer(folded.entries, k);
+  const old = folded.entries[at] as AnswerEntry | undefined;
   if (!old) return;
-  const later = folded.told.splice(at).slice(1);
+  const later = folded.entries.splice(at).slice(1);
   forgetWaits(folded, old.ts);
   const { no: _no, at: _at, meta: _meta, ...rest } = old;
-  const kept = later.flatMap((entry): Told[] => {
+  const kept = later.flatMap((entry): ReplayEntry[] => {
     if (entry.t === 'ans') return [{ ...entry, moved: true }];
     return entry.t === 'evt' && entry.no === undefined ? [entry] : [];
   });
-  folded.told.push({ ...rest, a: old.a + 1, v, src, ts }, ...kept);
+  folded.entries.push({ ...rest, a: old.a + 1, v, src, ts }, ...kept);
   count(folded, k, old.a + 1);
   forget(folded, later);
 }
 
-function undo(folded: Folded, key: string): void {
-  folded.told = folded.told.filter((entry) => entry.t !== 'step' || entry.k !== key);
+function undo(folded: FoldedJournal, key: string): void {
+  folded.entries = folded.entries.filter((entry) => entry.t !== 'step' || entry.k !== key);
   folded.intents.delete(key);
   folded.epochs.set(key, (folded.epochs.get(key) ?? 0) + 1);
 }
 
-function forget({ intents }: Folded, gone: Told[]): void {
+function forget({ intents }: FoldedJournal, gone: ReplayEntry[]): void {
   for (const entry of gone) if (entry.t !== 'ans') intents.delete(entry.k);
 }
 
 /** What has begun to wait since waits from the beginning when it is come by again. */
-function forgetWaits({ intents }: Folded, since: number): void {
+function forgetWaits({ intents }: FoldedJournal, since: number): void {
   for (const [key, { entry }] of intents) if (entry.sleep && entry.ts >= since) intents.delete(key);
 }
 
-function lastAnswer(told: Told[], key: string): number {
+function lastAnswer(told: ReplayEntry[], key: string): number {
   return told.findLastIndex((entry) => entry.t === 'ans' && entry.k === key);
 }

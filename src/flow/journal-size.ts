@@ -1,8 +1,8 @@
 // How much room a journal takes.
-import type { Entry } from './journal.ts';
+import type { JournalEntry } from './journal.ts';
 
 /** About as many bytes as it has as JSON: what is exact is the limit, not the count. */
-export function sizeOf(entries: readonly Entry[]): number {
+export function estimateSize(entries: readonly JournalEntry[]): number {
   let size = 0;
   for (const entry of entries) {
     const value: unknown = entry.t === 'start' ? entry.input : (entry as { v?: unknown }).v;

@@ -12,7 +12,7 @@ export type FlowState = 'idle' | 'active' | 'waiting_user' | 'processing' | 'com
 export type Via = 'flow' | 'elicit' | 'mrtr' | 'task' | 'app' | 'page' | 'relay' | 'args' | 'terminal';
 
 /** Whose word an answer is. A model's, or one that came as an argument, never counts where a human is wanted. */
-export type Source = 'human' | 'ui' | 'model' | 'args' | 'default';
+export type AnswerSource = 'human' | 'ui' | 'model' | 'args' | 'default';
 
 /** The part of a session that changes; guarded by `rev`, which grows by one with every commit. */
 export interface Header {
@@ -57,13 +57,13 @@ export interface Header {
   /** Bytes of the journal, as JSON. */
   size?: number | undefined;
   /** What is to be done after its effects have been taken back, while that goes on. */
-  pending?: Pending | undefined;
+  pending?: PendingChange | undefined;
   /** Effects that were done and that the questions that wait come before, in a new version. */
   unasked?: string[] | undefined;
   /** It cannot go on with the version that is served, and waits for one that knows it. */
   parked?: { reason: string; at: number } | undefined;
   /** What somebody who looks after the store has left for the process that serves the session. */
-  handed?: HandedOver | undefined;
+  handed?: OperatorRequest | undefined;
   /** Effects that could not be taken back when it ended, however often it was tried. */
   notUndone?: string[] | undefined;
   /** Answers within the second that began at `from`. */
@@ -77,7 +77,7 @@ type Later = 'current' | 'reason' | 'pending' | 'unasked' | 'waits' | 'busy' | '
  * What every turn writes has its place in a header from the start: an object that gets new members again and again is slow. Member by member,
  * because a spread after other members is slower still.
  */
-export function newHeader(begin: Omit<Header, Later>): Header {
+export function createHeader(begin: Omit<Header, Later>): Header {
   return {
     id: begin.id,
     tool: begin.tool,
@@ -107,7 +107,7 @@ export function newHeader(begin: Omit<Header, Later>): Header {
   };
 }
 
-export interface HandedOver {
+export interface OperatorRequest {
   /** Answers to questions that wait; none: it is to be tried again. */
   answers: { promptId: string; value?: unknown }[];
   /** Who has left it. */
@@ -123,7 +123,7 @@ export interface Wait {
 }
 
 /** A session that ends before its time: the body is told, and what it has done is taken back. */
-export interface Ending {
+export interface EarlyEnd {
   kind: 'cancel' | 'fail';
   /** Of the header, once it has ended. */
   reason?: string | undefined;
@@ -135,10 +135,10 @@ export interface Ending {
   parked?: Header['parked'];
 }
 
-export type Pending =
-  | Ending
+export type PendingChange =
+  | EarlyEnd
   /** The entry that takes hold when all that lies after its question is undone. */
-  | { kind: 'cut' | 'edit'; entry: Entry };
+  | { kind: 'cut' | 'edit'; entry: JournalEntry };
 
 export interface StartEntry {
   t: 'start';
@@ -172,7 +172,7 @@ export interface AnswerEntry {
   /** The answer; absent where it was declined, left out or timed out (`no`). */
   v?: unknown;
   no?: 'declined' | 'cancelled' | 'timeout' | 'unavailable' | undefined;
-  src: Source;
+  src: AnswerSource;
   via: Via;
   /** Of what was asked, where the words matter: consent, and questions for a human. */
   f?: string | undefined;
@@ -226,7 +226,7 @@ export interface EventEntry {
   ts: number;
 }
 
-export type Entry =
+export type JournalEntry =
   | StartEntry
   | AnswerEntry
   | IntentEntry
@@ -237,7 +237,7 @@ export type Entry =
   /** Back to before this question: its answer and the later ones hold no more. */
   | { t: 'cut'; k: string; ts: number }
   /** An earlier answer was changed; later ones that still hold are kept. */
-  | { t: 'edit'; k: string; v: unknown; src: Source; ts: number }
+  | { t: 'edit'; k: string; v: unknown; src: AnswerSource; ts: number }
   /** The branch that a patch marker in the body took when it was first met. */
   | { t: 'ver'; id: string; on: boolean; ts: number }
   /** An answer that was refused, or a question that was withdrawn: neither comes again under the same number. */
@@ -248,17 +248,17 @@ export type Entry =
   | { t: 'end'; why: string; ts: number };
 
 /** It is being ended, and is over for its client. */
-export function endingOf({ pending }: Pick<Header, 'pending'>): Ending | undefined {
+export function earlyEndOf({ pending }: Pick<Header, 'pending'>): EarlyEnd | undefined {
   return pending?.kind === 'cancel' || pending?.kind === 'fail' ? pending : undefined;
 }
 
 /** As the body is told. */
-export function toWhy({ kind, reason }: Ending): string {
+export function endReason({ kind, reason }: EarlyEnd): string {
   return kind === 'cancel' ? 'cancelled' : (reason ?? 'failed');
 }
 
 /** A header as its client sees it: one that is being ended has ended. */
-export function asEnded(header: Header, ending = endingOf(header)): Header {
+export function toClientHeader(header: Header, ending = earlyEndOf(header)): Header {
   if (!ending) return header;
   const state = ending.kind === 'cancel' ? 'cancelled' : 'error';
   return { ...header, state, current: [], waits: undefined, busy: undefined, reason: ending.reason };

@@ -1,9 +1,9 @@
 // Tests a flow: answers by name, without any client or as one of a kind; crashes everywhere, and journals of the past.
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyFlow } from '../flow/define.ts';
-import { Run } from '../flow/engine/run.ts';
+import { BodyRun } from '../flow/engine/body-run.ts';
 import { fold } from '../flow/fold.ts';
-import type { Entry } from '../flow/journal.ts';
+import type { JournalEntry } from '../flow/journal.ts';
 import { Boundaries } from '../flow/testing/crash-store.ts';
 import { manualClock } from '../flow/testing/manual-clock.ts';
 import type { ManualClock } from '../flow/testing/manual-clock.ts';
@@ -24,7 +24,7 @@ export interface FlowTest {
   /** Serves it to a client of this kind, whose user gives the answers. */
   asClient(kind: ClientKind, options?: AsClientOptions): FlowClientTest;
   /** Runs it over a journal, as it was written by this version or another. Nothing is asked and no step is run. */
-  replay(journal: Entry[]): Promise<Replayed>;
+  replay(journal: JournalEntry[]): Promise<Replayed>;
 }
 
 export interface FlowClientTest {
@@ -93,8 +93,8 @@ function told({ result, failure }: Pick<Played, 'result' | 'failure'>): string {
   return failure ? `the error ${failure.message}` : JSON.stringify(result);
 }
 
-async function replay(flow: AnyFlow, journal: Entry[]): Promise<Replayed> {
-  const run = new Run({ flow, folded: fold(journal), sessionId: 'session_replayed', incoming: [], now: 0 });
+async function replay(flow: AnyFlow, journal: JournalEntry[]): Promise<Replayed> {
+  const run = new BodyRun({ flow, folded: fold(journal), sessionId: 'session_replayed', incoming: [], now: 0 });
   const rest = await run.next();
   const wants = rest.kind === 'asks' ? [...rest.asks, ...rest.waits] : rest.kind === 'steps' ? rest.steps : [];
   return {

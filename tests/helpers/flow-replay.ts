@@ -2,11 +2,11 @@
 // waited in memory; steps end in any order, answers come alone or together, and now and then the process dies with what it had not written. After every turn it is compared with the turn
 // before: what had happened then must happen again, in the same order, before anything new does.
 import { flow } from '../../src/flow/define.ts';
-import { Run } from '../../src/flow/engine/run.ts';
-import type { Incoming } from '../../src/flow/engine/fit.ts';
-import type { StepWant } from '../../src/flow/engine/want.ts';
+import { BodyRun } from '../../src/flow/engine/body-run.ts';
+import type { IncomingAnswer } from '../../src/flow/engine/match-answer.ts';
+import type { PendingStep } from '../../src/flow/engine/pending-ask.ts';
 import { fold } from '../../src/flow/fold.ts';
-import type { Entry, StepEntry } from '../../src/flow/journal.ts';
+import type { JournalEntry, StepEntry } from '../../src/flow/journal.ts';
 import { play, randomProgram, seeded } from './flow-programs.ts';
 import type { Random } from './flow-programs.ts';
 
@@ -21,10 +21,12 @@ export async function replays(seed: number): Promise<string | undefined> {
     await play(program, ask, log);
     return log.join(' ');
   });
-  const journal: Entry[] = [{ t: 'start', input: {}, seed: 'AAAAAAAAAAAAAAAAAAAAAA', ts: 1_000_000 + (seed % 1000) }];
+  const journal: JournalEntry[] = [
+    { t: 'start', input: {}, seed: 'AAAAAAAAAAAAAAAAAAAAAA', ts: 1_000_000 + (seed % 1000) },
+  ];
   let past: string[] = [];
   let open: string[] = [];
-  let waiting: { run: Run; log: string[] } | undefined;
+  let waiting: { run: BodyRun; log: string[] } | undefined;
   let now = 2_000_000;
   for (let turn = 0; turn < MAX_TURNS; turn++) {
     const dies = random() < 0.1;
@@ -32,7 +34,9 @@ export async function replays(seed: number): Promise<string | undefined> {
     const isWarm = random() < 0.5 && waiting !== undefined;
     log = isWarm ? waiting!.log : [];
     const mine = log;
-    const run = isWarm ? waiting!.run : new Run({ flow: subject, folded: fold(journal), sessionId: 's', ...turnInput });
+    const run = isWarm
+      ? waiting!.run
+      : new BodyRun({ flow: subject, folded: fold(journal), sessionId: 's', ...turnInput });
     if (isWarm) run.resume(turnInput);
     waiting = undefined;
     let rest = await run.next();
@@ -62,18 +66,25 @@ function checkPrefix(past: string[], now: string[]): string[] {
 
 async function checkWhole(
   seed: number,
-  { subject, journal, past }: { subject: ReturnType<typeof flow>; journal: Entry[]; past: string[] },
+  { subject, journal, past }: { subject: ReturnType<typeof flow>; journal: JournalEntry[]; past: string[] },
   clear: () => string[],
 ): Promise<string | undefined> {
   const log = clear();
-  const run = new Run({ flow: subject, folded: fold(journal), sessionId: 's', checks: 'off', incoming: [], now: 0 });
+  const run = new BodyRun({
+    flow: subject,
+    folded: fold(journal),
+    sessionId: 's',
+    checks: 'off',
+    incoming: [],
+    now: 0,
+  });
   const rest = await run.next();
   if (rest.kind !== 'ended' && rest.kind !== 'failed') return `seed ${seed}: the whole journal leads to ${rest.kind}`;
   if (run.telling.unasked.length > 0) return `seed ${seed}: nobody asked for ${run.telling.unasked.join()}`;
   return log.join() === past.join() ? undefined : told(seed, past, log);
 }
 
-function chosen(random: Random, open: string[]): Incoming[] {
+function chosen(random: Random, open: string[]): IncomingAnswer[] {
   const shuffled = open.map((one) => ({ one, at: random() })).sort((a, b) => a.at - b.at);
   const count = 1 + Math.floor(random() * open.length);
   return shuffled.slice(0, count).map(({ one }) => {
@@ -90,7 +101,7 @@ function chosen(random: Random, open: string[]): Incoming[] {
 }
 
 /** Ends after any number of turns of the event loop, or of microtasks. */
-function start(run: Run, want: StepWant, random: Random, tick: () => number): void {
+function start(run: BodyRun, want: PendingStep, random: Random, tick: () => number): void {
   run.stepStarted(want);
   const [rounds, micro] = [Math.floor(random() * 4), Math.floor(random() * 4)];
   const entry: StepEntry = { t: 'step', k: want.spec.key, att: 1, ts: 0 };

@@ -6,7 +6,7 @@ import { memoryStore } from '../../../dist/flow/store/memory.js';
 import { createRedisStore } from '../../../dist/flow/store/redis/redis.js';
 import { createSqliteStore } from '../../../dist/flow/store/sqlite/sqlite.js';
 import { createTokens } from '../../../dist/flow/token/tokens.js';
-import { TravellingSessions } from '../../../dist/flow/token/travelling.js';
+import { TokenSessions } from '../../../dist/flow/token/token-sessions.js';
 import { folder, redis } from '../servers.mjs';
 import { trip } from '../trip.mjs';
 
@@ -56,7 +56,7 @@ export function throughStore(store, { warm = OPTIONS.warm } = {}) {
 
 /** Each turn opens its token, replays it once, and seals the next. */
 function throughTokens() {
-  const travelling = new TravellingSessions([trip], { ...OPTIONS, tokens: createTokens({ keys: ['key'] }) });
+  const travelling = new TokenSessions([trip], { ...OPTIONS, tokens: createTokens({ keys: ['key'] }) });
   const told = ({ turn, token }) => ({ token, ...asked(turn.header, turn.questions) });
   return {
     start: async () => told(await travelling.start({ principal: PRINCIPAL, tool: 'trip' }, BEARER)),

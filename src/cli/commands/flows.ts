@@ -1,6 +1,6 @@
 // `parley flows`: the sessions of a store, seen from outside.
-import { findSession } from '../../flow/outside/listing.ts';
-import type { FlowStore, Listed } from '../../flow/store/store.ts';
+import { findSession } from '../../flow/operator/find-sessions.ts';
+import type { FlowStore, ListedSession } from '../../flow/store/store.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { FlowsCommand } from '../command.ts';
 import { errorWords } from '../terminal/error-words.ts';
@@ -37,7 +37,7 @@ async function act(open: OpenStore, telling: Telling): Promise<number> {
   return action === 'show' ? showSession(open, one, telling) : actOnSession(open, one, telling);
 }
 
-async function theOne(store: FlowStore, id: string): Promise<Listed> {
+async function theOne(store: FlowStore, id: string): Promise<ListedSession> {
   const found = await findSession(store, id);
   if (!Array.isArray(found)) return found;
   if (found.length === 0) {

@@ -10,9 +10,9 @@ import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
 import type { Complaint } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/to-json-schema.ts';
 import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
-import { OwnMoves, movesOf } from '../../flow/session/verbs/own-moves.ts';
+import { SessionWatch, waitForTurn } from '../../flow/session/verbs/session-watch.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
-import { workedOff } from '../../flow/session/turn/turn.ts';
+import { afterSteps } from '../../flow/session/turn/turn.ts';
 import type { Turn } from '../../flow/session/turn/turn.ts';
 import { didYouMean } from '../../config/check/suggest.ts';
 import { isObject } from '../../protocol/message.ts';
@@ -121,7 +121,7 @@ async function play(flow: AnyFlow, playing: Playing): Promise<Turn> {
   const { sessions, args } = playing;
   const started = await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' });
   const cancel = (reason: string) => sessions.cancel({ ...ME, sessionId: started.header.id, reason });
-  const moves = new OwnMoves(sessions, started.header, workedOff);
+  const moves = new SessionWatch(sessions, started.header, afterSteps);
   const stop = new AbortController();
   const stopped = untilSignal().then(() => stop.abort());
   try {
@@ -145,7 +145,7 @@ function tellProgress(sessions: Sessions, screen: Screen, print: Printer): void 
 }
 
 interface Watched {
-  moves: OwnMoves;
+  moves: SessionWatch;
   /** The end was asked for. */
   stop: AbortSignal;
 }
@@ -169,7 +169,7 @@ async function playOn(started: Turn, playing: Playing, watched: Watched): Promis
         : await byHand(shown, { isFirst: rounds === 0, other }, { ...playing, ...watched });
     if (watched.stop.aborted) return undefined;
     if (round === 'late') turn = await rest(await watched.moves.moved!);
-    else if (round === 'passes') turn = await rest(await movesOf(sessions, turn.header, workedOff));
+    else if (round === 'passes') turn = await rest(await waitForTurn(sessions, turn.header, afterSteps));
     else if (round === 'cancel') turn = await sessions.cancel({ ...asked, reason: 'The user cancelled' });
     else if (round === 'back') [turn, rounds] = [await rest(await sessions.back(asked)), rounds - 1];
     else if (other) turn = await rest(await forOther(turn, { of: other, answer: round.answers[0]! }, playing));

@@ -2,14 +2,14 @@
 // the keys, and the client that waits. With --code it is done in this process instead, in the same way.
 import { userInfo } from 'node:os';
 import type { Header } from '../../flow/journal.ts';
-import { handAnswers, handCancel, handRetry } from '../../flow/outside/hand-over.ts';
-import type { Outside } from '../../flow/outside/hand-over.ts';
-import { unopened } from '../../flow/outside/unopened.ts';
+import { leaveAnswers, leaveCancel, leaveRetry } from '../../flow/operator/leave-request.ts';
+import type { OperatorContext } from '../../flow/operator/leave-request.ts';
+import { findUnopenable } from '../../flow/operator/find-unopenable.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
 import { settled } from '../../flow/session/turn/turn.ts';
 import type { Turn } from '../../flow/session/turn/turn.ts';
-import type { Listed } from '../../flow/store/store.ts';
+import type { ListedSession } from '../../flow/store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { FlowsCommand } from '../command.ts';
@@ -19,7 +19,7 @@ import { outcomeOfAsking } from './outcome-of-asking.ts';
 import { fromTyped } from './typed-answer.ts';
 import { shownText } from './words.ts';
 
-export async function actOnSession(open: OpenStore, listed: Listed, telling: Telling): Promise<number> {
+export async function actOnSession(open: OpenStore, listed: ListedSession, telling: Telling): Promise<number> {
   const { command, clock } = telling;
   const { id } = listed.header;
   const outside = { store: open.store, clock };
@@ -35,15 +35,15 @@ export interface Asked {
   keys: string[];
 }
 
-async function ask(outside: Outside, { header }: Listed, command: FlowsCommand): Promise<Asked> {
+async function ask(outside: OperatorContext, { header }: ListedSession, command: FlowsCommand): Promise<Asked> {
   const { action, reason } = command;
   const by = operator();
   if (action === 'cancel') {
-    return { header: await handCancel(outside, header.id, reason ?? `Cancelled by ${by}`), keys: [] };
+    return { header: await leaveCancel(outside, header.id, reason ?? `Cancelled by ${by}`), keys: [] };
   }
-  if (action === 'retry') return { header: await handRetry(outside, header.id, by), keys: [] };
+  if (action === 'retry') return { header: await leaveRetry(outside, header.id, by), keys: [] };
   const answers = await answersTo(header, command);
-  const handed = await handAnswers(outside, header.id, { answers, by }).catch((thrown: unknown) => {
+  const handed = await leaveAnswers(outside, header.id, { answers, by }).catch((thrown: unknown) => {
     // Its advice is for clients.
     if (thrown instanceof GatewayError && thrown.code === 'FLOW_VALIDATION_FAILED') throw new Error(thrown.message);
     throw thrown;
@@ -119,12 +119,16 @@ function openWords(questions: Question[]): string {
 }
 
 /** Nothing happens by itself in them: other sessions of the store are not touched. */
-async function sessionsHere(open: OpenStore, { header }: Listed, { code, sealKeys }: FlowsCommand): Promise<Sessions> {
+async function sessionsHere(
+  open: OpenStore,
+  { header }: ListedSession,
+  { code, sealKeys }: FlowsCommand,
+): Promise<Sessions> {
   const { store, keys, flows, options } = open;
   if (!flows.some(({ name }) => name === header.tool)) throw new Error(`${code} exports no flow ${header.tool}.`);
   const sessions = new Sessions(flows, { ...options, store, keys, sweep: false, log: createCliLog('error') });
   const stored = await store.load(header.id);
-  const shut = stored ? await unopened(sessions.setup, stored) : [];
+  const shut = stored ? await findUnopenable(sessions.setup, stored) : [];
   if (shut.length === 0) return sessions;
   const how = sealKeys.length > 0 ? 'with these keys' : 'without a key: name the variable that has it with --seal-key';
   throw new Error(`${header.id} cannot continue here: ${shut.join(' and ')} cannot be opened ${how}.`);

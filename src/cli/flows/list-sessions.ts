@@ -1,16 +1,16 @@
 // `parley flows ls`: the sessions of a store, as many as are wanted, those that were active last first.
-import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
-import type { Condition } from '../../flow/outside/condition.ts';
-import { findSessions } from '../../flow/outside/listing.ts';
+import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
+import type { Condition } from '../../flow/operator/condition.ts';
+import { findSessions } from '../../flow/operator/find-sessions.ts';
 import { toShortId } from '../../flow/short-id.ts';
-import type { Filter } from '../../flow/outside/listing.ts';
-import { endingOf } from '../../flow/journal.ts';
+import type { SessionFilter } from '../../flow/operator/find-sessions.ts';
+import { earlyEndOf } from '../../flow/journal.ts';
 import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
-import { outcomeOf } from '../../flow/session/turn/outcome.ts';
-import { toSetup } from '../../flow/session/setup.ts';
-import type { Setup } from '../../flow/session/setup.ts';
-import type { Listed } from '../../flow/store/store.ts';
+import { readOutcome } from '../../flow/session/turn/outcome.ts';
+import { createSessionContext } from '../../flow/session/session-context.ts';
+import type { SessionContext } from '../../flow/session/session-context.ts';
+import type { ListedSession } from '../../flow/store/store.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { FlowsCommand } from '../command.ts';
 import type { Printer, Style } from '../terminal/print.ts';
@@ -39,14 +39,16 @@ export async function listSessions({ store, keys }: OpenStore, { command, print,
   const now = clock.now();
   const found = await findSessions(store, toFilter(command, now), command.limit);
   if (command.json) print.line(JSON.stringify(found.sessions.map(toPlainSession), undefined, 2));
-  else for (const line of toLines(found.sessions, { now, print, setup: toSetup({ store, keys }) })) print.line(line);
+  else
+    for (const line of toLines(found.sessions, { now, print, setup: createSessionContext({ store, keys }) }))
+      print.line(line);
   const { sessions, fitting, all } = found;
   if (sessions.length < fitting) print.note(`${sessions.length} of ${fitting} are shown; --limit N shows more.`);
   else if (fitting === 0 && !command.json) print.note(noneOf(all));
   return 0;
 }
 
-export function toFilter({ states, flow, principal, olderMs, newerMs }: FlowsCommand, now: number): Filter {
+export function toFilter({ states, flow, principal, olderMs, newerMs }: FlowsCommand, now: number): SessionFilter {
   return {
     conditions: states && new Set(states),
     flow,
@@ -61,7 +63,10 @@ function noneOf(all: number): string {
   return `None of the ${all} sessions in this store is meant; --state all shows those that have ended, too.`;
 }
 
-function toLines(sessions: Listed[], { now, print, setup }: { now: number; print: Printer; setup: Setup }): string[] {
+function toLines(
+  sessions: ListedSession[],
+  { now, print, setup }: { now: number; print: Printer; setup: SessionContext },
+): string[] {
   if (sessions.length === 0) return [];
   const rows = sessions.map(({ header }) => [
     toShortId(header.id),
@@ -82,10 +87,10 @@ function painted(line: string, condition: Condition, print: Printer): string {
 }
 
 /** What it waits for, or why it is as it is. */
-function aboutOf(header: Header, setup: Setup): string {
-  const parked = whyParked(header);
+function aboutOf(header: Header, setup: SessionContext): string {
+  const parked = parkedReason(header);
   if (parked !== undefined) return shownText(parked);
-  const ending = endingOf(header);
+  const ending = earlyEndOf(header);
   if (ending) return `undoing${ending.tries ? `, ${ending.tries} tries so far` : ''}`;
   if (header.notUndone?.length) return `not undone: ${shownText(header.notUndone.join(', '))}`;
   const questions = header.current as Question[];
@@ -96,9 +101,9 @@ function aboutOf(header: Header, setup: Setup): string {
 }
 
 /** In the words of the flow, as long as they are kept. */
-function whyFailed(header: Header, setup: Setup): string | undefined {
+function whyFailed(header: Header, setup: SessionContext): string | undefined {
   if (conditionOf(header) !== 'failed' || header.outcome === undefined) return undefined;
-  const outcome = outcomeOf(setup, header);
+  const outcome = readOutcome(setup, header);
   return outcome ? outcome.failure?.message : `${header.reason ?? 'failed'}; --seal-key NAME shows why`;
 }
 
@@ -108,7 +113,7 @@ function forWhom({ person }: Question): string {
 }
 
 /** For programs. */
-export function toPlainSession({ header, dueAt, heldUntil }: Listed): object {
+export function toPlainSession({ header, dueAt, heldUntil }: ListedSession): object {
   const { id, tool, version, principal, via, createdAt, lastActivityAt, expiresAt, rounds, reason, notUndone } = header;
   return {
     ...{ id, flow: tool, state: conditionOf(header), version, principal, via, rounds },
@@ -117,6 +122,6 @@ export function toPlainSession({ header, dueAt, heldUntil }: Listed): object {
     questions: (header.current as Question[]).map(({ promptId, key, kind, prompt, person }) => {
       return { promptId, key, kind, message: prompt.message, ...(person && { person: person.principal }) };
     }),
-    ...{ parked: whyParked(header), reason, notUndone },
+    ...{ parked: parkedReason(header), reason, notUndone },
   };
 }

@@ -7,7 +7,7 @@ import { loadConfig } from '../../config/read/load.ts';
 import { toLine } from '../../config/check/problems.ts';
 import type { AnyFlow } from '../../flow/define.ts';
 import { flowsOf } from '../../flow/explore/flows-of.ts';
-import type { SessionOptions } from '../../flow/session/setup.ts';
+import type { SessionOptions } from '../../flow/session/session-context.ts';
 import { createRedisStore } from '../../flow/store/redis/redis.ts';
 import { createSqliteStore } from '../../flow/store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../flow/store/store.ts';

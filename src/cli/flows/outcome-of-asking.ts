@@ -1,9 +1,9 @@
 // What became of something that was left in a store: taken by a server, refused, or still there.
-import type { Entry, Header } from '../../flow/journal.ts';
-import { endingOf } from '../../flow/journal.ts';
-import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
-import { heldUntil, listedOne } from '../../flow/outside/hand-over.ts';
-import type { Outside } from '../../flow/outside/hand-over.ts';
+import type { JournalEntry, Header } from '../../flow/journal.ts';
+import { earlyEndOf } from '../../flow/journal.ts';
+import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
+import { heldUntil, findListed } from '../../flow/operator/leave-request.ts';
+import type { OperatorContext } from '../../flow/operator/leave-request.ts';
 import { toPromptId } from '../../flow/question/question.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { isEnded } from '../../flow/store/store.ts';
@@ -21,7 +21,7 @@ const AT_WORK_MS = 3000;
 type Outcome = { status: number; words: string };
 
 export async function outcomeOfAsking(
-  outside: Outside,
+  outside: OperatorContext,
   asked: Asked & { id: string },
   { command, print, clock, isDone }: Telling & { isDone: boolean },
 ): Promise<number> {
@@ -65,12 +65,12 @@ function toOutcome(stored: StoredSession, asked: Asked, action: string): Outcome
   if (header.rev === asked.header.rev) return undefined;
   if (isEnded(header)) return ofEnded(header, action);
   if (action === 'cancel') return undefined;
-  const parked = whyParked(header);
+  const parked = parkedReason(header);
   const isKept = parked !== undefined && keptAnswer(header);
   if (header.handed && !isKept) return undefined;
   const kept = isKept ? `\nThe answer is kept: \`${program()} flows retry\` tries it again.` : '';
   if (parked !== undefined) return { status: 1, words: `It is parked: ${shownText(parked)}${kept}` };
-  if (action === 'retry') return endingOf(header) ? undefined : { status: 0, words: whereNow(header) };
+  if (action === 'retry') return earlyEndOf(header) ? undefined : { status: 0, words: whereNow(header) };
   return ofAnswers(stored, asked);
 }
 
@@ -101,7 +101,7 @@ function ofAnswers({ header, entries }: StoredSession, { keys }: Asked): Outcome
   return { status: 1, words: 'It was not taken: the question did not wait any more.' };
 }
 
-function isAnswerTo(entry: Entry, promptId: string): boolean {
+function isAnswerTo(entry: JournalEntry, promptId: string): boolean {
   return entry.t === 'ans' && toPromptId(entry.k, entry.a) === promptId && entry.meta?.['operator'] !== undefined;
 }
 
@@ -111,12 +111,12 @@ function whereNow(header: Header): string {
   return `Done. It asks ${question.key} now: ${shownText(question.prompt.message)}`;
 }
 
-async function whyNot(outside: Outside, id: string): Promise<string> {
-  const listed = await listedOne(outside, id);
+async function whyNot(outside: OperatorContext, id: string): Promise<string> {
+  const listed = await findListed(outside, id);
   const look = `Look with: ${program()} flows show ${id}`;
   if (!listed) return `It is gone. ${look}`;
   const { header } = listed;
-  const tries = endingOf(header)?.tries ?? 0;
+  const tries = earlyEndOf(header)?.tries ?? 0;
   if (tries > 0) return `It is being ended; some effects could not be undone yet, after ${tries} tries. ${look}`;
   if (heldUntil(listed, outside) !== undefined)
     return `A server is at work in it, and goes on with this as soon as it can. ${look}`;

@@ -1,10 +1,10 @@
 // `parley flows replay --against FILE`: what new code would make of the open sessions of a store. Nothing is written, and no step is run.
-import { eachSession } from '../../flow/outside/listing.ts';
+import { eachSession } from '../../flow/operator/find-sessions.ts';
 import { toShortId } from '../../flow/short-id.ts';
-import { ReplayFile } from '../../flow/outside/replay-file.ts';
-import { isHeldShut, withHeld } from '../../flow/session/values/held-args.ts';
-import { toSetup } from '../../flow/session/setup.ts';
-import type { Setup } from '../../flow/session/setup.ts';
+import { ReplayFile } from '../../flow/operator/replay-file.ts';
+import { hasUnopenableArgs, openSealedArgs } from '../../flow/session/values/sealed-args.ts';
+import { createSessionContext } from '../../flow/session/session-context.ts';
+import type { SessionContext } from '../../flow/session/session-context.ts';
 import type { StoredSession } from '../../flow/store/store.ts';
 import { isEnded } from '../../flow/store/store.ts';
 import type { Printer, Style } from '../terminal/print.ts';
@@ -33,7 +33,7 @@ const VERDICT = Math.max(...Object.keys(COLOURS).map(({ length }) => length));
 
 export async function replaySessions({ store, keys }: OpenStore, telling: Telling): Promise<number> {
   const { command, print, clock } = telling;
-  const setup = toSetup({ store, keys });
+  const setup = createSessionContext({ store, keys });
   const files: ReplayFile[] = [];
   const counts = new Map<string, number>();
   const all: Replayed[] = [];
@@ -55,7 +55,7 @@ export async function replaySessions({ store, keys }: OpenStore, telling: Tellin
   return [...counts.keys()].every((verdict) => GOOD.has(verdict)) ? 0 : 1;
 }
 
-async function replay(files: ReplayFile[], setup: Setup, stored: StoredSession): Promise<Replayed> {
+async function replay(files: ReplayFile[], setup: SessionContext, stored: StoredSession): Promise<Replayed> {
   const { id, tool: flow } = stored.header;
   const file = files.find((one) => one.has(flow));
   if (!file) {
@@ -67,10 +67,10 @@ async function replay(files: ReplayFile[], setup: Setup, stored: StoredSession):
       words: `is not in ${names}; add its file with --against, or name the others with --flow`,
     };
   }
-  if (isHeldShut(setup, stored)) {
+  if (hasUnopenableArgs(setup, stored)) {
     return { id, flow, verdict: 'sealed', words: 'has arguments that only its key can open: name it with --seal-key' };
   }
-  const { kind: verdict, words } = await file.verdict(withHeld(setup, stored));
+  const { kind: verdict, words } = await file.verdict(openSealedArgs(setup, stored));
   return { id, flow, verdict, words };
 }
 

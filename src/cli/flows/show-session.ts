@@ -1,14 +1,14 @@
 // `parley flows show`: one session with its journal.
 import { fold } from '../../flow/fold.ts';
-import { endingOf } from '../../flow/journal.ts';
-import type { Entry, Header } from '../../flow/journal.ts';
-import { conditionOf, whyParked } from '../../flow/outside/condition.ts';
-import { heldUntil } from '../../flow/outside/hand-over.ts';
+import { earlyEndOf } from '../../flow/journal.ts';
+import type { JournalEntry, Header } from '../../flow/journal.ts';
+import { conditionOf, parkedReason } from '../../flow/operator/condition.ts';
+import { heldUntil } from '../../flow/operator/leave-request.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { readTrail } from '../../flow/session/ending/trail.ts';
-import { outcomeOf } from '../../flow/session/turn/outcome.ts';
-import { toSetup } from '../../flow/session/setup.ts';
-import type { FlowStore, Listed, StoredSession } from '../../flow/store/store.ts';
+import { readOutcome } from '../../flow/session/turn/outcome.ts';
+import { createSessionContext } from '../../flow/session/session-context.ts';
+import type { FlowStore, ListedSession, StoredSession } from '../../flow/store/store.ts';
 import { isEnded } from '../../flow/store/store.ts';
 import { COLOURS, toPlainSession } from './list-sessions.ts';
 import type { Telling } from './list-sessions.ts';
@@ -17,7 +17,11 @@ import { toPlainEntry, toTimeline } from './timeline.ts';
 import type { Line } from './timeline.ts';
 import { fromNow, hidden, shownText, shownValue, toMoment, wrapped } from './words.ts';
 
-export async function showSession({ store, keys }: OpenStore, listed: Listed, telling: Telling): Promise<number> {
+export async function showSession(
+  { store, keys }: OpenStore,
+  listed: ListedSession,
+  telling: Telling,
+): Promise<number> {
   const { command, print } = telling;
   const { id } = listed.header;
   const stored = await store.load(id);
@@ -33,7 +37,7 @@ interface Reading {
   keys: string[] | undefined;
 }
 
-function toPlain(listed: Listed, { stored, store, keys }: Reading & { stored: StoredSession }): object {
+function toPlain(listed: ListedSession, { stored, store, keys }: Reading & { stored: StoredSession }): object {
   const undo = toUndo(stored);
   return {
     ...toPlainSession(listed),
@@ -43,7 +47,7 @@ function toPlain(listed: Listed, { stored, store, keys }: Reading & { stored: St
   };
 }
 
-function toLines(listed: Listed, stored: StoredSession, telling: Telling & Reading): string[] {
+function toLines(listed: ListedSession, stored: StoredSession, telling: Telling & Reading): string[] {
   const { print, clock } = telling;
   const { header } = listed;
   const condition = conditionOf(header);
@@ -60,7 +64,11 @@ function toLines(listed: Listed, stored: StoredSession, telling: Telling & Readi
   ];
 }
 
-function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: Telling & Reading): [string, string][] {
+function toFacts(
+  listed: ListedSession,
+  stored: StoredSession,
+  { clock, ...reading }: Telling & Reading,
+): [string, string][] {
   const { header, dueAt } = listed;
   const now = clock.now();
   const moment = (at: number) => `${toMoment(at)}, ${fromNow(at, now)}`;
@@ -77,7 +85,7 @@ function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: T
     ['owner', header.principal],
     ['version', header.version],
     ['journal', isEnded(header) ? trailWords(header, reading) : journalWords(stored)],
-    ['parked', whyParked(header) && shownText(whyParked(header)!)],
+    ['parked', parkedReason(header) && shownText(parkedReason(header)!)],
     ['reason', header.reason && shownText(header.reason)],
     ['undo', undoWords(stored)],
     ['handed', handedWords(listed, now)],
@@ -86,7 +94,7 @@ function toFacts(listed: Listed, stored: StoredSession, { clock, ...reading }: T
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
 
-function handedWords({ header: { handed, parked }, dueAt = 0 }: Listed, now: number): string | undefined {
+function handedWords({ header: { handed, parked }, dueAt = 0 }: ListedSession, now: number): string | undefined {
   if (!handed) return undefined;
   const isKept = parked !== undefined && dueAt > now;
   return `over by ${shownText(handed.by)}; ${isKept ? 'kept until `retry`, as it is parked' : 'no server has taken it yet'}`;
@@ -104,14 +112,14 @@ function journalWords({ header, entries }: StoredSession): string {
 function toEntries(
   { header, entries }: StoredSession,
   { store, keys }: Reading,
-): { entries: Entry[]; isBare: boolean } {
+): { entries: JournalEntry[]; isBare: boolean } {
   if (!isEnded(header)) return { entries, isBare: false };
-  const trail = readTrail(toSetup({ store, keys }), header);
+  const trail = readTrail(createSessionContext({ store, keys }), header);
   return typeof trail === 'object' ? trail : { entries: [], isBare: true };
 }
 
 function trailWords(header: Header, { store, keys }: Reading): string {
-  const trail = readTrail(toSetup({ store, keys }), header);
+  const trail = readTrail(createSessionContext({ store, keys }), header);
   if (trail === undefined) return 'gone, as it has ended';
   if (trail === 'sealed') return SEALED;
   const { cut, isBare, entries } = trail;
@@ -160,7 +168,7 @@ interface Undo {
 
 /** Of one that is being ended. */
 function toUndo({ header, entries }: StoredSession): Undo | undefined {
-  const ending = endingOf(header);
+  const ending = earlyEndOf(header);
   if (!ending || entries.length === 0) return undefined;
   const { intents, undone } = fold(entries);
   const undoable = [...intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
@@ -185,7 +193,7 @@ function undoWords(stored: StoredSession): string | undefined {
 
 function toOutcome(header: Header, { store, keys }: Reading): { outcome?: object | undefined; isSealed: boolean } {
   if (header.outcome === undefined) return { isSealed: false };
-  const outcome = outcomeOf(toSetup({ store, keys }), header);
+  const outcome = readOutcome(createSessionContext({ store, keys }), header);
   return { outcome, isSealed: outcome === undefined };
 }
 

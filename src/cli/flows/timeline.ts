@@ -1,12 +1,12 @@
 // A journal as lines: when, what, which key, and what was said.
-import type { AnswerEntry, Entry, Source, Via } from '../../flow/journal.ts';
+import type { AnswerEntry, JournalEntry, AnswerSource, Via } from '../../flow/journal.ts';
 import { isObject } from '../../protocol/message.ts';
 import { hidden, shownText, shownValue, toMoment } from './words.ts';
 
 /** A day, or what happened on it: time, word, key, and the rest. */
 export type Line = [day: string] | [time: string, what: string, key: string, text: string];
 
-const WHOSE: Record<Source, string> = {
+const WHOSE: Record<AnswerSource, string> = {
   human: 'the user',
   ui: 'the user',
   model: 'the model',
@@ -34,7 +34,7 @@ const UNANSWERED: Record<NonNullable<AnswerEntry['no']>, string> = {
 };
 
 /** With the date where it is another one than on the line before. */
-export function toTimeline(entries: readonly Entry[], isBare = false): Line[] {
+export function toTimeline(entries: readonly JournalEntry[], isBare = false): Line[] {
   const lines: Line[] = [];
   let day = '';
   for (const entry of entries) {
@@ -48,7 +48,7 @@ export function toTimeline(entries: readonly Entry[], isBare = false): Line[] {
 }
 
 /** Where neither answers nor results were kept. */
-function toBareText(entry: Entry): string {
+function toBareText(entry: JournalEntry): string {
   if (entry.t === 'ans') {
     const given = entry.no === undefined ? 'answered' : UNANSWERED[entry.no];
     return entry.a === 0 ? 'an argument' : `${given} (${whoOf(entry)}, by ${BY[entry.via]})`;
@@ -60,7 +60,7 @@ function toBareText(entry: Entry): string {
   return entry.t === 'start' || entry.t === 'rej' ? '' : toWords(entry)[2];
 }
 
-function toWords(entry: Entry): [what: string, key: string, text: string] {
+function toWords(entry: JournalEntry): [what: string, key: string, text: string] {
   switch (entry.t) {
     case 'start':
       return ['start', '', toInput(entry.input)];
@@ -99,7 +99,7 @@ function toWords(entry: Entry): [what: string, key: string, text: string] {
 }
 
 /** For programs: without secrets, and without the seed of its randomness. */
-export function toPlainEntry(entry: Entry): object {
+export function toPlainEntry(entry: JournalEntry): object {
   if (entry.t !== 'start') return hidden(entry);
   const { seed: _, input, ...rest } = entry;
   return { ...hidden(rest), input: withoutHeld(input) };
@@ -134,7 +134,7 @@ function whoOf({ who, src, meta }: AnswerEntry): string {
   return src === 'model' ? `the model of ${shownText(who)}` : shownText(who);
 }
 
-function toOutcome({ v, e, att }: Extract<Entry, { t: 'step' }>): string {
+function toOutcome({ v, e, att }: Extract<JournalEntry, { t: 'step' }>): string {
   const tries = att > 1 ? ` (${att} tries)` : '';
   return e
     ? `${shownText(`${e.name}: ${e.message}`)}${tries}`

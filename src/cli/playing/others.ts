@@ -2,12 +2,12 @@
 // terminal answers for all of them, one at a time, after the user's own questions.
 import type { Complaint, Question } from '../../flow/question/question.ts';
 import { withOutcome } from '../../flow/session/turn/outcome.ts';
-import { movesOf } from '../../flow/session/verbs/own-moves.ts';
+import { waitForTurn } from '../../flow/session/verbs/session-watch.ts';
 import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
 import type { Sessions } from '../../flow/session/sessions.ts';
-import { workedOff } from '../../flow/session/turn/turn.ts';
+import { afterSteps } from '../../flow/session/turn/turn.ts';
 import type { Turn } from '../../flow/session/turn/turn.ts';
-import { nextMoment, ownOf } from '../../flow/session/others/waits.ts';
+import { nextDeadline, callerQuestions } from '../../flow/session/external/waits.ts';
 import { isEnded } from '../../flow/store/store.ts';
 
 /** Something that somebody else has to do, as a question to the terminal. */
@@ -19,9 +19,9 @@ export interface OfOthers {
 
 /** Until it asks something, of whomever, or ends. Time that only passes is waited for. */
 export async function restOf(sessions: Sessions, turn: Turn): Promise<Turn> {
-  let last = await workedOff(turn);
+  let last = await afterSteps(turn);
   while (!isEnded(last.header) && last.questions.length === 0 && !waitsForOthers(last)) {
-    last = await movesOf(sessions, last.header, workedOff);
+    last = await waitForTurn(sessions, last.header, afterSteps);
   }
   return last;
 }
@@ -41,7 +41,7 @@ export function othersOf({ header, questions }: Turn, refused: ReadonlyMap<strin
 
 /** It goes on by itself some time. */
 export function isPassing({ header }: Turn): boolean {
-  return nextMoment(header) < Infinity;
+  return nextDeadline(header) < Infinity;
 }
 
 function toPersonal(question: Question): OfOthers {
@@ -83,5 +83,5 @@ async function standing({ setup }: Sessions, sessionId: string): Promise<Turn> {
   const stored = await setup.store.load(sessionId);
   if (!stored) throw new Error('The session is gone');
   const { header } = stored;
-  return { header, questions: ownOf(header), ...withOutcome(setup, header) };
+  return { header, questions: callerQuestions(header), ...withOutcome(setup, header) };
 }

@@ -12,13 +12,13 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
-import { peopleOf } from '../session/others/people.ts';
-import { OwnMoves } from '../session/verbs/own-moves.ts';
+import { peopleOf } from '../session/external/people.ts';
+import { SessionWatch } from '../session/verbs/session-watch.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { settled, workedOff } from '../session/turn/turn.ts';
+import { settled, afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { isEnded } from '../store/store.ts';
-import type { TravellingSessions } from '../token/travelling.ts';
+import type { TokenSessions } from '../token/token-sessions.ts';
 import { atRest, noted } from './left-behind.ts';
 import { localeOf } from './locale-of.ts';
 import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
@@ -35,7 +35,7 @@ export interface Called {
   /** Kept while the call waits. */
   sessions: Sessions;
   /** In the state of calls that are ended with questions. */
-  travelling: TravellingSessions;
+  travelling: TokenSessions;
   /** The calls that wait in this process, by their kept sessions. */
   waiting: Map<string, Exchange>;
 }
@@ -72,7 +72,7 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
   try {
     const turn = await sessions.start({ ...start, sessionId });
     telling.of(turn.header.id);
-    return { turn: await workedOff(turn) };
+    return { turn: await afterSteps(turn) };
   } catch (thrown) {
     if (sessionId !== undefined) waiting.delete(sessionId);
     throw thrown;
@@ -110,7 +110,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     if (!isAnonymous(principal) && mayComeBack(exchange.signal, isForOthers)) return;
     void sessions.cancel({ principal, sessionId, reason: 'The call was given up' }).catch(() => {});
   };
-  const moves = new OwnMoves(sessions, round.turn.header);
+  const moves = new SessionWatch(sessions, round.turn.header);
   waiting.set(sessionId, exchange);
   const telling = tellProgress(exchange, sessions, sessionId);
   const onWaiting = ({ header }: Turn): void => {
@@ -185,7 +185,12 @@ function orGivenUp<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */
-async function putTo(exchange: Exchange, round: Round, moves: OwnMoves, clock: Clock): Promise<JsonObject | undefined> {
+async function putTo(
+  exchange: Exchange,
+  round: Round,
+  moves: SessionWatch,
+  clock: Clock,
+): Promise<JsonObject | undefined> {
   const { questions, header } = round.turn;
   const until = Math.min(header.expiresAt, ...questions.map((question) => question.until ?? Infinity));
   const ask = { ...toAsk(round), waitsMs: Math.max(0, until - clock.now()) };
@@ -201,7 +206,7 @@ async function putTo(exchange: Exchange, round: Round, moves: OwnMoves, clock: C
   }
 }
 
-async function movedOn({ moved, isLate }: OwnMoves): Promise<Round> {
+async function movedOn({ moved, isLate }: SessionWatch): Promise<Round> {
   return {
     turn: await moved!,
     told: `The question before ${isLate ? 'was not answered in time' : 'is not asked any more'}.`,
@@ -209,7 +214,7 @@ async function movedOn({ moved, isLate }: OwnMoves): Promise<Round> {
 }
 
 /** The answer and the end of its time have met. */
-async function tooLate(thrown: unknown, moves: OwnMoves): Promise<Round> {
+async function tooLate(thrown: unknown, moves: SessionWatch): Promise<Round> {
   if (!moves.moved || !(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
   return movedOn(moves);
 }

@@ -7,7 +7,7 @@ import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';
 import { createTokens } from '../token/tokens.ts';
-import { TravellingSessions } from '../token/travelling.ts';
+import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
 import { travel } from './travelling-call.ts';
 
@@ -23,7 +23,7 @@ function process() {
   const tokens = createTokens({ keys: ['the same everywhere'] });
   return {
     sessions,
-    travelling: new TravellingSessions([login], { tokens, shared: store }),
+    travelling: new TokenSessions([login], { tokens, shared: store }),
     waiting: new Map<string, Exchange>(),
   };
 }

@@ -3,17 +3,17 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange } from '../../protocol/exchange.ts';
-import { endingOf } from '../journal.ts';
+import { earlyEndOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { SessionRequest, StartRequest } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { toOwner } from '../session/setup.ts';
-import { toStarted } from '../session/verbs/start-id.ts';
+import { toOwner } from '../session/session-context.ts';
+import { toStartFingerprint } from '../session/verbs/start-id.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
-import { peopleOf } from '../session/others/people.ts';
-import { movesOf } from '../session/verbs/own-moves.ts';
+import { peopleOf } from '../session/external/people.ts';
+import { waitForTurn } from '../session/verbs/session-watch.ts';
 import { isEnded } from '../store/store.ts';
 
 /** How often a session is looked at that is at work, perhaps in another process. */
@@ -59,7 +59,7 @@ function isForPeople(header: Header): boolean {
 
 /** A step runs, or what was done is being taken back. What cannot be taken back at first is tried again later, and nobody waits for that. */
 export function isAtWork(header: Header): boolean {
-  const ending = endingOf(header);
+  const ending = earlyEndOf(header);
   return ending ? ending.kind === 'fail' && ending.tries === undefined : header.state === 'processing';
 }
 
@@ -70,7 +70,7 @@ export async function atRest(sessions: Sessions, session: SessionRequest, signal
     const { header, questions, outcome } = view;
     if (!isAtWork(header) || header.parked || signal.aborted) {
       const isWaiting = questions.length === 0 && isForPeople(header);
-      return { header, questions, ...outcome, ...(isWaiting && { later: () => movesOf(sessions, header) }) };
+      return { header, questions, ...outcome, ...(isWaiting && { later: () => waitForTurn(sessions, header) }) };
     }
     await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
   }
@@ -82,7 +82,7 @@ async function findEnded({ principal, tool, args }: StartRequest, offering: Offe
   const sessionId = bytes && Buffer.from(bytes).toString();
   if (sessionId === undefined || isHeard(offering, sessionId)) return undefined;
   const view = await sessions.getState({ principal, sessionId }).catch(endedMeanwhile);
-  const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStarted(tool, args);
+  const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStartFingerprint(tool, args);
   return isSame && view.outcome ? view : undefined;
 }
 

@@ -4,10 +4,10 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
-import { endingOf } from '../journal.ts';
+import { earlyEndOf } from '../journal.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import { peopleOf } from '../session/others/people.ts';
+import { peopleOf } from '../session/external/people.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
@@ -67,12 +67,12 @@ function wordsFor({ header, answered, questions }: StateView): { message: string
   }
   const count = answered === 1 ? 'one question' : `${answered} questions`;
   const message = `You began this before${answered === 0 ? '' : ` and answered ${count}`}. ${toNext(header, questions)}`;
-  if (endingOf(header)) return { message, title: 'Wait for that, and show why it failed', otherwise: ' meanwhile' };
+  if (earlyEndOf(header)) return { message, title: 'Wait for that, and show why it failed', otherwise: ' meanwhile' };
   return { message, title: 'Go on from there', otherwise: ', and forget what was answered' };
 }
 
 function toNext(header: Header, [question]: Question[]): string {
-  if (endingOf(header)) return 'It has failed, and what it did is being taken back.';
+  if (earlyEndOf(header)) return 'It has failed, and what it did is being taken back.';
   if (isAtWork(header)) return 'It is still at work.';
   return question ? `Next would be: ${question.prompt.message}` : `${toWaiting(peopleOf(header))}.`;
 }

@@ -7,7 +7,7 @@ import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createTokens } from '../token/tokens.ts';
-import { TravellingSessions } from '../token/travelling.ts';
+import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
 
 const LEASE_MS = 60;
@@ -39,7 +39,7 @@ async function overtaken({ asksMore }: { asksMore: boolean }) {
     return { who, ...(asksMore && { more: await ask.text('more', { message: 'More?' }) }) };
   });
   const [first, second] = [1, 2].map(() => new Sessions([pay], { store, log: quiet, clock, leaseMs: LEASE_MS }));
-  const travelling = new TravellingSessions([pay], { tokens: createTokens({ keys: ['a key'] }) });
+  const travelling = new TokenSessions([pay], { tokens: createTokens({ keys: ['a key'] }) });
   const asked: string[] = [];
   const ask = async ({ params }: Ask) => {
     const names = Object.keys((params as { requestedSchema: { properties: object } }).requestedSchema.properties);

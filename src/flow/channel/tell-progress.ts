@@ -5,8 +5,8 @@ import type { Step } from '../../protocol/prompt.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Header } from '../journal.ts';
-import { peopleOf } from '../session/others/people.ts';
-import { ownOf } from '../session/others/waits.ts';
+import { peopleOf } from '../session/external/people.ts';
+import { callerQuestions } from '../session/external/waits.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Turn } from '../session/turn/turn.ts';
 
@@ -73,7 +73,7 @@ class WaitingCall {
     this.#said = words;
     this.#say(words);
     // Where something is asked of the user too, the question is what the client is told.
-    if (ownOf(header).length === 0) this.#exchange.waits?.(words, this.#over.signal);
+    if (callerQuestions(header).length === 0) this.#exchange.waits?.(words, this.#over.signal);
   }
 
   moved(turn: Turn): void {

@@ -5,7 +5,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { Field, Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
-import { toLabel } from '../engine/spec.ts';
+import { toLabel } from '../engine/question-spec.ts';
 
 type Asked = Field & Pick<Question, 'secret'>;
 

@@ -7,7 +7,7 @@ import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createTokens } from '../token/tokens.ts';
-import { TravellingSessions } from '../token/travelling.ts';
+import { TokenSessions } from '../token/token-sessions.ts';
 import { travel } from './travelling-call.ts';
 
 it('expires by itself when nobody ever answers', async () => {
@@ -15,7 +15,7 @@ it('expires by itself when nobody ever answers', async () => {
   const login = flow({ name: 'login' }, (ask) => ask.text('password', { secret: true }));
   const sessions = new Sessions([login], { clock });
   const tokens = createTokens({ keys: ['key'], clock });
-  const travelling = new TravellingSessions([login], { tokens, clock, shared: sessions.setup.store });
+  const travelling = new TokenSessions([login], { tokens, clock, shared: sessions.setup.store });
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true } as unknown as Exchange;
   await travel(exchange, { principal: 'me', tool: 'login', args: {} }, { sessions, travelling });
   expect(await sessions.list('me')).toHaveLength(1);
@@ -33,7 +33,7 @@ it('goes on where it stands when the state that led to keeping it is shown again
   ]);
   const sessions = new Sessions([login]);
   const tokens = createTokens({ keys: ['key'] });
-  const travelling = new TravellingSessions([login], { tokens, shared: sessions.setup.store });
+  const travelling = new TokenSessions([login], { tokens, shared: sessions.setup.store });
   const begin = { principal: 'me', tool: 'login', args: {} };
   const { signal } = new AbortController();
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
@@ -58,7 +58,7 @@ it('is kept where its answer leads to a question for somebody else, who can answ
   ]);
   const sessions = new Sessions([release]);
   const tokens = createTokens({ keys: ['key'] });
-  const travelling = new TravellingSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
+  const travelling = new TokenSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
   const begin = { principal: 'me', tool: 'release', args: {} };
   const { signal } = new AbortController();
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;

@@ -13,12 +13,12 @@ import type { StoredSession } from '../store/store.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { toStarted } from '../session/verbs/start-id.ts';
+import { toStartFingerprint } from '../session/verbs/start-id.ts';
 import { toDueAt } from '../session/ending/timing.ts';
-import type { Bearer, Travelled, TravellingSessions } from '../token/travelling.ts';
-import { hasLate } from '../session/verbs/loading.ts';
-import { isForEvents } from '../session/others/waits.ts';
-import { movesOf } from '../session/verbs/own-moves.ts';
+import type { Bearer, TokenTurn, TokenSessions } from '../token/token-sessions.ts';
+import { hasOverdue } from '../session/verbs/load-session.ts';
+import { waitsForPeopleOrEvents } from '../session/external/waits.ts';
+import { waitForTurn } from '../session/verbs/session-watch.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { atRest, note } from './left-behind.ts';
@@ -36,7 +36,7 @@ export interface Leg extends Round {
 export async function travel(
   exchange: Exchange,
   start: StartRequest,
-  { sessions, travelling }: { sessions: Sessions; travelling: TravellingSessions },
+  { sessions, travelling }: { sessions: Sessions; travelling: TokenSessions },
 ): Promise<Leg> {
   const bearer = { principal: start.principal, tool: start.tool, method: exchange.method, args: start.args };
   const { token, session, ...round } =
@@ -49,7 +49,7 @@ export async function travel(
   const { questions } = round.turn;
   if (questions.length === 0) return keptRound(session, round, { sessions, start, signal: exchange.signal });
   const ask = toAsk(round);
-  if (token !== undefined && maySuspend(exchange, ask) && !isForEvents(session.header)) {
+  if (token !== undefined && maySuspend(exchange, ask) && !waitsForPeopleOrEvents(session.header)) {
     const { method, params, key } = ask;
     return { ...round, suspended: toSuspended({ questions: { [key!]: { method, params } }, state: token }) };
   }
@@ -68,7 +68,7 @@ async function keptRound(
   const { header, questions } = round.turn;
   return questions.length > 0
     ? round
-    : { ...round, turn: { header, questions, later: () => movesOf(sessions, header) } };
+    : { ...round, turn: { header, questions, later: () => waitForTurn(sessions, header) } };
 }
 
 /** A page needs somebody who waits for it. */
@@ -76,7 +76,7 @@ function maySuspend(exchange: Exchange, ask: Ask): boolean {
   return exchange.maySuspend === true && ask.page !== true && exchange.canAsk(ask);
 }
 
-async function goOn(exchange: Exchange, bearer: Bearer, travelling: TravellingSessions): Promise<Round & Travelled> {
+async function goOn(exchange: Exchange, bearer: Bearer, travelling: TokenSessions): Promise<Round & TokenTurn> {
   const { state, answers } = exchange.resumed as Resumed;
   let round: Omit<Round, 'turn'> = {};
   const travelled = await travelling.go(state!, bearer, async (header, sessions) => {
@@ -84,7 +84,7 @@ async function goOn(exchange: Exchange, bearer: Bearer, travelling: TravellingSe
     const session = { principal: bearer.principal, sessionId: header.id };
     const questions = header.current as Question[];
     const answer = answers[keyOf(questions)];
-    if (hasLate(header, sessions.setup.clock.now())) {
+    if (hasOverdue(header, sessions.setup.clock.now())) {
       round = { told: 'A question was not answered in time.' };
       return timedOut(sessions, session, { questions, answer });
     }
@@ -118,7 +118,7 @@ async function keep(
   start: StartRequest,
 ): Promise<'ok' | 'exists'> {
   const { store, limits } = sessions.setup;
-  header.started = toStarted(start.tool, start.args);
+  header.started = toStartFingerprint(start.tool, start.args);
   if (!isAnonymous(start.principal)) await note(sessions, start, header.id);
   const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: toDueAt(header) };
   const made = await store.create(header, entries, most);

@@ -16,27 +16,27 @@ import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toNumber, toUuid } from './given/entropy.ts';
-import type { Run } from './run.ts';
-import type { AskedPerson, Spec, Wording } from './spec.ts';
-import { AskPromise } from './want.ts';
-import type { EventSpec } from './want.ts';
+import { toNumber, toUuid } from './environment/entropy.ts';
+import type { BodyRun } from './body-run.ts';
+import type { AskedPerson, QuestionSpec, QuestionOptions } from './question-spec.ts';
+import { AskPromise } from './pending-ask.ts';
+import type { EventSpec } from './pending-ask.ts';
 import { MAX_PERSON_CHARS } from '../question/question.ts';
 import type { Kind } from '../question/question.ts';
 
-export function createAsk(run: Run): Ask {
+export function createAsk(run: BodyRun): Ask {
   return new RunAsk(run) as unknown as Ask;
 }
 
 class RunAsk {
   /** Not private: a test may put an object of its own before this one. */
-  readonly run: Run;
+  readonly run: BodyRun;
   /** Before every key, with a dot. */
   readonly scopes: string = '';
   /** Whom it asks; its user where it is undefined. */
   readonly asked: AskedPerson | undefined = undefined;
 
-  constructor(run: Run) {
+  constructor(run: BodyRun) {
     this.run = run;
   }
 
@@ -62,43 +62,43 @@ class RunAsk {
     return Object.assign(Object.create(this) as RunAsk, { scopes: `${keyOf(this, id)}.` });
   }
 
-  text(key: string, options: Wording = {}): Promise<unknown> {
+  text(key: string, options: QuestionOptions = {}): Promise<unknown> {
     return plain(this, 'text', key, options);
   }
 
-  number(key: string, options: Wording = {}): Promise<unknown> {
+  number(key: string, options: QuestionOptions = {}): Promise<unknown> {
     return plain(this, 'number', key, options);
   }
 
-  confirm(key: string, options: Wording = {}): Promise<unknown> {
+  confirm(key: string, options: QuestionOptions = {}): Promise<unknown> {
     return plain(this, 'confirm', key, options);
   }
 
-  date(key: string, options: Wording = {}): Promise<unknown> {
+  date(key: string, options: QuestionOptions = {}): Promise<unknown> {
     return plain(this, 'date', key, options);
   }
 
-  file(key: string, options: Wording = {}): Promise<unknown> {
+  file(key: string, options: QuestionOptions = {}): Promise<unknown> {
     return plain(this, 'file', key, options);
   }
 
-  custom(key: string, options: Wording = {}): Promise<unknown> {
+  custom(key: string, options: QuestionOptions = {}): Promise<unknown> {
     return plain(this, 'custom', key, options);
   }
 
-  choice(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
+  choice(key: string, choices: readonly ChoiceOption[], options: QuestionOptions = {}): Promise<unknown> {
     checkAskOptions('choice', key, options);
     checkChoices(choices, `ask.choice('${key}')`);
     return put(this, key, { kind: 'choice', options, choices });
   }
 
-  choices(key: string, choices: readonly ChoiceOption[], options: Wording = {}): Promise<unknown> {
+  choices(key: string, choices: readonly ChoiceOption[], options: QuestionOptions = {}): Promise<unknown> {
     checkAskOptions('choices', key, options);
     checkChoices(choices, `ask.choices('${key}')`);
     return put(this, key, { kind: 'choices', options, choices });
   }
 
-  form(key: string, fields: FormFields, options: Wording = {}): Promise<unknown> {
+  form(key: string, fields: FormFields, options: QuestionOptions = {}): Promise<unknown> {
     checkAskOptions('form', key, options);
     return put(this, key, { kind: 'form', options, fields });
   }
@@ -183,13 +183,17 @@ class RunAsk {
   }
 }
 
-function plain(ask: RunAsk, kind: Kind, key: string, options: Wording): Promise<unknown> {
+function plain(ask: RunAsk, kind: Kind, key: string, options: QuestionOptions): Promise<unknown> {
   checkAskOptions(kind, key, options);
   return put(ask, key, { kind, options });
 }
 
 /** Member by member: a replay puts every question of its session again, and a spread would take longer than all the rest of it. */
-function put(ask: RunAsk, name: string, { kind, options, choices, fields }: Omit<Spec, 'key'>): Promise<unknown> {
+function put(
+  ask: RunAsk,
+  name: string,
+  { kind, options, choices, fields }: Omit<QuestionSpec, 'key'>,
+): Promise<unknown> {
   const { run, asked } = ask;
   const key = keyOf(ask, name);
   // Notes are for the caller: somebody else who is asked does not see them.

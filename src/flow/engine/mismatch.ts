@@ -2,13 +2,13 @@
 // effect that was done is not asked for any more; it fails where the version before it went on. What has been done cannot be taken for
 // something else: such a turn fails, and the session is kept for a version that knows it.
 import type { AnyFlow } from '../define.ts';
-import type { Folded, Told } from '../fold.ts';
+import type { FoldedJournal, ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import type { Incoming } from './fit.ts';
-import type { Arriving } from './fit-event.ts';
-import type { Run } from './run.ts';
-import type { AnySpec, StepWant } from './want.ts';
+import type { IncomingAnswer } from './match-answer.ts';
+import type { IncomingEvent } from './match-event.ts';
+import type { BodyRun } from './body-run.ts';
+import type { AskSpec, PendingStep } from './pending-ask.ts';
 
 interface Failed {
   kind: 'failed';
@@ -17,9 +17,13 @@ interface Failed {
 
 /** A sleep is written down like a step. */
 const TOLD = { ans: 'a question', in: 'a question', step: 'a step', evt: 'an event', arr: 'an event' };
-const ASKED: Partial<Record<AnySpec['kind'], string>> = { step: 'a step', sleep: 'a step', event: 'an event' };
+const ASKED: Partial<Record<AskSpec['kind'], string>> = { step: 'a step', sleep: 'a step', event: 'an event' };
 
-export function toMismatch(flow: AnyFlow, told: Told | Incoming | Arriving, { kind }: AnySpec): Failed | undefined {
+export function checkKind(
+  flow: AnyFlow,
+  told: ReplayEntry | IncomingAnswer | IncomingEvent,
+  { kind }: AskSpec,
+): Failed | undefined {
   const [was, is] = [TOLD[told.t], ASKED[kind] ?? 'a question'];
   if (was === is || flow.options.onMismatch === 'reask') return undefined;
   // An argument that is called like a step is only an argument.
@@ -28,14 +32,14 @@ export function toMismatch(flow: AnyFlow, told: Told | Incoming | Arriving, { ki
 }
 
 /** Effects that have begun, and that the body has not come by. */
-export function lostEffects({ intents, end }: Folded, asked: { has(key: string): boolean }): string[] {
+export function findLostEffects({ intents, end }: FoldedJournal, asked: { has(key: string): boolean }): string[] {
   // A session that ends takes them back, or says that it cannot.
   if (intents.size === 0 || end !== undefined) return [];
   return [...intents].flatMap(([key, { entry }]) => (entry.sleep || asked.has(key) ? [] : [key]));
 }
 
 /** `instead` are steps that it asks for and that have not begun: one of them may be the old one under another name. */
-export function toLost(flow: AnyFlow, lost: string[], instead: StepWant[] = []): Failed | undefined {
+export function refuseLost(flow: AnyFlow, lost: string[], instead: PendingStep[] = []): Failed | undefined {
   if (lost.length === 0 || flow.options.onMismatch === 'reask') return undefined;
   const effects = instead.flatMap(({ spec }) => (spec.options.effect ? [spec.key] : []));
   const isOne = lost.length === 1;
@@ -47,25 +51,28 @@ export function toLost(flow: AnyFlow, lost: string[], instead: StepWant[] = []):
 }
 
 /** Told something that came after an effect, though the body has not come by the effect: it has gone another way. */
-export function toPassed({ input, telling, lost }: Run, told: Told | Incoming | Arriving): Failed | undefined {
+export function checkPassedEffects(
+  { input, telling, lost }: BodyRun,
+  told: ReplayEntry | IncomingAnswer | IncomingEvent,
+): Failed | undefined {
   const { flow, folded, unasked = [] } = input;
   // Events come when they come.
   if (folded.intents.size === 0 || told.t === 'evt' || told.t === 'arr') return undefined;
   if (told.t !== 'in' && told.early) return undefined;
   const before = new Set(telling.unasked);
   const passed = lost.filter((key) => before.has(key) && !(told.t === 'in' && unasked.includes(key)));
-  return toLost(flow, passed);
+  return refuseLost(flow, passed);
 }
 
 /** An effect that nobody asks for any more must not be done again under another name, nor be forgotten. */
-export function toLostEffects({ input: { flow, folded }, lost }: Run, steps: StepWant[]): Failed | undefined {
-  const isNew = ({ spec }: StepWant) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
+export function checkLostEffects({ input: { flow, folded }, lost }: BodyRun, steps: PendingStep[]): Failed | undefined {
+  const isNew = ({ spec }: PendingStep) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
   if (steps.length > 0 && !steps.some(isNew)) return undefined;
-  return toLost(flow, lost, steps.filter(isNew));
+  return refuseLost(flow, lost, steps.filter(isNew));
 }
 
 /** It throws where an earlier version went on, or as only a mistake in a program does. */
-export function toBroken(flow: AnyFlow, error: unknown, isReplaying: boolean): GatewayError | undefined {
+export function toBrokenVersion(flow: AnyFlow, error: unknown, isReplaying: boolean): GatewayError | undefined {
   if (error instanceof GatewayError || !(isReplaying || isProgramError(error))) return undefined;
   const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return toFailed(flow, `this version fails where the one before went on (${words})`, error).error;

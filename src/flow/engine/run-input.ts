@@ -1,32 +1,41 @@
 // What a run is given.
 import type { AnyFlow } from '../define.ts';
-import type { Folded } from '../fold.ts';
-import type { Spec } from './spec.ts';
-import type { Arriving } from './fit-event.ts';
-import type { Incoming } from './fit.ts';
-import type { Trespass } from './tracer.ts';
+import type { FoldedJournal } from '../fold.ts';
+import type { QuestionSpec } from './question-spec.ts';
+import type { IncomingEvent } from './match-event.ts';
+import type { IncomingAnswer } from './match-answer.ts';
+import type { UnjournaledAccess } from './tracer.ts';
 
 /** What happens when a body reaches out by itself: it fails, it is told of in some of its runs, or nothing. */
 export type Checks = 'throw' | 'warn' | 'off';
 
 /** What is another in each turn of a body that was left waiting. */
-export type Resumption = Pick<
+export type ResumeInput = Pick<
   RunInput,
-  'incoming' | 'now' | 'checks' | 'next' | 'onTrespass' | 'onStall' | 'onFailing' | 'unasked' | 'deadline' | 'isPatient'
+  | 'incoming'
+  | 'now'
+  | 'checks'
+  | 'next'
+  | 'onUnjournaled'
+  | 'onStall'
+  | 'onFailing'
+  | 'unasked'
+  | 'deadline'
+  | 'isPatient'
 >;
 
 export interface RunInput {
   flow: AnyFlow;
-  folded: Folded;
+  folded: FoldedJournal;
   sessionId: string;
   locale?: string | undefined;
   /** Answers and events that have just come, in the order in which they came. */
-  incoming: (Incoming | Arriving)[];
+  incoming: (IncomingAnswer | IncomingEvent)[];
   /** The time of what is written down now. */
   now: number;
   /** Default: `throw`. */
   checks?: Checks | undefined;
-  onTrespass?: ((trespass: Trespass) => void) | undefined;
+  onUnjournaled?: ((trespass: UnjournaledAccess) => void) | undefined;
   /** Effects that were done, and that the body had not come by when it put the questions that are answered now. */
   unasked?: readonly string[] | undefined;
   /** When the session is over, however busy it is. No sleep lasts longer. */
@@ -36,7 +45,7 @@ export interface RunInput {
   /** False: the body sees the time and randomness that everybody sees. */
   virtual?: boolean | undefined;
   /** Questions that can be put ahead, by the keys of those before them. */
-  next?: ReadonlyMap<string, Spec[]> | undefined;
+  next?: ReadonlyMap<string, QuestionSpec[]> | undefined;
   /** Answers are made up, and are not checked. */
   isTrusting?: boolean | undefined;
   /** The body waits for something that is neither a question nor a step. */
@@ -46,9 +55,9 @@ export interface RunInput {
 }
 
 /** Member by member, here and below: `Object.assign` and spreads take longer than the rest of what it takes to begin a turn. */
-export function toRunInput(
+export function createRunInput(
   { flow, folded, sessionId, locale, virtual }: Pick<RunInput, 'flow' | 'folded' | 'sessionId' | 'locale' | 'virtual'>,
-  { incoming, now, checks, next, onTrespass, onStall, onFailing, unasked, deadline, isPatient }: Resumption,
+  { incoming, now, checks, next, onUnjournaled, onStall, onFailing, unasked, deadline, isPatient }: ResumeInput,
 ): RunInput {
   return {
     flow,
@@ -60,7 +69,7 @@ export function toRunInput(
     now,
     checks,
     next,
-    onTrespass,
+    onUnjournaled,
     onStall,
     onFailing,
     unasked,
@@ -69,12 +78,12 @@ export function toRunInput(
   };
 }
 
-export function renew(input: RunInput, given: Resumption): void {
+export function updateRunInput(input: RunInput, given: ResumeInput): void {
   input.incoming = given.incoming;
   input.now = given.now;
   input.checks = given.checks;
   input.next = given.next;
-  input.onTrespass = given.onTrespass;
+  input.onUnjournaled = given.onUnjournaled;
   input.onStall = given.onStall;
   input.onFailing = given.onFailing;
   input.unasked = given.unasked;
@@ -83,9 +92,9 @@ export function renew(input: RunInput, given: Resumption): void {
 }
 
 /** While it waits it holds nothing of the turn that is over. */
-export function forgetTurn(input: RunInput): void {
+export function clearTurnInput(input: RunInput): void {
   input.incoming = [];
-  input.onTrespass = undefined;
+  input.onUnjournaled = undefined;
   input.onStall = undefined;
   input.onFailing = undefined;
 }

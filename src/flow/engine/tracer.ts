@@ -2,9 +2,9 @@
 // get another answer each time. Node tells of everything asynchronous that begins; what begins while a window is open is the body's.
 // Costs every promise of the process while a run is watched, so in production that is one run in a second at most.
 import { createHook } from 'node:async_hooks';
-import { inside } from './given/window.ts';
+import { currentBody } from './environment/window.ts';
 
-export interface Trespass {
+export interface UnjournaledAccess {
   /** What Node calls it, such as `FSREQCALLBACK`. */
   what: string;
   /** The author's own line. */
@@ -24,12 +24,12 @@ const OWN = new URL('.', import.meta.url).href;
 
 const hook = createHook({
   init(_, type) {
-    const body = inside();
-    if (!body?.onTrespass || HARMLESS.has(type)) return;
-    const frames = stack();
+    const body = currentBody();
+    if (!body?.onUnjournaled || HARMLESS.has(type)) return;
+    const frames = captureStack();
     // Whoever looks for a mistake with console.log must not be told that this is one.
     if (frames.some((frame) => frame.includes('node:internal/console'))) return;
-    body.onTrespass({ what: type, where: foreignFrame(frames) });
+    body.onUnjournaled({ what: type, where: findAuthorFrame(frames) });
   },
 });
 
@@ -37,7 +37,7 @@ let watching = 0;
 let lastSample = -Infinity;
 
 /** Until the returned function is called. */
-export function watch(run: Watched): () => void {
+export function traceRun(run: Watched): () => void {
   if (!isWatched(run)) return () => {};
   if (watching++ === 0) hook.enable();
   let done = false;
@@ -57,7 +57,7 @@ function isWatched({ checks = 'throw', now }: Watched): boolean {
   return true;
 }
 
-export function stack(): string[] {
+export function captureStack(): string[] {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = FRAMES;
   const { stack = '' } = new Error('where');
@@ -66,7 +66,7 @@ export function stack(): string[] {
 }
 
 /** The author's own line. */
-export function foreignFrame(frames: string[]): string {
+export function findAuthorFrame(frames: string[]): string {
   return frames.find(isForeign)?.trim().replace(/^at /, '') ?? 'an unknown place';
 }
 

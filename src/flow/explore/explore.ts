@@ -1,7 +1,7 @@
 // Finds the questions of a flow by running it with made-up answers: which there are, which are always asked, and which may be asked
 // together with those before them. It runs the author's code, so it belongs into a process that can do no harm: see explore-file.ts.
 import type { AnyFlow } from '../define.ts';
-import type { Spec } from '../engine/spec.ts';
+import type { QuestionSpec } from '../engine/question-spec.ts';
 import { NOTHING, toRoundKey } from './explored.ts';
 import type { Explored, FoundQuestion } from './explored.ts';
 import { mergeSpecs } from './merge-specs.ts';
@@ -54,7 +54,7 @@ function toShape({ rounds }: Walk): string {
   return rounds.map(({ specs }) => toRoundKey(specs)).join('\n');
 }
 
-type Merged = ReadonlyMap<string, { spec: Spec; whole: boolean }>;
+type Merged = ReadonlyMap<string, { spec: QuestionSpec; whole: boolean }>;
 
 /** By key, in the order in which they were first met. */
 function toMerged(ways: readonly Walk[]): Merged {
@@ -84,9 +84,9 @@ function toQuestions(ways: readonly Walk[], merged: Merged): FoundQuestion[] {
 }
 
 /** A round that follows another on every way, in the same words, and that its author lets be asked with it. */
-function toNext(ways: readonly Walk[], merged: Merged): Map<string, Spec[]> {
+function toNext(ways: readonly Walk[], merged: Merged): Map<string, QuestionSpec[]> {
   const next = new Map<string, string | undefined>();
-  const following = new Map<string, Spec[]>();
+  const following = new Map<string, QuestionSpec[]>();
   for (const { rounds } of ways) {
     rounds.forEach((round, at) => {
       const key = toRoundKey(round.specs);
@@ -100,7 +100,7 @@ function toNext(ways: readonly Walk[], merged: Merged): Map<string, Spec[]> {
   return new Map([...next].flatMap(([key, said]) => (said === undefined ? [] : toPair(key, following.get(key)))));
 }
 
-function toFollowing(round: Round, after: Round | undefined, merged: Merged): Spec[] | undefined {
+function toFollowing(round: Round, after: Round | undefined, merged: Merged): QuestionSpec[] | undefined {
   if (!after || after.afterStep !== round.afterStep) return undefined;
   if (round.specs.some(({ options }) => options.alone || options.secret)) return undefined;
   const may = after.specs.every(({ key, kind, options }) => {

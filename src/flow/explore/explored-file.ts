@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AnyFlow } from '../define.ts';
-import type { Spec } from '../engine/spec.ts';
+import type { QuestionSpec } from '../engine/question-spec.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -23,7 +23,7 @@ export interface ExploredFlow {
   name: string;
   /** Of the function that was explored: the author's version and a hash of its source. */
   version: string;
-  questions: (Spec & { always: boolean })[];
+  questions: (QuestionSpec & { always: boolean })[];
   /** Keys of questions that may be asked together with those before them, by their keys. */
   next: Record<string, string[]>;
 }
@@ -115,8 +115,8 @@ function versionOf({ version }: ExploredFlow): string | undefined {
   return version.slice(0, version.lastIndexOf('.')) || undefined;
 }
 
-function toNext({ questions, next }: ExploredFlow): Map<string, Spec[]> {
-  const specs = new Map<string, Spec>(questions.map(({ always: _, ...spec }) => [spec.key, spec]));
+function toNext({ questions, next }: ExploredFlow): Map<string, QuestionSpec[]> {
+  const specs = new Map<string, QuestionSpec>(questions.map(({ always: _, ...spec }) => [spec.key, spec]));
   return new Map(
     Object.entries(next).map(([key, keys]) => [key, keys.flatMap((name) => specs.get(name) ?? [])] as const),
   );

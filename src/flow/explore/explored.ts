@@ -1,10 +1,10 @@
 // What exploring has found in a flow. All of it is plain JSON, since it is found in another process than the one that serves the flow.
-import type { Spec } from '../engine/spec.ts';
+import type { QuestionSpec } from '../engine/question-spec.ts';
 import type { Stop } from './stop.ts';
 
 export interface FoundQuestion {
   /** Without functions, and without anything that depends on made-up answers. */
-  spec: Spec;
+  spec: QuestionSpec;
   /** Asked on every way through the body. */
   always: boolean;
 }
@@ -12,13 +12,13 @@ export interface FoundQuestion {
 export interface Explored {
   questions: FoundQuestion[];
   /** What may be asked together with these questions, by their keys: it comes next, whatever is answered to them. */
-  next: ReadonlyMap<string, Spec[]>;
+  next: ReadonlyMap<string, QuestionSpec[]>;
   /** Where it ended before the end of the body. */
   stops: readonly Stop[];
 }
 
 export const NOTHING: Explored = { questions: [], next: new Map(), stops: [] };
 
-export function toRoundKey(specs: readonly Pick<Spec, 'key'>[]): string {
+export function toRoundKey(specs: readonly Pick<QuestionSpec, 'key'>[]): string {
   return specs.map(({ key }) => key).join(' ');
 }

@@ -2,11 +2,11 @@
 // depends on an answer, and those were made up.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../protocol/message.ts';
-import type { Spec, Wording } from '../engine/spec.ts';
+import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
 import type { Variant } from './probe.ts';
 
 export interface Sighting {
-  spec: Spec;
+  spec: QuestionSpec;
   variant: Variant;
   /** Answers came before it of which there are more than can be tried. */
   isAfterProbes: boolean;
@@ -16,7 +16,7 @@ export interface Sighting {
 const FLAGS = ['by', 'secret', 'alone', 'ahead'] as const;
 
 /** Undefined where not even the kind is the same. `whole`: nothing had to be left out. */
-export function mergeSpecs(sightings: readonly Sighting[]): { spec: Spec; whole: boolean } | undefined {
+export function mergeSpecs(sightings: readonly Sighting[]): { spec: QuestionSpec; whole: boolean } | undefined {
   const [first] = sightings;
   if (!first || sightings.some(({ spec }) => spec.kind !== first.spec.kind)) return undefined;
   const specs = sightings.map(({ spec }) => spec);
@@ -33,21 +33,21 @@ export function mergeSpecs(sightings: readonly Sighting[]): { spec: Spec; whole:
   return { spec, whole: specs.every((other) => isDeepStrictEqual(other.options, options)) };
 }
 
-function onlyFlags(options: Wording): Wording {
+function onlyFlags(options: QuestionOptions): QuestionOptions {
   return Object.fromEntries(FLAGS.flatMap((flag) => (options[flag] === undefined ? [] : [[flag, options[flag]]])));
 }
 
-function commonOptions(all: readonly Wording[]): Wording {
+function commonOptions(all: readonly QuestionOptions[]): QuestionOptions {
   const [first = {}] = all;
   const common = Object.entries(first).filter(([name, value]) =>
-    all.every((options) => isDeepStrictEqual(options[name as keyof Wording], value)),
+    all.every((options) => isDeepStrictEqual(options[name as keyof QuestionOptions], value)),
   );
   const isOptional = all.some(({ required }) => required === false);
   return { ...Object.fromEntries(common), ...(isOptional && { required: false }) };
 }
 
 /** What can be chosen depends on an answer: of its values only the type is known. */
-function withoutChoices({ choices: _, ...spec }: Spec, specs: readonly Spec[]): Spec {
+function withoutChoices({ choices: _, ...spec }: QuestionSpec, specs: readonly QuestionSpec[]): QuestionSpec {
   const types = new Set(
     specs.flatMap(({ choices = [] }) => choices.map((one) => typeof (isObject(one) ? one['value'] : one))),
   );

@@ -1,16 +1,16 @@
 // A question as plain JSON: what the author wrote, without the functions.
-import { toField } from '../engine/spec.ts';
-import type { Spec, Wording } from '../engine/spec.ts';
+import { toQuestionField } from '../engine/question-spec.ts';
+import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
 import type { FormFields } from '../authoring/fields.ts';
 
 /** Throws where a part of it is the made-up result of a step. */
-export function toPlainSpec(spec: Spec): Spec {
+export function toPlainSpec(spec: QuestionSpec): QuestionSpec {
   const { key, kind, choices, fields, loops } = spec;
-  const plain: Spec = { key, kind, options: toPlainOptions(spec) };
+  const plain: QuestionSpec = { key, kind, options: toPlainOptions(spec) };
   if (choices) plain.choices = choices;
   if (loops !== undefined) plain.loops = loops;
   if (fields) plain.fields = toPlainFields(fields);
-  return JSON.parse(JSON.stringify(plain)) as Spec;
+  return JSON.parse(JSON.stringify(plain)) as QuestionSpec;
 }
 
 function toPlainFields(fields: FormFields): FormFields {
@@ -23,9 +23,9 @@ function toPlainFields(fields: FormFields): FormFields {
   return Object.fromEntries(pairs);
 }
 
-function toPlainOptions(spec: Spec): Wording {
+function toPlainOptions(spec: QuestionSpec): QuestionOptions {
   const { validate, schema, pattern, ...options } = spec.options;
-  const { prompt } = toField(
+  const { prompt } = toQuestionField(
     { ...spec, choices: undefined, fields: undefined },
     { catalogue: undefined, locale: undefined },
   );

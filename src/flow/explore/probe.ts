@@ -1,5 +1,5 @@
 // Made-up answers. Two of each kind: what comes out the same for both does not depend on the answer. There is none for a consent.
-import type { Spec } from '../engine/spec.ts';
+import type { QuestionSpec } from '../engine/question-spec.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -18,12 +18,15 @@ const PLAIN: Record<string, [unknown, unknown]> = {
 const MAX_TURNS = 3;
 
 /** Answers that a body may branch on, each of which is a way of its own. */
-export function forksOf({ key, kind, choices = [] }: Spec): unknown[] | undefined {
+export function forksOf({ key, kind, choices = [] }: QuestionSpec): unknown[] | undefined {
   if (Number(/#(\d+)$/.exec(key)?.[1] ?? 1) > MAX_TURNS) return undefined;
   return kind === 'choice' ? choices.map(valueOf) : undefined;
 }
 
-export function probeOf(spec: Pick<Spec, 'kind' | 'choices' | 'fields' | 'options'>, variant: Variant): unknown {
+export function probeOf(
+  spec: Pick<QuestionSpec, 'kind' | 'choices' | 'fields' | 'options'>,
+  variant: Variant,
+): unknown {
   const at = variant === 'a' ? 0 : 1;
   const { kind, choices = [], fields, options } = spec;
   if (options.secret) return { $secret: 'probe' };

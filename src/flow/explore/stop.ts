@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stack } from '../engine/tracer.ts';
+import { captureStack } from '../engine/tracer.ts';
 
 export interface Stop {
   why: 'consent' | 'person' | 'result' | 'wait' | 'rounds' | 'failed' | 'stalled';
@@ -42,7 +42,7 @@ const PLACE = /^\s*at (?:.* \((?<called>.*)\)|(?:async )?(?<bare>\S*))$/;
 const LINE = /:\d+:\d+$/;
 
 /** The line of the body that is run at this moment, or that threw the error. */
-export function authorsLine(frames: readonly string[] = stack()): string | undefined {
+export function authorsLine(frames: readonly string[] = captureStack()): string | undefined {
   return frames.map(toPlace).find((place) => place !== undefined && !OWN.some((folder) => place.startsWith(folder)));
 }
 

@@ -1,7 +1,7 @@
 // The input schema of a flow: what it declares, and the questions that were found in it. With it a client can say all at once, and
 // is asked only for the rest.
 import type { AnyFlow } from '../define.ts';
-import { toField, toFields } from '../engine/spec.ts';
+import { toQuestionField, toQuestionFields } from '../engine/question-spec.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
@@ -75,6 +75,9 @@ function withNote(schema: JsonObject, left: number): JsonObject {
 }
 
 function asked(flow: AnyFlow, { spec }: FoundQuestion) {
-  const tongue = { catalogue: flow.options.messages, locale: undefined };
-  return { ...toField(spec, tongue), ...(spec.fields && { fields: toFields(spec.fields, tongue) }) };
+  const localization = { catalogue: flow.options.messages, locale: undefined };
+  return {
+    ...toQuestionField(spec, localization),
+    ...(spec.fields && { fields: toQuestionFields(spec.fields, localization) }),
+  };
 }

@@ -1,12 +1,12 @@
 // One way through a body with made-up answers, up to where the result of a step is looked into, and up to the first consent: nobody's
 // yes or no is made up. Nothing is written, no step is run.
 import type { AnyFlow } from '../define.ts';
-import { Run } from '../engine/run.ts';
-import type { Rest } from '../engine/rest.ts';
-import type { Spec } from '../engine/spec.ts';
-import type { AnySpec, StepWant } from '../engine/want.ts';
+import { BodyRun } from '../engine/body-run.ts';
+import type { RunState } from '../engine/run-state.ts';
+import type { QuestionSpec } from '../engine/question-spec.ts';
+import type { AskSpec, PendingStep } from '../engine/pending-ask.ts';
 import { fold } from '../fold.ts';
-import type { AnswerEntry, Entry } from '../journal.ts';
+import type { AnswerEntry, JournalEntry } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { toPlainSpec } from './plain-spec.ts';
 import { Poisoned, createPoison } from './poison.ts';
@@ -22,7 +22,7 @@ const SEEDS = { a: 'AAAAAAAAAAAAAAAAAAAAAA', b: 'BBBBBBBBBBBBBBBBBBBBBA' };
 const LATER = { a: 0, b: 2 * YEAR_MS };
 
 export interface Round {
-  specs: Spec[];
+  specs: QuestionSpec[];
   /** A step came before it: whether it is asked at all may depend on that. */
   afterStep: boolean;
   /** Answers came before it of which there are more than can be tried. */
@@ -95,7 +95,7 @@ function toFailed(error: unknown): Stop {
 }
 
 /** Undefined where a step has a part in their words. */
-function toPlain(asked: readonly Spec[]): Spec[] | undefined {
+function toPlain(asked: readonly QuestionSpec[]): QuestionSpec[] | undefined {
   try {
     return asked.map(toPlainSpec);
   } catch (thrown) {
@@ -105,7 +105,7 @@ function toPlain(asked: readonly Spec[]): Spec[] | undefined {
 }
 
 /** A person's own word, also where it is a field of a form. */
-function isConsent({ kind, options, fields = {} }: Spec): boolean {
+function isConsent({ kind, options, fields = {} }: QuestionSpec): boolean {
   return (
     kind === 'confirm' || options.by === 'human' || Object.values(fields).some((field) => field.kind === 'confirm')
   );
@@ -115,8 +115,8 @@ function isConsent({ kind, options, fields = {} }: Spec): boolean {
 function begin(
   flow: AnyFlow,
   { seed, ts }: { seed: string; ts: number },
-): { run: PlacedRun; next(): Promise<Rest | undefined> } {
-  const start: Entry = { t: 'start', input: inputProbe(flow.input?.json), seed, ts };
+): { run: PlacedRun; next(): Promise<RunState | undefined> } {
+  const start: JournalEntry = { t: 'start', input: inputProbe(flow.input?.json), seed, ts };
   let onStall = (): void => {};
   const run = new PlacedRun({
     ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: ts, isTrusting: true },
@@ -124,7 +124,7 @@ function begin(
     onStall: () => onStall(),
   });
   const next = () =>
-    new Promise<Rest | undefined>((resolve) => {
+    new Promise<RunState | undefined>((resolve) => {
       onStall = () => resolve(undefined);
       void run.next().then(resolve);
     });
@@ -132,11 +132,11 @@ function begin(
 }
 
 /** Knows where in the body each question and step was asked for. */
-class PlacedRun extends Run {
+class PlacedRun extends BodyRun {
   readonly places = new Map<string | undefined, string | undefined>();
   last: string | undefined;
 
-  override ask(spec: AnySpec): Promise<unknown> {
+  override ask(spec: AskSpec): Promise<unknown> {
     this.last = authorsLine();
     const promise = super.ask(spec);
     // Not before: it is numbered in a loop.
@@ -145,7 +145,7 @@ class PlacedRun extends Run {
   }
 }
 
-function pretend(run: Run, want: StepWant, { v, ts }: { v: unknown; ts: number }): void {
+function pretend(run: BodyRun, want: PendingStep, { v, ts }: { v: unknown; ts: number }): void {
   run.stepStarted(want);
   run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts });
 }
@@ -159,6 +159,6 @@ function decide(way: Walk, at: number, { forks, variant }: { forks: unknown[]; v
   return forks[own];
 }
 
-function toEntry({ key, kind }: Spec, { value, ts }: { value: unknown; ts: number }): AnswerEntry {
+function toEntry({ key, kind }: QuestionSpec, { value, ts }: { value: unknown; ts: number }): AnswerEntry {
   return { t: 'ans', k: key, a: 1, ty: kind, v: value, src: 'human', via: 'flow', ts };
 }

@@ -1,7 +1,7 @@
 // What has happened to sessions in this process, by flow. Everything that counts is seen in what is written to a session.
 import type { Family } from '../../shared/metric.ts';
-import type { Entry, Header } from '../journal.ts';
-import { ENDED, conditionOf } from '../outside/condition.ts';
+import type { JournalEntry, Header } from '../journal.ts';
+import { ENDED_CONDITIONS, conditionOf } from '../operator/condition.ts';
 import { isEnded } from '../store/store.ts';
 
 interface Counts {
@@ -11,7 +11,7 @@ interface Counts {
   retries: number;
   timeouts: number;
   notUndone: number;
-  ended: Record<(typeof ENDED)[number], number>;
+  ended: Record<(typeof ENDED_CONDITIONS)[number], number>;
 }
 
 /** Of flows that are in the store and are not served here. */
@@ -38,7 +38,7 @@ export class FlowCounts {
     this.#of(tool).parked++;
   }
 
-  wrote(before: Header, after: Header, add: readonly Entry[]): void {
+  wrote(before: Header, after: Header, add: readonly JournalEntry[]): void {
     for (const entry of add) {
       if (entry.t === 'step' && entry.att > 1) this.#of(after.tool).retries += entry.att - 1;
       else if (entry.t === 'ans' && entry.no === 'timeout') this.#of(after.tool).timeouts++;
@@ -46,7 +46,7 @@ export class FlowCounts {
     // A session may be kept for a while after it was given up, and then end.
     if (!before.notUndone) this.#of(after.tool).notUndone += after.notUndone?.length ?? 0;
     if (!isEnded(after) || isEnded(before)) return;
-    this.#of(after.tool).ended[conditionOf(after) as (typeof ENDED)[number]]++;
+    this.#of(after.tool).ended[conditionOf(after) as (typeof ENDED_CONDITIONS)[number]]++;
   }
 
   families(): Family[] {
@@ -60,7 +60,7 @@ export class FlowCounts {
       {
         ...{ name: 'parley_flow_ended_total', help: 'Sessions that have ended, by how.', type: 'counter' },
         samples: all.flatMap(([flow, { ended }]) =>
-          ENDED.map((outcome) => ({ labels: { flow, outcome }, value: ended[outcome] })),
+          ENDED_CONDITIONS.map((outcome) => ({ labels: { flow, outcome }, value: ended[outcome] })),
         ),
       },
       counter('turns', 'Turns: a session went on until its next question, step or end.', ({ turns }) => turns),

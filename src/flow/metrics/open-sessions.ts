@@ -3,7 +3,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { Family } from '../../shared/metric.ts';
 import type { Log } from '../../shared/log.ts';
-import { OPEN, conditionOf } from '../outside/condition.ts';
+import { OPEN_CONDITIONS, conditionOf } from '../operator/condition.ts';
 import type { FlowStore } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
 
@@ -56,7 +56,9 @@ export class OpenSessions {
   }
 
   async #look(): Promise<void> {
-    const found = new Map(this.#flows.flatMap((flow) => OPEN.map((state) => [JSON.stringify([flow, state]), 0])));
+    const found = new Map(
+      this.#flows.flatMap((flow) => OPEN_CONDITIONS.map((state) => [JSON.stringify([flow, state]), 0])),
+    );
     for await (const page of this.#around.store.browse?.() ?? []) {
       for (const { header } of page) {
         if (isEnded(header)) continue;

@@ -3,7 +3,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { StepOptions } from '../authoring/step.ts';
 import { flow } from '../define.ts';
-import type { Entry } from '../journal.ts';
+import type { JournalEntry } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { manualClock } from '../testing/manual-clock.ts';
@@ -37,14 +37,14 @@ async function startedOn(sessions: Sessions) {
   return { session, answer: (value: unknown) => sessions.answer({ ...session, answers: [{ value }] }) };
 }
 
-function entriesOf(store: FlowStore, id: string): Promise<Entry[]> {
+function entriesOf(store: FlowStore, id: string): Promise<JournalEntry[]> {
   return store.load(id).then((stored) => stored?.entries ?? []);
 }
 
 describe('an effect', () => {
   it('is written down before it begins, with the answer that led to it', async () => {
     const { store, node } = cluster();
-    let seen: Entry[] = [];
+    let seen: JournalEntry[] = [];
     let id = '';
     const sessions = node(async (ask) => {
       await ask.confirm('ok');

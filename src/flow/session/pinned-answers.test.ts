@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { createTokens } from '../token/tokens.ts';
-import { TravellingSessions } from '../token/travelling.ts';
+import { TokenSessions } from '../token/token-sessions.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
 import type { Turn } from './turn/turn.ts';
@@ -152,7 +152,7 @@ it('a consent that is reworded while it waits is asked for again', async () => {
 
 it('a session in a token keeps to it as well', async () => {
   const tokens = createTokens({ keys: [Buffer.alloc(32, 1).toString('base64')] });
-  const travelling = new TravellingSessions([flow({ name: 'x' }, counted)], {
+  const travelling = new TokenSessions([flow({ name: 'x' }, counted)], {
     tokens,
     limits: { respondsPerSecond: 1000 },
   });

@@ -1,31 +1,38 @@
 // The sessions of a set of flows: all that can be done with one, each answered with the turn it leads to. Every channel and wire
 // stands on this and knows nothing below it.
 import type { AnyFlow } from '../define.ts';
-import type { Ending, Header } from '../journal.ts';
-import type { Change, FlowStore, StoredSession } from '../store/store.ts';
+import type { EarlyEnd, Header } from '../journal.ts';
+import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts';
 import { START_ID } from '../../protocol/interaction.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toExplored } from '../explore/explored-file.ts';
 import { NOTHING } from '../explore/explored.ts';
 import type { Explored } from '../explore/explored.ts';
-import type { Incoming } from '../engine/fit.ts';
-import { answered, answeredWarm } from './verbs/answered.ts';
-import { isEnd, toIncoming, toWhyEnded } from './verbs/answering.ts';
-import { Drive } from './turn/drive.ts';
-import type { DriveInput, Live, WholeDriveInput } from './turn/drive-input.ts';
-import { ended } from './ending/ending.ts';
+import type { IncomingAnswer } from '../engine/match-answer.ts';
+import { runAnswer, runWarmAnswer } from './verbs/run-answer.ts';
+import { endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
+import { TurnRunner } from './turn/turn-runner.ts';
+import type { TurnInput, LiveSession, CompleteTurnInput } from './turn/turn-input.ts';
+import { endSession } from './ending/end-session.ts';
 import { withTrail } from './ending/trail.ts';
-import { loadFor } from './verbs/loading.ts';
-import type { LoadRequest } from './verbs/loading.ts';
-import { deliver } from './others/delivering.ts';
-import { handedOver, hasPart, isAsked, seenBy, tellCaller, viewOf } from './others/people.ts';
-import type { Delivered } from './others/delivering.ts';
-import { migrated } from './verbs/migrating.ts';
-import { outcomeOf, withOutcome } from './turn/outcome.ts';
-import { OWNER_KEY, answeredForOwner, completedByOwner, continuedByOwner } from './verbs/owner.ts';
-import { isIdle, laterOf, ownOf } from './others/waits.ts';
-import { movesOf, timePassed } from './verbs/own-moves.ts';
-import { rewound } from './verbs/rewinding.ts';
+import { loadSession } from './verbs/load-session.ts';
+import type { LoadRequest } from './verbs/load-session.ts';
+import { deliverEvent } from './external/deliver-event.ts';
+import {
+  handOverQuestion,
+  isParticipant,
+  isAsked,
+  limitToPerson,
+  notifyCaller,
+  toPersonView,
+} from './external/people.ts';
+import type { DeliveryResult } from './external/deliver-event.ts';
+import { migrateJournal } from './verbs/migrate-journal.ts';
+import { readOutcome, withOutcome } from './turn/outcome.ts';
+import { OWNER_KEY, answerForOwner, completeByOwner, continueByOwner } from './verbs/owner.ts';
+import { isIdle, toLaterTurn, callerQuestions } from './external/waits.ts';
+import { waitForTurn, waitForTime } from './verbs/session-watch.ts';
+import { rewind } from './verbs/rewind.ts';
 import type {
   AnswerRequest,
   BackRequest,
@@ -37,15 +44,15 @@ import type {
   SessionRequest,
   StartRequest,
 } from './verbs/requests.ts';
-import { toOwner, toSetup } from './setup.ts';
-import type { SessionOptions, Setup } from './setup.ts';
+import { toOwner, createSessionContext } from './session-context.ts';
+import type { SessionOptions, SessionContext } from './session-context.ts';
 import type { SessionEvent } from './session-event.ts';
-import { toStarted, toStartedId } from './verbs/start-id.ts';
-import { startOf } from './verbs/starting.ts';
-import { react } from './states.ts';
+import { toStartFingerprint, toStartedSessionId } from './verbs/start-id.ts';
+import { prepareSession } from './verbs/prepare-session.ts';
+import { transition } from './states.ts';
 import { Sweeper } from './ending/sweeper.ts';
 import { toDueAt, toExpiry } from './ending/timing.ts';
-import { toView } from './view.ts';
+import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
 import type { Step } from '../../protocol/prompt.ts';
 import type { Turn } from './turn/turn.ts';
@@ -53,18 +60,18 @@ import type { Turn } from './turn/turn.ts';
 const MAX_TRIES = 20;
 
 export class Sessions {
-  readonly setup: Setup;
+  readonly setup: SessionContext;
   readonly #flows: ReadonlyMap<string, AnyFlow>;
   readonly #explored: ReadonlyMap<string, Explored>;
-  readonly #live: Map<string, Live>;
+  readonly #live: Map<string, LiveSession>;
   readonly #listeners = new Set<(event: SessionEvent) => void>();
   readonly #sweeper: Sweeper;
 
   constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
-    this.setup = of ? { ...of.all.setup, store: of.store, lasting: false } : toSetup(options);
+    this.setup = of ? { ...of.all.setup, store: of.store, lasting: false } : createSessionContext(options);
     this.#flows = of ? of.all.#flows : new Map([...flows].map((flow) => [flow.name, flow]));
     if (!of) this.setup.counts.know(this.#flows.keys());
-    this.#live = of ? of.all.#live : new Map<string, Live>();
+    this.#live = of ? of.all.#live : new Map<string, LiveSession>();
     this.#sweeper = new Sweeper(this);
     if (of) this.#sweeper.stop();
     const { explored, log } = this.setup;
@@ -93,8 +100,8 @@ export class Sessions {
     const again = await this.#startedBefore(request);
     if (again) return again;
     const { questions } = this.explored(flow);
-    const { header, entries } = await startOf(this.setup, flow, { request, questions });
-    const turn = await this.drive({ flow, header, entries: [], prefix: entries, stored: false });
+    const { header, entries } = await prepareSession(this.setup, flow, { request, questions });
+    const turn = await this.runTurn({ flow, header, entries: [], prefix: entries, stored: false });
     return turn ?? ((await this.#startedBefore(request)) as Turn);
   }
 
@@ -109,7 +116,7 @@ export class Sessions {
   }
 
   async answer(request: AnswerRequest): Promise<Turn> {
-    const warm = answeredWarm(this, request);
+    const warm = runWarmAnswer(this, request);
     const turn = warm && (await warm);
     if (turn) return turn;
     const answered = await this.#attempt(
@@ -117,41 +124,41 @@ export class Sessions {
       (stored, flow) => this.answerTo(stored, flow, request),
       this.#loadAsked,
     );
-    if (answered.accepted !== false) tellCaller(this, request.principal, answered);
-    return seenBy(request.principal, answered);
+    if (answered.accepted !== false) notifyCaller(this, request.principal, answered);
+    return limitToPerson(request.principal, answered);
   }
 
   /** Gives a question that is theirs to somebody else. */
   async handOver(request: HandOverRequest): Promise<Turn> {
     const act = (stored: StoredSession) => {
-      const { next, entry } = handedOver(this.setup, stored, request);
+      const { next, entry } = handOverQuestion(this.setup, stored, request);
       return this.#patched(stored.header, next, { add: [entry], dueAt: entry.ts });
     };
     const turn = await this.#attempt(request, act, this.#load);
     this.#look(request.sessionId);
-    return seenBy(request.principal, turn);
+    return limitToPerson(request.principal, turn);
   }
 
   /** Undefined if somebody else was faster. */
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
-    const coming = toIncoming(this.setup, stored, request);
+    const coming = receiveAnswers(this.setup, stored, request);
     const taken = coming instanceof Promise ? await coming : coming;
     if (taken.again) return { ...this.#now(stored.header), accepted: true, verdicts: taken.again };
-    const end = taken.incoming.find(isEnd);
-    if (end) return this.end(stored, flow, { kind: 'cancel', reason: toWhyEnded(end) });
+    const end = taken.incoming.find(endsSession);
+    if (end) return this.end(stored, flow, { kind: 'cancel', reason: toCancelReason(end) });
     const [first] = taken.incoming;
     if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
-    return answered(this, { flow, stored, taken });
+    return runAnswer(this, { flow, stored, taken });
   }
 
   /** Delivers an event that a flow waits for (`ask.event`), or will wait for. */
-  deliver(request: DeliverRequest): Promise<Delivered> {
-    return deliver(this, request);
+  deliver(request: DeliverRequest): Promise<DeliveryResult> {
+    return deliverEvent(this, request);
   }
 
   async cancel(request: SessionRequest & { reason?: string | undefined }): Promise<Turn> {
     const turn = await this.#attempt(request, async (stored, flow) => {
-      react(stored.header, 'cancel');
+      transition(stored.header, 'cancel');
       return this.end(stored, flow, { kind: 'cancel', reason: request.reason });
     });
     this.emit({ kind: 'cancelled', header: turn.header });
@@ -161,7 +168,7 @@ export class Sessions {
   async back(request: BackRequest): Promise<Turn> {
     return this.#attempt(request, async (stored, flow) => {
       const entry = { t: 'cut' as const, k: request.key ?? '', ts: this.setup.clock.now() };
-      return rewound(this, { flow, stored, entry });
+      return rewind(this, { flow, stored, entry });
     });
   }
 
@@ -170,15 +177,15 @@ export class Sessions {
     const { key: k, value: v, src = 'human' } = request;
     return this.#attempt(request, async (stored, flow) => {
       const entry = { t: 'edit' as const, k, v, src, ts: this.setup.clock.now() };
-      return rewound(this, { flow, stored, entry });
+      return rewind(this, { flow, stored, entry });
     });
   }
 
   /** The user needs more time. */
   async extend(request: SessionRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }) => {
-      if (header.state !== 'waiting_user') react(header, 'respond');
-      if (header.parked) return { header, questions: ownOf(header) };
+      if (header.state !== 'waiting_user') transition(header, 'respond');
+      if (header.parked) return { header, questions: callerQuestions(header) };
       const next = { ...header, ...toExpiry(header, this.setup.clock.now()) };
       return this.#patched(header, next, { dueAt: toDueAt(next) });
     });
@@ -186,14 +193,14 @@ export class Sessions {
 
   async continueByOwner(request: ContinueRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }, flow) => {
-      const next = continuedByOwner(header, request, { flow, setup: this.setup });
+      const next = continueByOwner(header, request, { flow, setup: this.setup });
       return this.#patched(header, next, { dueAt: toDueAt(next) });
     });
   }
 
   async completeByOwner(request: CompleteRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }) => {
-      const turn = await this.#patched(header, completedByOwner(header, this.setup.clock.now()));
+      const turn = await this.#patched(header, completeByOwner(header, this.setup.clock.now()));
       if (turn) this.#live.get(header.id)?.abort();
       return turn && { ...turn, result: request.result, summary: request.summary };
     });
@@ -202,10 +209,10 @@ export class Sessions {
   async getState(request: SessionRequest): Promise<StateView> {
     const stored = await this.#load(request);
     const { header } = stored;
-    const theirs = viewOf(header, request.principal);
+    const theirs = toPersonView(header, request.principal);
     if (theirs) return theirs;
-    const outcome = outcomeOf(this.setup, header);
-    return { ...(await toView(stored, this.#flows.get(header.tool))), ...(outcome && { outcome }) };
+    const outcome = readOutcome(this.setup, header);
+    return { ...(await toStateView(stored, this.#flows.get(header.tool))), ...(outcome && { outcome }) };
   }
 
   /** Open sessions of a principal, oldest first. */
@@ -231,7 +238,7 @@ export class Sessions {
   /** What is at work in this process is left to another. */
   async close(): Promise<void> {
     this.#sweeper.stop();
-    this.setup.frames.clear();
+    this.setup.warmBodies.clear();
     for (const live of this.#live.values()) live.abort();
     await this.idle();
   }
@@ -246,9 +253,9 @@ export class Sessions {
     return this.#sweeper.attend(sessionId);
   }
 
-  async drive(input: Omit<DriveInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
+  async runTurn(input: Omit<TurnInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = this.explored(input.flow);
-    const turn = await new Drive(this.#toDriveInput(input, next)).turn();
+    const turn = await new TurnRunner(this.#toDriveInput(input, next)).turn();
     if (!turn) return undefined;
     this.setup.counts.turned(turn.header);
     this.#sweeper.expect(turn.header);
@@ -256,7 +263,7 @@ export class Sessions {
   }
 
   /** Member by member, so that every drive is given an object of the same shape: that is cheaper to make and to read. */
-  #toDriveInput(input: Omit<DriveInput, 'setup' | 'onLive'>, next: DriveInput['next']): WholeDriveInput {
+  #toDriveInput(input: Omit<TurnInput, 'setup' | 'onLive'>, next: TurnInput['next']): CompleteTurnInput {
     const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld, fromOutside } = input;
     return {
       setup: this.setup,
@@ -284,8 +291,8 @@ export class Sessions {
   }
 
   /** Ends a session before its time. Undefined if somebody else was faster. */
-  end(stored: StoredSession, flow: AnyFlow | undefined, ending: Ending): Promise<Turn | undefined> {
-    return ended(this, { stored, flow, ending }, this.#live.get(stored.header.id));
+  end(stored: StoredSession, flow: AnyFlow | undefined, ending: EarlyEnd): Promise<Turn | undefined> {
+    return endSession(this, { stored, flow, ending }, this.#live.get(stored.header.id));
   }
 
   flowOf({ tool }: Header): AnyFlow {
@@ -294,7 +301,7 @@ export class Sessions {
     return flow;
   }
 
-  readonly #follow = (live: Live): void => {
+  readonly #follow = (live: LiveSession): void => {
     this.#live.set(live.id, live);
     void live.done.then((turn) => this.#sweeper.expect(turn.header));
     void live.done.then(() => {
@@ -319,7 +326,7 @@ export class Sessions {
   readonly #look = (id: string): void => this.#live.get(id)?.look();
 
   readonly #following = (header: Header): Promise<Turn> =>
-    this.setup.lasting ? movesOf(this, header) : timePassed(this, header);
+    this.setup.lasting ? waitForTurn(this, header) : waitForTime(this, header);
 
   /** Somebody else may write between reading and writing: then all of it is looked at again. */
   async #attempt(
@@ -329,7 +336,7 @@ export class Sessions {
   ): Promise<Turn> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const stored = await load(request);
-      this.setup.frames.drop(request.sessionId);
+      this.setup.warmBodies.drop(request.sessionId);
       const turn = await act(stored, this.flowOf(stored.header));
       if (turn) return turn;
     }
@@ -338,8 +345,8 @@ export class Sessions {
 
   /** For those who may have it. */
   async load(request: LoadRequest): Promise<StoredSession> {
-    const stored = await loadFor(this.setup, request, (id) => this.#sweeper.attend(id));
-    return migrated(stored, this.#flows.get(stored.header.tool));
+    const stored = await loadSession(this.setup, request, (id) => this.#sweeper.attend(id));
+    return migrateJournal(stored, this.#flows.get(stored.header.tool));
   }
 
   readonly #loadOwn = (request: SessionRequest): Promise<StoredSession> => this.#loadIf(request, () => false);
@@ -350,16 +357,16 @@ export class Sessions {
 
   /** Also for those who have answered, and did not hear so. */
   readonly #loadAsked = (request: SessionRequest): Promise<StoredSession> =>
-    this.#loadIf(request, (stored) => hasPart(stored, request.principal));
+    this.#loadIf(request, (stored) => isParticipant(stored, request.principal));
 
   #loadIf({ sessionId, principal }: SessionRequest, isTheirs: (stored: StoredSession) => boolean) {
     const owner = toOwner(principal);
     return this.load({ sessionId, mayHave: (stored) => stored.header.principal === owner || isTheirs(stored) });
   }
 
-  async #answerForOwner(header: Header, answer: Incoming): Promise<Turn | undefined> {
+  async #answerForOwner(header: Header, answer: IncomingAnswer): Promise<Turn | undefined> {
     const now = this.setup.clock.now();
-    const { header: next, turn } = answeredForOwner(header, answer, now);
+    const { header: next, turn } = answerForOwner(header, answer, now);
     const done = await this.#patched(header, next, { dueAt: now + this.setup.leaseMs });
     return done && { ...done, ...turn };
   }
@@ -369,30 +376,34 @@ export class Sessions {
     const next = this.#live.get(header.id)?.next;
     return {
       header,
-      questions: ownOf(header),
+      questions: callerQuestions(header),
       ...withOutcome(this.setup, header),
       ...(next && { next }),
-      ...(isIdle(header) && laterOf({ setup: this.setup, following: this.#following }, header)),
+      ...(isIdle(header) && toLaterTurn({ setup: this.setup, following: this.#following }, header)),
     };
   }
 
   /** The session that the client began with the same id; undefined where there is none. */
   async #startedBefore({ principal, startId, tool, args }: StartRequest): Promise<Turn | undefined> {
     if (startId === undefined) return undefined;
-    const sessionId = toStartedId(principal, startId);
+    const sessionId = toStartedSessionId(principal, startId);
     if (!(await this.setup.store.load(sessionId))) return undefined;
     const { header } = await this.#loadOwn({ principal, sessionId });
-    if (header.started === toStarted(tool, args)) return this.#now(header);
+    if (header.started === toStartFingerprint(tool, args)) return this.#now(header);
     throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error: 'Has started something else' } });
   }
 
-  async #patched(header: Header, next: Header, options: Pick<Change, 'dueAt' | 'add'> = {}): Promise<Turn | undefined> {
+  async #patched(
+    header: Header,
+    next: Header,
+    options: Pick<SessionChange, 'dueAt' | 'add'> = {},
+  ): Promise<Turn | undefined> {
     const { store, limits } = this.setup;
     const change = { patch: await withTrail(this.setup, next), ...options, tombstoneMs: limits.tombstoneMs };
     const done = await store.commit(header.id, header.rev, change);
     if (!done.ok) return undefined;
     this.setup.counts.wrote(header, next, []);
     this.#sweeper.expect(next);
-    return { header: { ...next, rev: done.rev }, questions: ownOf(next) };
+    return { header: { ...next, rev: done.rev }, questions: callerQuestions(next) };
   }
 }

@@ -7,11 +7,11 @@ import { createLog } from '../../shared/log.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { Sessions } from './sessions.ts';
-import { STATES, react } from './states.ts';
-import type { Event } from './states.ts';
+import { TRANSITIONS, transition } from './states.ts';
+import type { StateEvent } from './states.ts';
 
 const me = { principal: 'me' };
-const EVENTS: Event[] = ['begin', 'prompt', 'respond', 'reject', 'complete', 'cancel', 'fail', 'expire'];
+const EVENTS: StateEvent[] = ['begin', 'prompt', 'respond', 'reject', 'complete', 'cancel', 'fail', 'expire'];
 
 let hung = 0;
 const tool = flow({ name: 'x' }, async (ask) => {
@@ -52,21 +52,21 @@ const IN: Record<Exclude<FlowState, 'idle'> | 'expired', () => Promise<Subject>>
 };
 
 describe('the table', () => {
-  it.each(Object.keys(STATES) as FlowState[])(
+  it.each(Object.keys(TRANSITIONS) as FlowState[])(
     'has a state or an error for every event that can come to %s',
     (state) => {
       for (const event of EVENTS) {
-        const reaction = STATES[state][event];
+        const reaction = TRANSITIONS[state][event];
         if (reaction === undefined) {
-          expect(() => react({ id: 's', state }, event)).toThrow(/cannot/);
-        } else expect(reaction in STATES || reaction in ERRORS).toBe(true);
+          expect(() => transition({ id: 's', state }, event)).toThrow(/cannot/);
+        } else expect(reaction in TRANSITIONS || reaction in ERRORS).toBe(true);
       }
     },
   );
 
   it('lets nothing out of an end', () => {
     for (const state of ['completed', 'cancelled', 'error'] as const) {
-      for (const event of EVENTS) expect(() => react({ id: 's', state }, event)).toThrow(GatewayError);
+      for (const event of EVENTS) expect(() => transition({ id: 's', state }, event)).toThrow(GatewayError);
     }
   });
 });

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { FlowState, Header } from '../journal.ts';
 
-export type Event = 'begin' | 'prompt' | 'respond' | 'reject' | 'complete' | 'cancel' | 'fail' | 'expire';
+export type StateEvent = 'begin' | 'prompt' | 'respond' | 'reject' | 'complete' | 'cancel' | 'fail' | 'expire';
 
 type Reaction = FlowState | ErrorCode;
 
@@ -21,7 +21,7 @@ const GONE = {
 const OPEN = { cancel: 'cancelled', fail: 'error', expire: 'error' } as const;
 const UNASKED = { respond: 'FLOW_INVALID_TRANSITION', reject: 'FLOW_INVALID_TRANSITION' } as const;
 
-export const STATES: Record<FlowState, Partial<Record<Event, Reaction>>> = {
+export const TRANSITIONS: Record<FlowState, Partial<Record<StateEvent, Reaction>>> = {
   idle: { ...OPEN, ...UNASKED, begin: 'active' },
   active: { ...OPEN, ...UNASKED, prompt: 'waiting_user', complete: 'completed' },
   waiting_user: { ...OPEN, respond: 'processing', reject: 'waiting_user' },
@@ -32,9 +32,12 @@ export const STATES: Record<FlowState, Partial<Record<Event, Reaction>>> = {
 };
 
 /** The state that follows, or the error that the event is answered with. */
-export function react({ id, state, reason }: Pick<Header, 'id' | 'state' | 'reason'>, event: Event): FlowState {
-  const reaction = STATES[state][event];
-  if (reaction !== undefined && reaction in STATES) return reaction as FlowState;
+export function transition(
+  { id, state, reason }: Pick<Header, 'id' | 'state' | 'reason'>,
+  event: StateEvent,
+): FlowState {
+  const reaction = TRANSITIONS[state][event];
+  if (reaction !== undefined && reaction in TRANSITIONS) return reaction as FlowState;
   if (state === 'error' && reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId: id });
   if (reaction === 'FLOW_ALREADY_CANCELLED') throw new GatewayError(reaction, { sessionId: id });
   throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason: `it cannot ${event} now` });

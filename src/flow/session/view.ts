@@ -1,14 +1,14 @@
 // A session as it is shown to its owner.
 import type { AnyFlow } from '../define.ts';
-import { Run } from '../engine/run.ts';
-import { pinOf, toField } from '../engine/spec.ts';
+import { BodyRun } from '../engine/body-run.ts';
+import { pinOf, toQuestionField } from '../engine/question-spec.ts';
 import { fold } from '../fold.ts';
 import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
 import type { Prompt, PromptType } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { Outcome } from './turn/outcome.ts';
-import { ownOf } from './others/waits.ts';
+import type { SessionOutcome } from './turn/outcome.ts';
+import { callerQuestions } from './external/waits.ts';
 import { isSecretRef } from './values/secrets.ts';
 import { isEnded } from '../store/store.ts';
 import type { StoredSession } from '../store/store.ts';
@@ -29,15 +29,15 @@ export interface StateView {
   /** What was given up front and answered so far, without secrets. */
   data: Record<string, unknown>;
   /** How it ended, until its client has acknowledged that. */
-  outcome?: Outcome | undefined;
+  outcome?: SessionOutcome | undefined;
 }
 
 const GONE = (header: Header): StateView => ({ header, history: [], answered: 0, questions: [], data: {} });
 
-export async function toView({ header, entries }: StoredSession, flow: AnyFlow | undefined): Promise<StateView> {
+export async function toStateView({ header, entries }: StoredSession, flow: AnyFlow | undefined): Promise<StateView> {
   if (isEnded(header) || entries.length === 0) return GONE(header);
   const folded = fold(entries);
-  const told = folded.told.filter((entry) => entry.t === 'ans');
+  const told = folded.entries.filter((entry) => entry.t === 'ans');
   const isClear = told.every(({ moved, q, a }) => !moved && (q !== undefined || a === 0));
   const replayed = isClear || !flow ? undefined : await replay(header, flow, folded);
   const answers = told.filter((entry) => !entry.moved || replayed?.kept.has(entry));
@@ -51,7 +51,7 @@ export async function toView({ header, entries }: StoredSession, flow: AnyFlow |
     header,
     history,
     answered: answers.filter(({ a, who }) => a > 0 && who === undefined).length,
-    questions: ownOf(header),
+    questions: callerQuestions(header),
     data: toData(folded.start, answers, header.current as Question[]),
   };
 }
@@ -70,14 +70,17 @@ async function replay(header: Header, flow: AnyFlow, folded: ReturnType<typeof f
   const { id: sessionId, locale, lastActivityAt: now } = header;
   let stalled = (_: undefined): void => {};
   const onStall = () => stalled(undefined);
-  const run = new Run({ flow, folded, sessionId, locale, incoming: [], now, checks: 'off', onStall });
+  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], now, checks: 'off', onStall });
   await new Promise<unknown>((resolve) => {
     void run.next().then(resolve);
     stalled = resolve;
   });
-  const tongue = { catalogue: flow.options.messages, locale: header.locale };
+  const localization = { catalogue: flow.options.messages, locale: header.locale };
   const shown = new Map(
-    run.answered.map((spec) => [spec.key, { prompt: toField(spec, tongue).prompt, pin: pinOf(spec, tongue) }]),
+    run.answered.map((spec) => [
+      spec.key,
+      { prompt: toQuestionField(spec, localization).prompt, pin: pinOf(spec, localization) },
+    ]),
   );
   return { kept: run.kept, shown };
 }

@@ -1,14 +1,14 @@
 // Sessions in the memory of this process. Nothing survives it. Everything happens in one step, so nothing can come in between.
 // A session is kept as text: it is a copy of what it was made of, and idle ones are many. That one was there is remembered of the
 // last so many that have ended.
-import type { Entry, Header } from '../journal.ts';
+import type { JournalEntry, Header } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { DueIndex } from './due-index.ts';
-import { SessionPacking } from './packed-session.ts';
-import type { Packed } from './packed-session.ts';
+import { SessionPacker } from './session-packer.ts';
+import type { PackedSession } from './session-packer.ts';
 import { TOMBSTONE_MS, isEnded } from './store.ts';
-import type { Change, Committed, FlowStore, Listed, SessionLimits, StoredSession } from './store.ts';
+import type { SessionChange, CommitResult, FlowStore, ListedSession, SessionLimits, StoredSession } from './store.ts';
 
 interface Lease {
   owner: string | undefined;
@@ -35,9 +35,9 @@ export function memoryStore(options: { clock?: Clock } = {}): FlowStore {
 class MemoryStore implements FlowStore {
   readonly durable = false;
   readonly #clock: Clock;
-  readonly #sessions = new Map<string, Packed>();
+  readonly #sessions = new Map<string, PackedSession>();
   readonly #leases = new Map<string, Lease>();
-  readonly #packing = new SessionPacking();
+  readonly #packing = new SessionPacker();
   readonly #open = new Map<string, Set<string>>();
   readonly #due = new DueIndex();
   readonly #tombstones = new DueIndex();
@@ -54,7 +54,7 @@ class MemoryStore implements FlowStore {
     this.#clock = clock;
   }
 
-  async create(header: Header, entries: Entry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'> {
+  async create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'> {
     this.#tidy();
     const { id, principal } = header;
     if (this.#sessions.has(id)) return 'exists';
@@ -74,7 +74,7 @@ class MemoryStore implements FlowStore {
     return kept && { header: this.#packing.headerOf(id, kept), entries: this.#packing.entriesOf(kept) };
   }
 
-  async commit(id: string, expectRev: number, change: Change): Promise<Committed> {
+  async commit(id: string, expectRev: number, change: SessionChange): Promise<CommitResult> {
     this.#tidy();
     const { patch, add = [], fence } = change;
     const kept = this.#sessions.get(id);
@@ -142,12 +142,12 @@ class MemoryStore implements FlowStore {
 
   async list(principal: string): Promise<Header[]> {
     const mine = [...(this.#open.get(principal) ?? [])].map((id) =>
-      this.#packing.headerOf(id, this.#sessions.get(id) as Packed),
+      this.#packing.headerOf(id, this.#sessions.get(id) as PackedSession),
     );
     return mine.sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  async *browse(id?: string): AsyncGenerator<Listed[]> {
+  async *browse(id?: string): AsyncGenerator<ListedSession[]> {
     this.#tidy();
     const ids = id === undefined ? [...this.#sessions.keys()] : [id];
     for (let at = 0; at < ids.length; at += PAGE) yield ids.slice(at, at + PAGE).flatMap((one) => this.#listed(one));
@@ -174,7 +174,7 @@ class MemoryStore implements FlowStore {
     this.#outcomeSize = 0;
   }
 
-  #listed(id: string): Listed[] {
+  #listed(id: string): ListedSession[] {
     const kept = this.#sessions.get(id);
     if (!kept) return [];
     const [dueAt, heldUntil] = [this.#due.at(id), this.#leases.get(id)?.until];
@@ -182,7 +182,7 @@ class MemoryStore implements FlowStore {
     return [{ header, ...(dueAt !== undefined && { dueAt }), ...(heldUntil && { heldUntil }) }];
   }
 
-  #end(id: string, kept: Packed, { tombstoneMs = TOMBSTONE_MS, outcome }: Ending): void {
+  #end(id: string, kept: PackedSession, { tombstoneMs = TOMBSTONE_MS, outcome }: Ending): void {
     kept.entries = undefined;
     this.#close(id, kept);
     this.#tombstones.set(id, this.#clock.now() + tombstoneMs);
@@ -205,7 +205,7 @@ class MemoryStore implements FlowStore {
     this.#outcomes.delete(id);
   }
 
-  #close(id: string, kept: Packed): void {
+  #close(id: string, kept: PackedSession): void {
     const { principal } = kept;
     this.#due.delete(id);
     this.#leases.delete(id);

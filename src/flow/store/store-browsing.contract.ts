@@ -1,7 +1,7 @@
 // What every store shows to somebody who looks at all of it.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { header, MANY, start } from './store-samples.contract.ts';
-import type { FlowStore, Listed } from './store.ts';
+import type { FlowStore, ListedSession } from './store.ts';
 import type { Stored } from './store.contract.ts';
 
 export function canBeBrowsed(subject: Stored): void {
@@ -10,12 +10,12 @@ export function canBeBrowsed(subject: Stored): void {
     store = subject.store;
   });
   const stored: Stored['stored'] = (over) => subject.stored(over);
-  const pagesOf = async (id?: string): Promise<Listed[][]> => {
-    const pages: Listed[][] = [];
+  const pagesOf = async (id?: string): Promise<ListedSession[][]> => {
+    const pages: ListedSession[][] = [];
     for await (const page of store.browse!(id)) pages.push(page);
     return pages;
   };
-  const seen = async (id?: string): Promise<Listed[]> => (await pagesOf(id)).flat();
+  const seen = async (id?: string): Promise<ListedSession[]> => (await pagesOf(id)).flat();
 
   describe('browsing', () => {
     it('shows every session with its header, open ones and ended ones', async () => {

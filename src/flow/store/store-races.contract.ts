@@ -5,7 +5,7 @@ import type { Header } from '../journal.ts';
 import { answer, header, MANY, start } from './store-samples.contract.ts';
 import type { StoreUnderTest } from './store.contract.ts';
 import { isEnded } from './store.ts';
-import type { Change, FlowStore } from './store.ts';
+import type { SessionChange, FlowStore } from './store.ts';
 
 export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnderTest>): void {
   describe(`${name}: many at once`, () => {
@@ -121,7 +121,7 @@ export function keepsItsWordInRaces(name: string, make: () => Promise<StoreUnder
 }
 
 /** A session that grows by these is as long as its rev says, and asks for it. */
-export function grownTo(rev: number): Change {
+export function grownTo(rev: number): SessionChange {
   return { patch: { current: [rev] }, add: [answer(`a${rev}`, rev)] };
 }
 

@@ -6,15 +6,15 @@
 // 5. A session that has ended is never changed again, by commit or lease; it can only be forgotten, or how it ended.
 // 6. What is read of a session is what it was at one moment: header, questions and entries are of the same commit.
 // store.contract.ts and its neighbours try all of it on each store.
-import type { Entry, Header } from '../journal.ts';
+import type { JournalEntry, Header } from '../journal.ts';
 
 export interface StoredSession {
   header: Header;
-  entries: Entry[];
+  entries: JournalEntry[];
 }
 
 /** A session as somebody sees it who looks after a store. */
-export interface Listed {
+export interface ListedSession {
   header: Header;
   /** When it wants to be looked at next; undefined once it has ended. */
   dueAt?: number | undefined;
@@ -22,7 +22,7 @@ export interface Listed {
   heldUntil?: number | undefined;
 }
 
-export type Committed = { ok: true; rev: number } | { ok: false; header: Header | undefined };
+export type CommitResult = { ok: true; rev: number } | { ok: false; header: Header | undefined };
 
 export interface SessionLimits {
   /** Sessions that have not ended, of one principal and in all. */
@@ -36,14 +36,14 @@ export interface FlowStore {
   /** Sessions outlive this process. */
   readonly durable: boolean;
   /** It is due at `dueAt`, else when it expires, until a commit says otherwise. */
-  create(header: Header, entries: Entry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
+  create(header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<'ok' | 'exists' | 'limit'>;
   load(id: string): Promise<StoredSession | undefined>;
   /**
    * Applies the patch and adds the entries if the session is still at `expectRev`. A state that is an end drops the entries and
    * `current` and keeps the header for `tombstoneMs`: what was said in the session is gone, that it was there and how it ended is not.
    * Id, principal, `createdAt` and `rev` cannot be patched; a value that is undefined goes away.
    */
-  commit(id: string, expectRev: number, change: Change): Promise<Committed>;
+  commit(id: string, expectRev: number, change: SessionChange): Promise<CommitResult>;
   /** Undefined while somebody else holds it. The same owner gets it again, with a new fence. */
   lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined>;
   release(id: string, owner: string): Promise<void>;
@@ -65,17 +65,17 @@ export interface FlowStore {
    * All sessions, also those that have ended and are remembered, some at a time and in any order; with `id`, that one alone. Changes
    * nothing. Absent: only who knows the id of a session can find it.
    */
-  browse?(id?: string): AsyncIterable<Listed[]>;
+  browse?(id?: string): AsyncIterable<ListedSession[]>;
   /** Takes `outcome` out of the header of a session that has ended. Absent: it stays as long as the header. */
   forgetOutcome?(id: string): Promise<void>;
   drop(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Change {
+export interface SessionChange {
   patch: Partial<Header>;
   /** Entries that come after those that are there; default: none. */
-  add?: Entry[] | undefined;
+  add?: JournalEntry[] | undefined;
   fence?: number | undefined;
   /** When the session wants to be looked at next; default: when it expires. */
   dueAt?: number | undefined;

@@ -1,6 +1,6 @@
 // The points at which a process can die: before and after everything that it writes, and around every step. A process that has died
 // does nothing more: whatever it waits for never comes.
-import type { Entry } from '../journal.ts';
+import type { JournalEntry } from '../journal.ts';
 import type { FlowStore } from '../store/store.ts';
 
 /** Counts the points, and dies at one of them. */
@@ -37,9 +37,9 @@ export class Boundaries {
 }
 
 /** The store as one process sees it, until it dies. */
-export function mortalStore(inner: FlowStore, boundaries: Boundaries, journal: Entry[]): FlowStore {
+export function mortalStore(inner: FlowStore, boundaries: Boundaries, journal: JournalEntry[]): FlowStore {
   const alive = <T>(work: () => Promise<T>): Promise<T> => (boundaries.isDead ? new Promise(() => {}) : work());
-  const write = async <T>(name: string, work: () => Promise<T>, add: Entry[] = []): Promise<T> => {
+  const write = async <T>(name: string, work: () => Promise<T>, add: JournalEntry[] = []): Promise<T> => {
     await boundaries.pass(`before ${name}`);
     const done = await alive(work);
     if (isWritten(done)) journal.push(...add);

@@ -2,7 +2,7 @@
 import type { Ask } from '../authoring/ask.ts';
 import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
 import type { AnyFlow } from '../define.ts';
-import { toRetryPause } from '../session/turn/retrying-step.ts';
+import { toRetryPause } from '../session/turn/step-retry.ts';
 import type { Boundaries } from './crash-store.ts';
 
 export interface StepSeen {

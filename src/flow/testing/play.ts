@@ -1,14 +1,14 @@
 // Plays a flow to its end with given answers. Time passes where nothing else can happen.
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import type { AnyFlow } from '../define.ts';
-import type { Entry } from '../journal.ts';
+import type { JournalEntry } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Failure, Turn } from '../session/turn/turn.ts';
 import { Boundaries } from './crash-store.ts';
 import { manualClock } from './manual-clock.ts';
 import type { ManualClock } from './manual-clock.ts';
-import { nextMoment } from '../session/others/waits.ts';
+import { nextDeadline } from '../session/external/waits.ts';
 import { isEnded } from '../store/store.ts';
 import { ME, createStage } from './stage.ts';
 import type { Stage } from './stage.ts';
@@ -43,7 +43,7 @@ export interface Played {
   waiting: string[];
   /** Steps that were run, each as often as it was. */
   steps: StepSeen[];
-  journal: Entry[];
+  journal: JournalEntry[];
 }
 
 export interface Playing {
@@ -101,7 +101,7 @@ async function withoutAnswer({ header }: Turn, stage: Stage, answers: Answers): 
   const event = header.waits?.find(({ kind, key }) => kind === 'event' && hasEvent(answers, key))?.key;
   if (event !== undefined) return stage.deliver(event, (answers as Record<string, unknown>)[event]);
   if (header.busy) return work();
-  return header.waits?.some(({ until }) => until !== undefined) ? pass(nextMoment(header)) : undefined;
+  return header.waits?.some(({ until }) => until !== undefined) ? pass(nextDeadline(header)) : undefined;
 }
 
 /** One that is not to come is waited for until its time is over. */

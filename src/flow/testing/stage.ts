@@ -1,13 +1,13 @@
 // Where a flow is played: processes that come and go over one store, in a time that stands still until nothing else can happen. A request whose
 // process dies is taken up by the next one, as a client would that got no answer. Bodies are replayed in every turn.
 import type { AnyFlow } from '../define.ts';
-import type { Entry } from '../journal.ts';
-import { ownOf } from '../session/others/waits.ts';
+import type { JournalEntry } from '../journal.ts';
+import { callerQuestions } from '../session/external/waits.ts';
 import { withOutcome } from '../session/turn/outcome.ts';
-import { toExpired } from '../session/verbs/own-moves.ts';
+import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
 import { Sessions } from '../session/sessions.ts';
-import { workedOff } from '../session/turn/turn.ts';
+import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { isEnded } from '../store/store.ts';
@@ -33,13 +33,13 @@ export interface Stage {
   deliver: (event: string, value: unknown) => Promise<Turn>;
   /** Lets the time pass until then. */
   pass: (at: number) => Promise<Turn>;
-  readonly journal: Entry[];
+  readonly journal: JournalEntry[];
   readonly seen: Observation;
 }
 
 export function createStage(flow: AnyFlow, { fatal, clock }: { fatal: Boundaries; clock: ManualClock }): Stage {
   const memory = memoryStore({ clock });
-  const journal: Entry[] = [];
+  const journal: JournalEntry[] = [];
   let boundaries = fatal;
   const seen: Observation = { steps: [] };
   const begin = () => {
@@ -61,20 +61,20 @@ export function createStage(flow: AnyFlow, { fatal, clock }: { fatal: Boundaries
     const off = sessions.on((event) => void (event.kind === 'turn' && turns.push(event.turn)));
     await sessions.sweep();
     off();
-    for (const turn of turns) await workedOff(turn);
+    for (const turn of turns) await afterSteps(turn);
     const left = await memory.load('session_test');
     return left && found(left, sessions);
   };
 
   let process = begin();
   const act: Stage['act'] = async (request) => {
-    const outcome = await Promise.race([request(process).then(workedOff), boundaries.death()]);
+    const outcome = await Promise.race([request(process).then(afterSteps), boundaries.death()]);
     if (outcome) return outcome;
     boundaries = new Boundaries();
     process = begin();
     const left = await recover(process);
     if (left && (isEnded(left.header) || left.header.rounds <= 1)) return left;
-    return workedOff(await request(process));
+    return afterSteps(await request(process));
   };
 
   const now = async () => found(await memory.load('session_test'), process);
@@ -121,6 +121,6 @@ async function worked(sessions: Sessions, now: () => Promise<Turn>): Promise<Tur
 function found(stored: StoredSession | undefined, { setup }: Sessions): Turn {
   if (!stored) throw new Error('The session is gone');
   const { header } = stored;
-  if (header.reason === 'expired') return toExpired(header);
-  return { header, questions: ownOf(header), ...withOutcome(setup, header) };
+  if (header.reason === 'expired') return toExpiredTurn(header);
+  return { header, questions: callerQuestions(header), ...withOutcome(setup, header) };
 }

@@ -7,7 +7,7 @@ import type { AnswerEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';
 import type { StoredSession } from '../store/store.ts';
-import type { Binding } from './binding.ts';
+import type { TokenBinding } from './binding.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
 import type { TokenOptions, Tokens } from './tokens.ts';
@@ -15,7 +15,12 @@ import type { TokenOptions, Tokens } from './tokens.ts';
 const MINUTE = 60_000;
 let now = 1_763_190_000_123;
 const clock = { now: () => now, after: () => () => undefined };
-const binding: Binding = { principal: 'alice', method: 'tools/call', tool: 'book', args: { city: 'Paris', day: 1 } };
+const binding: TokenBinding = {
+  principal: 'alice',
+  method: 'tools/call',
+  tool: 'book',
+  args: { city: 'Paris', day: 1 },
+};
 const INVALID = { ok: false, why: 'invalid' };
 const EXPIRED = { ok: false, why: 'expired' };
 
@@ -52,7 +57,7 @@ describe.each(Object.entries(FORMS))('a %s token', (form, make) => {
     });
   });
 
-  it.each<[string, Partial<Binding>]>([
+  it.each<[string, Partial<TokenBinding>]>([
     ['another user', { principal: 'mallory' }],
     ['another tool', { tool: 'pay' }],
   ])('does not open for %s', async (_, over) => {
@@ -149,7 +154,7 @@ describe.each(Object.entries(FORMS))('a %s token', (form, make) => {
 describe('a sealed token', () => {
   const tokens = FORMS['sealed']!();
 
-  it.each<[string, Partial<Binding>]>([
+  it.each<[string, Partial<TokenBinding>]>([
     ['another method', { method: 'prompts/get' }],
     ['other arguments', { args: { city: 'Rome', day: 1 } }],
     ['no arguments', { args: undefined }],

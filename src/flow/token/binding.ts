@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../../shared/canonical.ts';
 
 /** Is not changed once a token was opened or sealed with it. */
-export interface Binding {
+export interface TokenBinding {
   /** As in the header of the session: a hash, never the name. */
   principal: string;
   /** By which the token travels: `tools/call`, `interaction`, … */
@@ -14,7 +14,7 @@ export interface Binding {
   args?: unknown;
 }
 
-export function digestOf(audience: string, { principal, method, tool, args }: Binding): Buffer {
+export function digestBinding(audience: string, { principal, method, tool, args }: TokenBinding): Buffer {
   const salient = [audience, principal, method, tool, args ?? null];
   return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
 }

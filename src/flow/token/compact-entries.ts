@@ -2,9 +2,9 @@
 // negative number; times are told from the entry before; what is as usual and stands last is left out.
 // Nothing may get lost: an entry with anything that its list has no place for travels whole. Only two things are left behind: why an
 // answer was refused, which nobody reads, and the words of questions, which the body has.
-import type { AnswerEntry, Entry, Header, StepEntry } from '../journal.ts';
+import type { AnswerEntry, JournalEntry, Header, StepEntry } from '../journal.ts';
 
-export type Row = unknown[];
+export type CompactRow = unknown[];
 
 /** Order is format: only ever add at the end. */
 const KINDS = ['', 'text', 'choice', 'confirm', 'number', 'date', 'file', 'custom', 'choices', 'form'];
@@ -21,7 +21,10 @@ const VERSION = -6;
 const REJECTED = -7;
 const UNDO = -8;
 
-export function toRows(entries: readonly Entry[], { via, since }: { via: Header['via']; since: number }): Row[] {
+export function toRows(
+  entries: readonly JournalEntry[],
+  { via, since }: { via: Header['via']; since: number },
+): CompactRow[] {
   let last = since;
   return entries.map((entry) => {
     const elapsed = entry.ts - last;
@@ -30,7 +33,10 @@ export function toRows(entries: readonly Entry[], { via, since }: { via: Header[
   });
 }
 
-export function fromRows(rows: readonly Row[], { via, since }: { via: Header['via']; since: number }): Entry[] {
+export function fromRows(
+  rows: readonly CompactRow[],
+  { via, since }: { via: Header['via']; since: number },
+): JournalEntry[] {
   let last = since;
   return rows.map((row) => {
     const entry = fromRow(row, last, via);
@@ -39,7 +45,7 @@ export function fromRows(rows: readonly Row[], { via, since }: { via: Header['vi
   });
 }
 
-function toRow(entry: Entry, elapsed: number, via: Header['via']): Row | undefined {
+function toRow(entry: JournalEntry, elapsed: number, via: Header['via']): CompactRow | undefined {
   switch (entry.t) {
     case 'ans':
       return answerRow(entry, elapsed, via);
@@ -66,24 +72,24 @@ function toRow(entry: Entry, elapsed: number, via: Header['via']): Row | undefin
   }
 }
 
-function answerRow(entry: AnswerEntry, elapsed: number, via: Header['via']): Row | undefined {
+function answerRow(entry: AnswerEntry, elapsed: number, via: Header['via']): CompactRow | undefined {
   const { k, v, a, ty, no, src, f, p, q, at, meta } = entry;
   const kind = KINDS.indexOf(ty);
   const [byVia, bySource] = [VIAS.indexOf(entry.via), SOURCES.indexOf(src)];
   if (kind < 0 || byVia < 0 || bySource < 0 || !fits(entry, 7 + present(v, no, f, p, q, at, meta))) return undefined;
   const refusal = no === undefined ? undefined : NOS.indexOf(no);
   if (refusal === -1) return undefined;
-  const row: Row = p === undefined ? [kind, k, v, elapsed] : [kind, k, v, elapsed, Buffer.from(p, 'base64url')];
+  const row: CompactRow = p === undefined ? [kind, k, v, elapsed] : [kind, k, v, elapsed, Buffer.from(p, 'base64url')];
   row.push(a === 1 ? undefined : a, bySource || undefined, entry.via === via ? undefined : byVia, refusal, f);
   row.push(at === undefined ? undefined : at - entry.ts, meta);
   return row;
 }
 
-function fromRow(row: Row, last: number, via: Header['via']): Entry {
+function fromRow(row: CompactRow, last: number, via: Header['via']): JournalEntry {
   const [type, k] = row as [number, string];
   switch (type) {
     case WHOLE:
-      return row[1] as Entry;
+      return row[1] as JournalEntry;
     case INTENT:
       return {
         ...{ t: 'int', k, idem: fromBytes(row[3]), ts: last + (row[2] as number) },
@@ -122,7 +128,7 @@ function fromRow(row: Row, last: number, via: Header['via']): Entry {
 
 type AnswerRow = [number, string, unknown, number, number?, number?, number?, number?, string?, number?, unknown?];
 
-function fromAnswerRow(row: Row, last: number, via: Header['via']): AnswerEntry {
+function fromAnswerRow(row: CompactRow, last: number, via: Header['via']): AnswerEntry {
   // Tokens of older versions have no pin, and a number or nothing in its place.
   const pin = row[4] instanceof Uint8Array ? Buffer.from(row[4]).toString('base64url') : undefined;
   const plain = pin === undefined ? row : row.toSpliced(4, 1);
@@ -141,9 +147,9 @@ function fromAnswerRow(row: Row, last: number, via: Header['via']): AnswerEntry 
 }
 
 /** It has as many keys as its list has places for. */
-function fits(entry: Entry, keys: number): boolean {
+function fits(entry: JournalEntry, keys: number): boolean {
   let count = 0;
-  for (const name in entry) if (entry[name as keyof Entry] !== undefined) count++;
+  for (const name in entry) if (entry[name as keyof JournalEntry] !== undefined) count++;
   return count === keys;
 }
 
@@ -159,7 +165,7 @@ function usual(list: string[], value: string): number | undefined {
 }
 
 /** Without what is absent at the end. */
-export function trimmed(row: Row): Row {
+export function trimmed(row: CompactRow): CompactRow {
   let length = row.length;
   while (length > 0 && row[length - 1] === undefined) length--;
   return row.slice(0, length);

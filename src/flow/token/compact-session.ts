@@ -1,11 +1,11 @@
 // A session as the shortest list that says all of it. Not in it: what the binding of its token says already (tool, principal), and
 // what a replay finds again (the questions that wait).
-import { newHeader } from '../journal.ts';
+import { createHeader } from '../journal.ts';
 import type { Header, StartEntry } from '../journal.ts';
-import { sizeOf } from '../journal-size.ts';
+import { estimateSize } from '../journal-size.ts';
 import type { StoredSession } from '../store/store.ts';
 import { fromBytes, fromRows, toBytes, toRows, trimmed } from './compact-entries.ts';
-import type { Row } from './compact-entries.ts';
+import type { CompactRow } from './compact-entries.ts';
 
 /** Order is format: only ever add at the end. */
 const STATES = ['waiting_user', 'processing', 'active', 'idle', 'completed', 'cancelled', 'error'];
@@ -32,13 +32,13 @@ const IN_START = new Set(['t', 'input', 'context', 'client', 'seed', 'ts']);
 const IN_PLACE = ['version', 'state', 'rev', 'timeoutMs', 'deadline', 'rounds', 'prompts', 'attempts', 'via', 'locale'];
 const OF_HEADER = new Set([...LEFT_OUT, ...IN_PLACE]);
 
-export interface Compact {
+export interface CompactSession {
   /** Everything but the entries after the start. */
-  head: Row;
-  rows: Row[];
+  head: CompactRow;
+  rows: CompactRow[];
 }
 
-export function toCompact({ header, entries }: StoredSession, at: number): Compact {
+export function toCompactSession({ header, entries }: StoredSession, at: number): CompactSession {
   const [start, ...rest] = entries;
   if (start?.t !== 'start') throw new TypeError('a journal begins with its start');
   const { createdAt, via } = header;
@@ -64,14 +64,17 @@ export function toCompact({ header, entries }: StoredSession, at: number): Compa
   return { head: trimmed(head), rows: toRows(rest, { via, since: start.ts }) };
 }
 
-export interface Known {
+export interface SessionIdentity {
   id: string;
   tool: string;
   principal: string;
 }
 
 /** The session, and when its token was made. */
-export function fromCompact({ head, rows }: Compact, known: Known): StoredSession & { at: number } {
+export function fromCompactSession(
+  { head, rows }: CompactSession,
+  known: SessionIdentity,
+): StoredSession & { at: number } {
   const [time, since, packed, rev, rounds, prompts, attempts, version] = head as [Uint8Array, ...number[]];
   const [seed, input, startedAt, timeoutMs, duration, locale, context, client, more, moreOfStart] = head.slice(8);
   const createdAt = Buffer.from(time).readUIntBE(0, TIME_BYTES);
@@ -83,7 +86,7 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
   if (client !== undefined) start.client = client as NonNullable<StartEntry['client']>;
   const entries = [start, ...fromRows(rows, { via, since: ts })];
   const at = entries.at(-1)!.ts + since!;
-  const header = newHeader({
+  const header = createHeader({
     id: known.id,
     tool: known.tool,
     version: version as unknown as string,
@@ -100,7 +103,7 @@ export function fromCompact({ head, rows }: Compact, known: Known): StoredSessio
     attempts: attempts!,
     via,
     locale: locale as string | undefined,
-    size: sizeOf(entries),
+    size: estimateSize(entries),
   });
   if (more !== undefined) Object.assign(header, more);
   header.expiresAt = Math.min(at + header.timeoutMs, header.deadline);

@@ -9,7 +9,7 @@ import { createLog } from '../../shared/log.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
 import type { TokenOptions, Tokens } from './tokens.ts';
-import { TravellingSessions } from './travelling.ts';
+import { TokenSessions } from './token-sessions.ts';
 
 const me = { principal: 'me' };
 const bearer = { ...me, tool: 'pay', method: 'tools/call', args: {} };
@@ -35,7 +35,7 @@ function paying({ effect, check, tokens, shared, limits = {} }: Paying) {
     if (!sure) await ask.text('why', { alone: true });
     return ask.step('pay', () => (paid.push(amount), amount), { effect, ...(check && { check }) });
   };
-  const travelling = new TravellingSessions([flow({ name: 'pay', limits }, body)], {
+  const travelling = new TokenSessions([flow({ name: 'pay', limits }, body)], {
     tokens,
     shared,
     log,

@@ -2,14 +2,14 @@
 // says: whose session it is, and for whom. Expiry and turn are in it too.
 import type { Clock } from '../../shared/clock.ts';
 import { systemClock } from '../../shared/clock.ts';
-import type { Entry, Header } from '../journal.ts';
+import type { JournalEntry, Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
-import type { Binding } from './binding.ts';
+import type { TokenBinding } from './binding.ts';
 import { createKeyRing } from './key-ring.ts';
-import { signToken, verifyToken } from './signed-form.ts';
-import { tooLarge } from './too-large.ts';
-import { toCompact } from './compact-session.ts';
-import type { Opened, TokenOptions, Tokens } from './tokens.ts';
+import { signToken, verifyToken } from './signed-format.ts';
+import { toTokenTooLarge } from './token-too-large.ts';
+import { toCompactSession } from './compact-session.ts';
+import type { OpenedToken, TokenOptions, Tokens } from './tokens.ts';
 
 /** What is in `state`. */
 interface SignedState {
@@ -18,7 +18,7 @@ interface SignedState {
   /** Grows with every token of the session. */
   turn: number;
   header: Header;
-  entries: Entry[];
+  entries: JournalEntry[];
 }
 
 const TTL_MS = 600_000;
@@ -29,15 +29,15 @@ export function createSignedTokens(options: TokenOptions): Tokens {
   const clock: Clock = options.clock ?? systemClock;
   createKeyRing(keys);
 
-  async function seal({ header, entries }: StoredSession, _binding: Binding): Promise<string> {
+  async function seal({ header, entries }: StoredSession, _binding: TokenBinding): Promise<string> {
     const expiresAt = Math.min(clock.now() + ttlMs, header.expiresAt);
     const state: SignedState = { audience, expiresAt, turn: header.rev, header, entries };
     const token = signToken(keys, { sessionId: header.id, state: { ...state } });
     if (token.length <= hardBytes) return token;
-    throw tooLarge({ header, entries }, toCompact({ header, entries }, clock.now()).rows, hardBytes);
+    throw toTokenTooLarge({ header, entries }, toCompactSession({ header, entries }, clock.now()).rows, hardBytes);
   }
 
-  async function open(token: string, binding: Binding): Promise<Opened> {
+  async function open(token: string, binding: TokenBinding): Promise<OpenedToken> {
     const signed = token.length <= hardBytes ? verifyToken(keys, token) : undefined;
     const { audience: to, header, entries, expiresAt } = (signed?.state ?? {}) as Partial<SignedState>;
     if (to !== audience || !header || !entries || !expiresAt) return { ok: false, why: 'invalid' };

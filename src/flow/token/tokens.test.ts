@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomId } from '../../shared/crypto/ids.ts';
-import type { AnswerEntry, Entry, Header } from '../journal.ts';
+import type { AnswerEntry, JournalEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';
 import type { StoredSession } from '../store/store.ts';
-import type { Binding } from './binding.ts';
+import type { TokenBinding } from './binding.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
 import type { Tokens } from './tokens.ts';
@@ -13,9 +13,14 @@ import type { Tokens } from './tokens.ts';
 const NOW = 1_763_190_000_123;
 const clock = { now: () => NOW, after: () => () => undefined };
 const keys = ['one key'];
-const binding: Binding = { principal: 'p'.repeat(22), method: 'tools/call', tool: 'book', args: { city: 'Paris' } };
+const binding: TokenBinding = {
+  principal: 'p'.repeat(22),
+  method: 'tools/call',
+  tool: 'book',
+  args: { city: 'Paris' },
+};
 
-function session(entries: Entry[] = [], over: Partial<Header> = {}): StoredSession {
+function session(entries: JournalEntry[] = [], over: Partial<Header> = {}): StoredSession {
   const made = sample({
     ...{ principal: binding.principal, tool: binding.tool, state: 'waiting_user', via: 'mrtr', rev: 1 },
     ...{ createdAt: NOW - 60_000, deadline: NOW - 60_000 + 3_600_000, ...over },
@@ -98,8 +103,8 @@ describe('a token', () => {
   });
 
   it('travels whole where it has something new', async () => {
-    const entry = { ...answered('city', 'Paris', NOW - 1000), later: 'field' } as Entry;
-    const unknown = { t: 'future', what: [1], ts: NOW - 500 } as unknown as Entry;
+    const entry = { ...answered('city', 'Paris', NOW - 1000), later: 'field' } as JournalEntry;
+    const unknown = { t: 'future', what: [1], ts: NOW - 500 } as unknown as JournalEntry;
     const made = session([entry, unknown]);
     Object.assign(made.header, { novel: { a: 1 }, pending: { kind: 'cancel', reason: 'x' } });
     Object.assign(made.entries[0]!, { fresh: true });
@@ -157,7 +162,7 @@ const source = fc.constantFrom('human' as const, 'ui' as const, 'model' as const
 const failure = fc.record({ name: text, message: text });
 const optional = { requiredKeys: [] as never[] };
 
-const anyEntry: fc.Arbitrary<Entry> = fc.oneof(
+const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
   fc
     .tuple(
       fc.record({
@@ -175,7 +180,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc.oneof(
       fc.record({ v: json, e: failure }, optional),
     )
     .map(([one, more]) => ({ ...one, ...more })),
-  fc.record({ t: fc.constantFrom('cut' as const, 'undo' as const), k: text, ts }) as fc.Arbitrary<Entry>,
+  fc.record({ t: fc.constantFrom('cut' as const, 'undo' as const), k: text, ts }) as fc.Arbitrary<JournalEntry>,
   fc.record({ t: fc.constant('edit' as const), k: text, v: json, src: source, ts }),
   fc.record({ t: fc.constant('ver' as const), id: text, on: fc.boolean(), ts }),
   fc.record({ t: fc.constant('rej' as const), k: text, a: fc.nat(9), why: text, ts }),
@@ -191,6 +196,6 @@ const anyHeader = fc.record(
   optional,
 );
 
-function sortedKeys(entry: Entry): unknown {
+function sortedKeys(entry: JournalEntry): unknown {
   return Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

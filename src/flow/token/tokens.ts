@@ -8,14 +8,14 @@ import { systemClock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Header } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
-import { digestOf } from './binding.ts';
-import type { Binding } from './binding.ts';
+import { digestBinding } from './binding.ts';
+import type { TokenBinding } from './binding.ts';
 import { fromCbor, toCbor } from './cbor.ts';
-import type { Row } from './compact-entries.ts';
-import { fromCompact, toCompact } from './compact-session.ts';
+import type { CompactRow } from './compact-entries.ts';
+import { fromCompactSession, toCompactSession } from './compact-session.ts';
 import { createKeyRing } from './key-ring.ts';
-import { openToken, SEALED_PREFIX, sealToken, toSessionId, toSid } from './sealed-form.ts';
-import { tooLarge } from './too-large.ts';
+import { openToken, SEALED_PREFIX, sealToken, toSessionId, toSid } from './sealed-format.ts';
+import { toTokenTooLarge } from './token-too-large.ts';
 
 export interface TokenOptions {
   /** The first seals, all open. */
@@ -33,12 +33,12 @@ export interface TokenOptions {
 }
 
 /** Why a token did not open is for the log and the code of an error; whoever showed it learns no more. */
-export type Opened = { ok: true; session: StoredSession } | { ok: false; why: 'invalid' | 'expired' };
+export type OpenedToken = { ok: true; session: StoredSession } | { ok: false; why: 'invalid' | 'expired' };
 
 export interface Tokens {
-  seal(session: StoredSession, binding: Binding): Promise<string>;
+  seal(session: StoredSession, binding: TokenBinding): Promise<string>;
   /** To look at it. The questions that wait are not in it: a replay finds them. */
-  open(token: string, binding: Binding): Promise<Opened>;
+  open(token: string, binding: TokenBinding): Promise<OpenedToken>;
   /** Whether this is the first who goes on from this turn; without a store everybody is. */
   spend(session: StoredSession): Promise<boolean>;
 }
@@ -53,41 +53,41 @@ export function createTokens(options: TokenOptions): Tokens {
   const ring = createKeyRing(options.keys);
 
   /** A request that brings a token and takes the next one away has one binding for both. */
-  const digests = new WeakMap<Binding, Buffer>();
-  const digestFor = (binding: Binding): Buffer => {
+  const digests = new WeakMap<TokenBinding, Buffer>();
+  const digestFor = (binding: TokenBinding): Buffer => {
     const known = digests.get(binding);
     if (known) return known;
-    const digest = digestOf(audience, binding);
+    const digest = digestBinding(audience, binding);
     digests.set(binding, digest);
     return digest;
   };
 
-  const sealPlain = (header: Header, plain: unknown, binding: Binding): string =>
+  const sealPlain = (header: Header, plain: unknown, binding: TokenBinding): string =>
     sealToken(ring, { sid: toSid(header.id), plain: toCbor(plain) }, digestFor(binding));
 
-  async function seal(session: StoredSession, binding: Binding): Promise<string> {
+  async function seal(session: StoredSession, binding: TokenBinding): Promise<string> {
     const { header } = session;
     if (header.principal !== binding.principal || header.tool !== binding.tool) {
       throw new TypeError(`a token of ${header.tool} cannot be bound to somebody or something else`);
     }
-    const { head, rows } = toCompact(session, clock.now());
+    const { head, rows } = toCompactSession(session, clock.now());
     const token = sealPlain(header, [head, rows], binding);
     if (token.length <= (store ? softBytes : hardBytes)) return token;
-    if (!store) throw tooLarge(session, rows, hardBytes);
+    if (!store) throw toTokenTooLarge(session, rows, hardBytes);
     const short = sealPlain(header, [head, await spill(store, rows, header.deadline - clock.now())], binding);
-    if (short.length > hardBytes) throw tooLarge(session, [], hardBytes);
+    if (short.length > hardBytes) throw toTokenTooLarge(session, [], hardBytes);
     return short;
   }
 
-  async function open(token: string, binding: Binding): Promise<Opened> {
+  async function open(token: string, binding: TokenBinding): Promise<OpenedToken> {
     if (token.length > hardBytes) return INVALID;
     const opened = openToken(ring, token, digestFor(binding));
     if (!opened) return INVALID;
-    const [head, kept] = fromCbor(opened.plain) as [Row, Row[] | Uint8Array];
+    const [head, kept] = fromCbor(opened.plain) as [CompactRow, CompactRow[] | Uint8Array];
     const rows = kept instanceof Uint8Array ? await fetched(store, kept) : kept;
     if (!rows) return EXPIRED;
     const known = { id: toSessionId(opened.sid), tool: binding.tool, principal: binding.principal };
-    const { header, entries, at } = fromCompact({ head, rows }, known);
+    const { header, entries, at } = fromCompactSession({ head, rows }, known);
     if (Math.min(at + ttlMs, header.expiresAt) <= clock.now()) return EXPIRED;
     return { ok: true, session: { header, entries } };
   }
@@ -109,15 +109,15 @@ const EXPIRED = { ok: false, why: 'expired' } as const;
 
 type Blobs = Pick<FlowStore, 'putBlob' | 'getBlob'>;
 
-async function spill(store: Blobs, rows: Row[], ms: number): Promise<Uint8Array> {
+async function spill(store: Blobs, rows: CompactRow[], ms: number): Promise<Uint8Array> {
   const bytes = toCbor(rows);
   const digest = createHash('sha256').update(bytes).digest();
   await store.putBlob(digest.toString('hex'), bytes, ms);
   return Uint8Array.from(digest);
 }
 
-async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<Row[] | undefined> {
+async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<CompactRow[] | undefined> {
   if (!store) throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, and there is none here' });
   const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));
-  return bytes && (fromCbor(bytes) as Row[]);
+  return bytes && (fromCbor(bytes) as CompactRow[]);
 }

@@ -10,12 +10,12 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { isForPage } from '../channel/round.ts';
 import type { Header } from '../journal.ts';
-import { peopleOf, theirsOf, wasTold } from '../session/others/people.ts';
+import { peopleOf, questionsFor, wasNotified } from '../session/external/people.ts';
 import type { SessionEvent } from '../session/session-event.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { isEnded } from '../store/store.ts';
 import { PersonForms } from './person-forms.ts';
-import type { Pushes } from './pushes.ts';
+import type { PromptDelivery } from './prompt-delivery.ts';
 
 /** Sessions that wait for people; those of longest ago are left to reminders. */
 const MAX_SESSIONS = 10_000;
@@ -24,12 +24,12 @@ const LOOK_MS = 60_000;
 
 export class AskedPeople {
   readonly #sessions: Sessions;
-  readonly #pushes: Pushes;
+  readonly #pushes: PromptDelivery;
   readonly #forms = new Map<ClientView, PersonForms>();
   readonly #waiting = new BoundedMap<string, Header>(MAX_SESSIONS);
   #lookedAt = -Infinity;
 
-  constructor(sessions: Sessions, pushes: Pushes) {
+  constructor(sessions: Sessions, pushes: PromptDelivery) {
     this.#sessions = sessions;
     this.#pushes = pushes;
   }
@@ -61,8 +61,8 @@ export class AskedPeople {
   /** A form was answered, and its user was asked something else in the same session: that is shown after it. */
   #askOther(header: Header): void {
     for (const [client, forms] of this.#forms) {
-      const [question] = theirsOf(header, client.principal);
-      if (question && wasTold(question) && !this.#pushes.speaksFlow(client) && !isForPage(question)) {
+      const [question] = questionsFor(header, client.principal);
+      if (question && wasNotified(question) && !this.#pushes.speaksFlow(client) && !isForPage(question)) {
         forms.put(header, question);
       }
     }
@@ -81,7 +81,7 @@ export class AskedPeople {
   }
 
   #ask(client: ClientView, header: Header): void {
-    const [question] = theirsOf(header, client.principal);
+    const [question] = questionsFor(header, client.principal);
     if (!question) return;
     const forms = this.#pushes.speaksFlow(client) ? undefined : this.#forms.get(client);
     if (!forms) this.#pushes.prompt(client, header, question);

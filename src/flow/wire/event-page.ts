@@ -4,8 +4,8 @@ import { readBody } from '../../gateway/accept/http/read-body.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
-import { deliverTo } from '../session/others/delivering.ts';
-import { openEventToken } from '../session/others/event-url.ts';
+import { deliverToUrl } from '../session/external/deliver-event.ts';
+import { openEventToken } from '../session/external/event-url.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 export function eventPage(sessions: Sessions): HttpHandler {
@@ -18,7 +18,7 @@ export function eventPage(sessions: Sessions): HttpHandler {
     const address = openEventToken(sessions.setup, tokenOf(request));
     if (!address) return answer(response, 404, { error: 'There is no such event' });
     readBody(request, limits.eventBytes, (body) => {
-      deliverTo(sessions, address, () => toValue(body)).then(
+      deliverToUrl(sessions, address, () => toValue(body)).then(
         ({ again }) => answer(response, 200, { delivered: true, ...(again && { again }) }),
         (thrown: unknown) => refuse(response, thrown, (error) => log.error({ error }, 'flow.event-failed')),
       );

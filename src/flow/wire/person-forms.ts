@@ -10,7 +10,7 @@ import { answerOnce } from '../channel/answer-in-time.ts';
 import { fromAnswer, toAsk } from '../channel/round.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import { theirsOf } from '../session/others/people.ts';
+import { questionsFor } from '../session/external/people.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
 import type { Sessions } from '../session/sessions.ts';
 
@@ -46,7 +46,7 @@ export class PersonForms {
   }
 
   moved(header: Header): void {
-    const theirs = new Set(theirsOf(header, this.#principal).map(({ promptId }) => promptId));
+    const theirs = new Set(questionsFor(header, this.#principal).map(({ promptId }) => promptId));
     for (const { sessionId, promptId, withdrawal } of this.#queue) {
       if (sessionId === header.id && !theirs.has(promptId)) withdrawal.abort();
     }

@@ -3,7 +3,7 @@
 import { servePage } from '../../gateway/ask/page/ask-page.ts';
 import { wordsForOthers } from '../../gateway/ask/page/words/words.ts';
 import type { HttpHandler, HttpRequest } from '../../shared/http.ts';
-import { PERSON_PATH, openPersonToken } from '../session/others/person-link.ts';
+import { PERSON_PATH, openPersonToken } from '../session/external/person-link.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { findPersonRound } from './person-round.ts';
 import { sealedOpeners } from './sealed-openers.ts';

@@ -5,12 +5,12 @@ import { cookieName, readCookie } from '../../gateway/ask/page/openers.ts';
 import type { Openers } from '../../gateway/ask/page/openers.ts';
 import type { Answer, Round } from '../../gateway/ask/round.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
-import { readPersonHandle } from '../session/others/person-link.ts';
-import type { Setup } from '../session/setup.ts';
+import { readPersonHandle } from '../session/external/person-link.ts';
+import type { SessionContext } from '../session/session-context.ts';
 
 const PURPOSE = 'flow-person-browser';
 
-export function sealedOpeners({ sealer, store, clock, limits }: Setup): Openers {
+export function sealedOpeners({ sealer, store, clock, limits }: SessionContext): Openers {
   const open = (handle: string, cookies: string | undefined): [string, Answer['action']?] | undefined => {
     const content = readCookie(cookies, cookieName(handle));
     return content === undefined ? undefined : (sealer.open(PURPOSE, handle, content) as [string]);

@@ -18,19 +18,19 @@ import type { AnyFlow } from '../define.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
 import { OpenSessions } from '../metrics/open-sessions.ts';
-import { EVENT_PATH } from '../session/others/event-url.ts';
-import { PERSON_PATH } from '../session/others/person-link.ts';
+import { EVENT_PATH } from '../session/external/event-url.ts';
+import { PERSON_PATH } from '../session/external/person-link.ts';
 import { Sessions } from '../session/sessions.ts';
-import type { SessionOptions } from '../session/setup.ts';
+import type { SessionOptions } from '../session/session-context.ts';
 import { createSignedTokens } from '../token/signed-tokens.ts';
 import { createTokens } from '../token/tokens.ts';
-import { TravellingSessions } from '../token/travelling.ts';
+import { TokenSessions } from '../token/token-sessions.ts';
 import { AskedPeople } from './asked-people.ts';
-import { storedDesk, tokenDesk } from './desk.ts';
-import type { Desk } from './desk.ts';
+import { createStoredAccess, createTokenAccess } from './session-access.ts';
+import type { SessionAccess } from './session-access.ts';
 import { eventPage } from './event-page.ts';
-import { nativeMethods } from './native.ts';
-import { Pushes } from './pushes.ts';
+import { createFlowMethods } from './flow-methods.ts';
+import { PromptDelivery } from './prompt-delivery.ts';
 
 export interface ServeFlowsOptions extends SessionOptions {
   /** False: no sessions over MCP Flow; the tools can still be called. */
@@ -91,8 +91,8 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     waiting: new Map<string, Exchange>(),
   };
   const desk = options.tokens
-    ? tokenDesk(carriedBySessions(flows, { ...setup, keys: options.keys }))
-    : storedDesk(sessions);
+    ? createTokenAccess(carriedBySessions(flows, { ...setup, keys: options.keys }))
+    : createStoredAccess(sessions);
   const { pushes, people, stop } = telling(desk, sessions);
   const { listBytes = LIST_BYTES } = options;
   for (const flow of flows) addTool(server, flow, { called, listBytes });
@@ -100,7 +100,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const native =
     options.interactive === false
       ? { 'interaction.start': notInteractive }
-      : nativeMethods({ desk, pushes, isPlainTool: (name, client) => server.hasTool(name, client) });
+      : createFlowMethods({ desk, pushes, isPlainTool: (name, client) => server.hasTool(name, client) });
   const everywhere = [...new Set([sessions, desk.sessions, called.travelling.sessions])];
   const open = new OpenSessions(sessions.setup, sessions.flows.keys());
   server.extend({
@@ -147,13 +147,16 @@ function toPersonPage(server: Server, sessions: Sessions, { personLinks }: Serve
 }
 
 /** Clients are told what happens by itself in their sessions, and people are asked, whose questions are always in the store. */
-function telling(desk: Desk, kept: Sessions): { pushes: Pushes; people: AskedPeople; stop: () => void } {
+function telling(
+  desk: SessionAccess,
+  kept: Sessions,
+): { pushes: PromptDelivery; people: AskedPeople; stop: () => void } {
   const { sessions } = desk;
   const { log, clock } = sessions.setup;
   const onHeard = (sessionId: string): void => {
     desk.acknowledge(sessionId).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
   };
-  const pushes = new Pushes({ log, clock, onHeard });
+  const pushes = new PromptDelivery({ log, clock, onHeard });
   const people = new AskedPeople(kept, pushes);
   const stopPeople = kept.on((event) => people.hear(event));
   const stop = sessions.on((event) => {
@@ -196,20 +199,20 @@ function addTool(server: Server, flow: AnyFlow, { called, listBytes }: { called:
 /** Sessions of calls that are ended with their questions. Files and secrets of theirs are kept after all. */
 function carriedByCalls(flows: readonly AnyFlow[], { tokens: _, store: shared, ...options }: ServeFlowsOptions) {
   const tokens = createTokens({ keys: options.keys!, clock: options.clock });
-  return new TravellingSessions(flows, { ...options, shared, tokens, mayOutgrow: true });
+  return new TokenSessions(flows, { ...options, shared, tokens, mayOutgrow: true });
 }
 
 function carriedBySessions(flows: readonly AnyFlow[], { tokens: _, store: shared, ...options }: ServeFlowsOptions) {
   const { keys, clock } = options;
   if (!keys?.length) throw new GatewayError('BAD_OPTION', { option: 'keys', reason: 'tokens need one' });
-  return new TravellingSessions(flows, {
+  return new TokenSessions(flows, {
     ...options,
     shared,
     tokens: createSignedTokens({ keys, clock, store: shared }),
   });
 }
 
-function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }: Desk): JsonObject {
+function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }: SessionAccess): JsonObject {
   if (!interactive) return { interactive: false };
   const features = {
     statefulSessions: keeps,
@@ -222,7 +225,7 @@ function declare({ interactive = true }: ServeFlowsOptions, { keeps, sessions }:
 }
 
 /** A store that survives is of no use to callers whose sessions end with their connection. */
-function warnWithoutIdentify({ options }: Server, { keeps, sessions }: Desk): void {
+function warnWithoutIdentify({ options }: Server, { keeps, sessions }: SessionAccess): void {
   const { store, log } = sessions.setup;
   if (options.identify || !keeps || !store.durable) return;
   const reason =

@@ -4,7 +4,7 @@ import type { Header } from '../../flow/journal.ts';
 import type { Question } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/to-json-schema.ts';
 import type { Sessions } from '../../flow/session/sessions.ts';
-import { isIdle } from '../../flow/session/others/waits.ts';
+import { isIdle } from '../../flow/session/external/waits.ts';
 import { Unanswered } from '../../flow/testing/play.ts';
 import { isEnded } from '../../flow/store/store.ts';
 import type { Person } from './person.ts';

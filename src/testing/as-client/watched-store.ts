@@ -1,6 +1,6 @@
 // A store, and which questions wait in it: what a page shows, and what a model is told, is found there without reading their words.
 import type { Question } from '../../flow/question/question.ts';
-import { ownOf } from '../../flow/session/others/waits.ts';
+import { callerQuestions } from '../../flow/session/external/waits.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
 
 export interface Watched {
@@ -16,7 +16,7 @@ export function watchStore(inner: FlowStore, onWritten: (id: string) => void): W
   let questions: readonly Question[] = [];
   let made = 0;
   const see = ({ current }: { current?: unknown[] | undefined }) => {
-    const own = current ? ownOf({ current }) : [];
+    const own = current ? callerQuestions({ current }) : [];
     if (own.length > 0) questions = own;
   };
   const seen: Pick<FlowStore, 'create' | 'commit'> = {

@@ -4,8 +4,8 @@
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { foreignFrame, stack } from '../tracer.ts';
-import { inside } from '../given/window.ts';
+import { findAuthorFrame, captureStack } from '../tracer.ts';
+import { currentBody } from '../environment/window.ts';
 
 const ALLOWED = ['node:internal/modules', 'node:internal/console'];
 
@@ -36,10 +36,10 @@ function replace(module: object, key: string, what: string): void {
 }
 
 function refuse(what: string): void {
-  const body = inside();
-  if (!body?.onTrespass) return;
-  const frames = stack();
+  const body = currentBody();
+  if (!body?.onUnjournaled) return;
+  const frames = captureStack();
   if (frames.some((frame) => ALLOWED.some((allowed) => frame.includes(allowed)))) return;
-  const isRefused = body.onTrespass({ what, where: foreignFrame(frames) });
+  const isRefused = body.onUnjournaled({ what, where: findAuthorFrame(frames) });
   if (isRefused) throw new Error(`${what} outside of a step`);
 }

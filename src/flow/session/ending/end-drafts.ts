@@ -1,26 +1,26 @@
 // What a session that ends before its time does to its header: first that it ends, and at last that it has ended.
-import { endingOf, toWhy } from '../../journal.ts';
-import type { Ending, Entry } from '../../journal.ts';
-import type { Drive } from '../turn/drive.ts';
-import { toVerdicts } from '../turn/patches.ts';
-import type { Draft } from '../turn/patches.ts';
+import { earlyEndOf, endReason } from '../../journal.ts';
+import type { EarlyEnd, JournalEntry } from '../../journal.ts';
+import type { TurnRunner } from '../turn/turn-runner.ts';
+import { toVerdicts } from '../turn/turn-changes.ts';
+import type { TurnDraft } from '../turn/turn-changes.ts';
 
 /** The end, after which nothing is left. */
-export function toEnded(
-  { input: { setup } }: Drive,
-  { kind, reason }: Ending,
-  { turn, notUndone }: { turn: Draft['turn']; notUndone?: string[] | undefined },
-): Draft {
+export function draftEnded(
+  { input: { setup } }: TurnRunner,
+  { kind, reason }: EarlyEnd,
+  { turn, notUndone }: { turn: TurnDraft['turn']; notUndone?: string[] | undefined },
+): TurnDraft {
   const state = kind === 'cancel' ? ('cancelled' as const) : ('error' as const);
   const lastActivityAt = setup.clock.now();
   return { patch: { state, reason, current: [], pending: undefined, lastActivityAt, notUndone }, add: [], turn };
 }
 
 /** That it ends, before anything is done about it. */
-export function toEnding({ input, commits }: Drive, ending: Ending): Draft {
-  const isKnown = endingOf(commits.header) !== undefined;
+export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): TurnDraft {
+  const isKnown = earlyEndOf(commits.header) !== undefined;
   const open = { current: [], waits: undefined, busy: undefined };
   const patch = { state: 'processing' as const, ...open, pending: ending };
-  const add: Entry[] = isKnown ? [] : [{ t: 'end', why: toWhy(ending), ts: input.setup.clock.now() }];
+  const add: JournalEntry[] = isKnown ? [] : [{ t: 'end', why: endReason(ending), ts: input.setup.clock.now() }];
   return { patch, add, turn: { questions: [], ...toVerdicts(input.incoming ?? []) } };
 }

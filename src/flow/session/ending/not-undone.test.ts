@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../tests/helpers/until.ts';
 import { createLog } from '../../../shared/log.ts';
 import { flow } from '../../define.ts';
-import { conditionOf, whyParked } from '../../outside/condition.ts';
-import { handRetry } from '../../outside/hand-over.ts';
+import { conditionOf, parkedReason } from '../../operator/condition.ts';
+import { leaveRetry } from '../../operator/leave-request.ts';
 import { createSqliteStore } from '../../store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../store/store.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
@@ -60,7 +60,7 @@ describe('a session whose effects could not be undone', () => {
     expect(reported).toEqual([['book']]);
     expect((await sessions.getState(session)).header).toMatchObject({ state: 'cancelled', notUndone: ['book'] });
     const header = await headerNow();
-    expect([conditionOf(header), whyParked(header)]).toEqual(['parked', 'effects could not be undone: book']);
+    expect([conditionOf(header), parkedReason(header)]).toEqual(['parked', 'effects could not be undone: book']);
     await expect(sessions.cancel(session)).rejects.toMatchObject({ code: 'FLOW_ALREADY_CANCELLED' });
     await sessions.close();
   });
@@ -72,13 +72,13 @@ describe('a session whose effects could not be undone', () => {
     const next = deploy();
     await next.sweep();
     expect(world.undone).toEqual([]);
-    await handRetry({ store, clock }, id, 'ops');
+    await leaveRetry({ store, clock }, id, 'ops');
     expect(conditionOf(await headerNow())).toBe('ending');
     await next.sweep();
     await until('the end', async () => conditionOf(await headerNow()) === 'cancelled');
     expect(world.undone).toEqual(['seat']);
     expect((await headerNow()).notUndone).toBeUndefined();
-    await expect(handRetry({ store, clock }, id, 'ops')).rejects.toThrow('it has ended');
+    await expect(leaveRetry({ store, clock }, id, 'ops')).rejects.toThrow('it has ended');
     await next.close();
   });
 

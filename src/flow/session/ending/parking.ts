@@ -2,18 +2,18 @@
 // version can. One that waits for an answer is tried again with that answer, one that was at work every minute.
 import type { AnyFlow } from '../../define.ts';
 import type { Header } from '../../journal.ts';
-import type { Setup } from '../setup.ts';
+import type { SessionContext } from '../session-context.ts';
 
 const AGAIN_MS = 60_000;
 
 interface Parking {
-  setup: Setup;
+  setup: SessionContext;
   flow: AnyFlow;
   header: Header;
 }
 
 /** The time that it was parked is no time of its user's. With what has to be written once it has gone on: what was handed over is used up. */
-export function unparked({ setup, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
+export function unpark({ setup, flow, header }: Parking): { header: Header; patch: Partial<Header> | undefined } {
   const { parked, version, handed } = header;
   if (!parked && !handed) return { header, patch: version === flow.version ? undefined : { version: flow.version } };
   const deadline = header.deadline + (parked ? setup.clock.now() - parked.at : 0);
@@ -22,7 +22,7 @@ export function unparked({ setup, flow, header }: Parking): { header: Header; pa
 }
 
 /** `header` is as it is in the store. An answer that was handed over is kept for the next try; a wish to try again is used up. */
-export function toParked(
+export function toParkedPatch(
   { setup }: Pick<Parking, 'setup'>,
   { parked, handed, state }: Header,
   { message: reason }: Error,

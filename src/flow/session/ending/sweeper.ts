@@ -1,17 +1,17 @@
 // Looks after sessions that nobody does anything with: warns before they expire, lets them expire, goes on with what a process that
 // died has left. One timer for all of them, set to the moment that comes first.
 import { isMismatch } from '../../engine/mismatch.ts';
-import { endingOf } from '../../journal.ts';
-import type { HandedOver, Header } from '../../journal.ts';
+import { earlyEndOf } from '../../journal.ts';
+import type { OperatorRequest, Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { withHeld } from '../values/held-args.ts';
-import { migrated } from '../verbs/migrating.ts';
-import { claimed, tellPeople, tellingAt, withPeople } from '../others/people.ts';
-import type { Telling } from '../others/people.ts';
-import { isIdle, lateOf, toPassed } from '../others/waits.ts';
-import type { Late } from '../others/waits.ts';
-import { undone } from '../verbs/rewinding.ts';
+import { openSealedArgs } from '../values/sealed-args.ts';
+import { migrateJournal } from '../verbs/migrate-journal.ts';
+import { claimNotices, sendNotices, nextNoticeAt, withAddressees } from '../external/people.ts';
+import type { AddresseeUpdates } from '../external/people.ts';
+import { isIdle, findOverdue, toElapsedEntry } from '../external/waits.ts';
+import type { OverdueWaits } from '../external/waits.ts';
+import { undoAndRewind } from '../verbs/rewind.ts';
 import type { Sessions } from '../sessions.ts';
 import { toDueAt, toWarningAt } from './timing.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -62,19 +62,19 @@ export class Sweeper {
 
   /** Telling people takes as long as their mail: nobody else waits for it. */
   async #attend(id: string, onTelling: (told: Promise<void>) => void): Promise<void> {
-    const { store, clock, frames } = this.#sessions.setup;
-    frames.drop(id);
+    const { store, clock, warmBodies } = this.#sessions.setup;
+    warmBodies.drop(id);
     const found = await store.load(id);
     if (!found || isEnded(found.header)) return;
     const flow = this.#sessions.flows.get(found.header.tool);
-    const stored = migrated(withHeld(this.#sessions.setup, found), flow);
+    const stored = migrateJournal(openSealedArgs(this.#sessions.setup, found), flow);
     const { header } = stored;
     const now = clock.now();
-    if (endingOf(header)) return this.#takeOver(stored);
+    if (earlyEndOf(header)) return this.#takeOver(stored);
     if (header.expiresAt <= now) return this.#expire(stored);
-    const late = header.parked && header.state === 'waiting_user' ? undefined : lateOf(header, now);
+    const late = header.parked && header.state === 'waiting_user' ? undefined : findOverdue(header, now);
     if (late) return this.#passTime(stored, late);
-    if (tellingAt(header) <= now && !header.parked) return onTelling(this.#toldPeople(stored, now));
+    if (nextNoticeAt(header) <= now && !header.parked) return onTelling(this.#toldPeople(stored, now));
     if (header.handed) return this.#takeHanded(stored, header.handed);
     if (header.busy) return this.#takeOver(stored);
     if (header.state === 'waiting_user') return header.parked ? undefined : this.#remind(stored, now);
@@ -83,8 +83,8 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { store, clock, log, frames } = this.#sessions.setup;
-    frames.dropExpired(clock.now());
+    const { store, clock, log, warmBodies } = this.#sessions.setup;
+    warmBodies.dropExpired(clock.now());
     const due = await store.due(clock.now(), BATCH).catch((error: unknown) => {
       // A store that is away is looked at again next time.
       log.error({ error }, 'flow.sweep-failed');
@@ -124,9 +124,9 @@ export class Sweeper {
   /** Written after they were told: told twice is better than never. */
   async #tellPeople({ header }: StoredSession, now: number): Promise<void> {
     const { setup } = this.#sessions;
-    const mine = await this.#writePeople(header, claimed(header, now));
+    const mine = await this.#writePeople(header, claimNotices(header, now));
     if (!mine) return; // another process tells them, or something has happened
-    const told = await tellPeople(setup, header, now);
+    const told = await sendNotices(setup, header, now);
     let next: Header | undefined = mine;
     for (let tries = 0; next && tries < MAX_TRIES; tries++) {
       const written = await this.#writePeople(next, told);
@@ -136,9 +136,9 @@ export class Sweeper {
     }
   }
 
-  async #writePeople(header: Header, telling: Telling): Promise<Header | undefined> {
+  async #writePeople(header: Header, telling: AddresseeUpdates): Promise<Header | undefined> {
     const { store, leaseMs, clock } = this.#sessions.setup;
-    const next = { ...header, current: withPeople(header, telling) };
+    const next = { ...header, current: withAddressees(header, telling) };
     const dueAt = header.busy ? clock.now() + leaseMs : toDueAt(next);
     const done = await store.commit(header.id, header.rev, { patch: { current: next.current }, dueAt });
     if (!done.ok) return undefined;
@@ -148,7 +148,7 @@ export class Sweeper {
   }
 
   /** A question, a sleep or an event has been waited for long enough. */
-  async #passTime(stored: StoredSession, { questions, waits }: Late): Promise<void> {
+  async #passTime(stored: StoredSession, { questions, waits }: OverdueWaits): Promise<void> {
     const flow = this.#sessions.flowOf(stored.header);
     const answers = questions.map(({ promptId }) => ({ promptId, no: 'timeout' as const }));
     const { id: sessionId, principal } = stored.header;
@@ -156,15 +156,15 @@ export class Sweeper {
     const turn =
       waits.length === 0
         ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, isForAll: true, src: 'default' })
-        : await this.#sessions.drive({
+        : await this.#sessions.runTurn({
             ...{ flow, ...stored, stored: true, byItself: true },
-            prefix: waits.map((wait) => toPassed(wait, ts)),
+            prefix: waits.map((wait) => toElapsedEntry(wait, ts)),
           });
     if (turn) this.#sessions.emit({ kind: 'turn', turn });
   }
 
   /** Somebody who looks after the store has answered, or wants it to be tried again. */
-  async #takeHanded(stored: StoredSession, { answers: given, by }: HandedOver): Promise<void> {
+  async #takeHanded(stored: StoredSession, { answers: given, by }: OperatorRequest): Promise<void> {
     const { header } = stored;
     const flow = this.#sessions.flowOf(header);
     const answers = given.map((answer) => ({ ...answer, meta: { operator: by } }));
@@ -178,7 +178,7 @@ export class Sweeper {
     try {
       const turn =
         answers.length === 0
-          ? await this.#sessions.drive({ flow, ...stored, stored: true })
+          ? await this.#sessions.runTurn({ flow, ...stored, stored: true })
           : await this.#sessions.answerTo(stored, flow, request);
       if (turn) this.#sessions.emit({ kind: 'turn', turn });
     } catch (error) {
@@ -197,8 +197,8 @@ export class Sweeper {
     let turn: Turn | undefined;
     if (pending?.kind === 'cut' || pending?.kind === 'edit') {
       const entry = pending.entry as Extract<typeof pending.entry, { t: 'cut' | 'edit' }>;
-      turn = await undone(this.#sessions, { flow, stored, entry });
-    } else turn = await this.#sessions.drive({ flow, ...stored, stored: true });
+      turn = await undoAndRewind(this.#sessions, { flow, stored, entry });
+    } else turn = await this.#sessions.runTurn({ flow, ...stored, stored: true });
     if (turn) this.#sessions.emit({ kind: 'turn', turn });
   }
 

@@ -1,7 +1,7 @@
 // When a session expires, and when it wants to be looked at before that.
 import type { Header } from '../../journal.ts';
-import { tellingAt } from '../others/people.ts';
-import { isForOthers, nextMoment } from '../others/waits.ts';
+import { nextNoticeAt } from '../external/people.ts';
+import { waitsForOthers, nextDeadline } from '../external/waits.ts';
 
 const MAX_NOTICE_MS = 30_000;
 
@@ -13,7 +13,7 @@ type Span = Pick<Header, 'timeoutMs' | 'deadline' | 'waits' | 'busy' | 'current'
  */
 export function toExpiry(header: Span, now: number): Pick<Header, 'lastActivityAt' | 'expiresAt' | 'warned'> {
   const { timeoutMs, deadline } = header;
-  const expiresAt = isForOthers(header) ? deadline : Math.min(now + timeoutMs, deadline);
+  const expiresAt = waitsForOthers(header) ? deadline : Math.min(now + timeoutMs, deadline);
   return { lastActivityAt: now, expiresAt, warned: undefined };
 }
 
@@ -25,5 +25,5 @@ export function toWarningAt({ expiresAt, timeoutMs }: Pick<Header, 'expiresAt' |
 /** Nobody is warned where nobody is asked. */
 export function toDueAt(header: Pick<Header, 'expiresAt' | 'timeoutMs' | 'current' | 'warned' | 'waits'>): number {
   const warning = header.warned || header.current.length === 0 ? Infinity : toWarningAt(header);
-  return Math.min(header.expiresAt, warning, nextMoment(header), tellingAt(header));
+  return Math.min(header.expiresAt, warning, nextDeadline(header), nextNoticeAt(header));
 }

@@ -3,21 +3,21 @@
 // to which key: answers are wiped with the end. Secrets are in no journal, and arguments that nobody asked for are left out.
 // Only stores that others can look into keep it.
 import { PREFILLED } from '../../journal.ts';
-import type { Entry, Header } from '../../journal.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { isEnded } from '../../store/store.ts';
-import type { Drive } from '../turn/drive.ts';
+import type { TurnRunner } from '../turn/turn-runner.ts';
 import { keepOutcome } from '../turn/outcome.ts';
-import type { Draft } from '../turn/patches.ts';
+import type { TurnDraft } from '../turn/turn-changes.ts';
 import { isSecretRef } from '../values/secrets.ts';
-import type { Setup } from '../setup.ts';
+import type { SessionContext } from '../session-context.ts';
 
 export interface Trail {
   /** Earlier entries that had no room. */
   cut: number;
   /** Without answers, results and words. */
   isBare: boolean;
-  entries: Entry[];
+  entries: JournalEntry[];
 }
 
 const PURPOSE = 'flow-trail';
@@ -28,26 +28,30 @@ const MAX_VALUE = 300;
 export const NOT_KEPT = '(too long to be kept)';
 
 /** How it ended, and what led there. Most turns end nothing, and wait for nothing here. `unwritten` is what is written with the end. */
-export function keepEnd(drive: Drive, draft: Draft, unwritten: Entry[]): Promise<void> | undefined {
+export function recordEnd(drive: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
   const { patch, add } = draft;
   const { setup, header } = drive.input;
   if (patch.state === undefined || !isEnded({ state: patch.state })) return undefined;
   keepOutcome(drive, draft, unwritten);
   if (!setup.store.durable) return undefined;
-  return trailOf(setup, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
+  return buildTrail(setup, header.id, [...unwritten, ...add]).then((trail) => void (patch.trail = trail));
 }
 
-export async function withTrail(setup: Setup, header: Header): Promise<Header> {
-  return isEnded(header) ? { ...header, trail: await trailOf(setup, header.id) } : header;
+export async function withTrail(setup: SessionContext, header: Header): Promise<Header> {
+  return isEnded(header) ? { ...header, trail: await buildTrail(setup, header.id) } : header;
 }
 
 /** For the header of a session that is about to end; `more` is not in the store yet. */
-export async function trailOf(setup: Setup, id: string, more: Entry[] = []): Promise<string | undefined> {
+export async function buildTrail(
+  setup: SessionContext,
+  id: string,
+  more: JournalEntry[] = [],
+): Promise<string | undefined> {
   if (!setup.store.durable) return undefined;
   const isBare = !setup.sealsResults;
   const stored = await setup.store.load(id);
   const all = [...(stored?.entries ?? []), ...more].map(isBare ? toBare : toShown);
-  const entries: Entry[] = [];
+  const entries: JournalEntry[] = [];
   let chars = 0;
   for (const entry of all.toReversed()) {
     chars += JSON.stringify(entry).length;
@@ -59,14 +63,17 @@ export async function trailOf(setup: Setup, id: string, more: Entry[] = []): Pro
 }
 
 /** Undefined where none was kept, `sealed` where the keys are missing. */
-export function readTrail({ sealer }: Pick<Setup, 'sealer'>, { id, trail }: Header): Trail | 'sealed' | undefined {
+export function readTrail(
+  { sealer }: Pick<SessionContext, 'sealer'>,
+  { id, trail }: Header,
+): Trail | 'sealed' | undefined {
   if (trail === undefined) return undefined;
   if (trail.startsWith('{')) return JSON.parse(trail) as Trail;
   const opened = sealer.open(PURPOSE, id, trail);
   return isObject(opened) ? (opened as unknown as Trail) : 'sealed';
 }
 
-function toBare(entry: Entry): Entry {
+function toBare(entry: JournalEntry): JournalEntry {
   const { t, ts } = entry;
   switch (entry.t) {
     case 'ans': {
@@ -93,11 +100,11 @@ function toBare(entry: Entry): Entry {
     case 'end':
       return entry;
     default:
-      return { t, ts } as unknown as Entry; // of a newer Parley
+      return { t, ts } as unknown as JournalEntry; // of a newer Parley
   }
 }
 
-function toShown(entry: Entry): Entry {
+function toShown(entry: JournalEntry): JournalEntry {
   if (entry.t === 'start') {
     const { input, ts, client } = entry;
     const { $held: _, ...clear } = isObject(input) && !entry.held ? input : {};

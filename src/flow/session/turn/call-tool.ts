@@ -3,13 +3,13 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ToolAnswer, ToolCallerOption } from '../../authoring/tool-caller.ts';
 
-export interface ToolCalling {
+export interface ToolCallContext {
   tools: ToolCallerOption | undefined;
   principal: string;
   signal: AbortSignal;
 }
 
-export async function callTool<T>(name: string, args: JsonObject, calling: ToolCalling): Promise<ToolAnswer<T>> {
+export async function callTool<T>(name: string, args: JsonObject, calling: ToolCallContext): Promise<ToolAnswer<T>> {
   const { tools, principal, signal } = calling;
   if (!tools) {
     const reason = 'give serveFlows the gateway, or the client, by which steps call tools';

@@ -1,40 +1,40 @@
 // Writes to one session. Before it holds the lease, a write counts only if nobody has written since it was read; with the lease, what
 // others wrote meanwhile (the owner went on, the time was extended) is kept, and only an end stops it.
-import { endingOf } from '../../journal.ts';
-import type { Ending, Entry, Header } from '../../journal.ts';
+import { earlyEndOf } from '../../journal.ts';
+import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
-import type { Change } from '../../store/store.ts';
-import { patched } from '../../store/patched.ts';
+import type { SessionChange } from '../../store/store.ts';
+import { patchHeader } from '../../store/patch-header.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createCounter } from '../../../shared/crypto/ids.ts';
-import { sizeOf } from '../../journal-size.ts';
-import { heldBack } from '../values/held-args.ts';
-import type { Setup } from '../setup.ts';
-import { ownOf } from '../others/waits.ts';
+import { estimateSize } from '../../journal-size.ts';
+import { sealUnaskedArgs } from '../values/sealed-args.ts';
+import type { SessionContext } from '../session-context.ts';
+import { callerQuestions } from '../external/waits.ts';
 import type { Turn } from './turn.ts';
 
-export interface Written {
+export interface WriteResult {
   /** As it stands now; undefined if somebody else was faster. */
   header: Header | undefined;
 }
 
-type Terms = Pick<Change, 'dueAt' | 'tombstoneMs'>;
+type Terms = Pick<SessionChange, 'dueAt' | 'tombstoneMs'>;
 
 const MAX_TRIES = 100;
 const nextDrive = createCounter('.');
 
 export class Commits {
   /** Somebody else has ended it meanwhile, without the lease. The holder of the lease carries it out. */
-  ending: Ending | undefined;
+  ending: EarlyEnd | undefined;
   /** All that was written here. */
-  readonly added: Entry[] = [];
+  readonly added: JournalEntry[] = [];
   /** Somebody else has written in between. */
   mixed = false;
   /** Something was written down meanwhile for the holder of the lease, who has to take it up before he writes. */
   isBehind = false;
   /** The first write with a lease that was taken before counts only if nobody was faster. */
   #mustMatch = false;
-  readonly #setup: Setup;
+  readonly #setup: SessionContext;
   #header: Header;
   #stored: boolean;
   #fence: number | undefined;
@@ -43,7 +43,7 @@ export class Commits {
   #over = false;
   #last: Promise<unknown> | undefined;
 
-  constructor(setup: Setup, header: Header, stored: boolean) {
+  constructor(setup: SessionContext, header: Header, stored: boolean) {
     this.#setup = setup;
     this.#header = header;
     this.#stored = stored;
@@ -63,7 +63,7 @@ export class Commits {
     return this.#header;
   }
 
-  write(patch: Partial<Header>, add: Entry[], terms: Terms = {}): Promise<Written> {
+  write(patch: Partial<Header>, add: JournalEntry[], terms: Terms = {}): Promise<WriteResult> {
     const whole = this.#grown(patch, add);
     if (!this.#stored) return this.#create(whole, add, terms);
     return this.#fence === undefined
@@ -71,25 +71,25 @@ export class Commits {
       : this.#inTurn(() => this.#write(whole, add, terms));
   }
 
-  async #write(patch: Partial<Header>, add: Entry[], terms: Terms): Promise<Written> {
+  async #write(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<WriteResult> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { id, rev } = this.#header;
       const dueAt = terms.dueAt ?? (this.#fence === undefined ? undefined : this.#leaseEnd());
       const change = { patch, add, dueAt, tombstoneMs: terms.tombstoneMs, fence: this.#fence };
       const done = await this.#setup.store.commit(id, rev, change);
-      if (done.ok) return this.#written(patched(this.#header, patch), add);
+      if (done.ok) return this.#written(patchHeader(this.#header, patch), add);
       // Without the lease, or if it is lost or all is over, somebody else has the say.
       if (this.#fence === undefined || !done.header || isEnded(done.header) || done.header.rev === rev) break;
       if (this.#mustMatch) break;
-      const isEnding = endingOf(this.#header) !== undefined;
-      if (!isEnding && !endingOf(done.header) && done.header.left !== this.#header.left) {
+      const isEnding = earlyEndOf(this.#header) !== undefined;
+      if (!isEnding && !earlyEndOf(done.header) && done.header.left !== this.#header.left) {
         this.isBehind = true;
         break;
       }
       this.#header = done.header;
       this.mixed = true;
       if (isEnding) continue;
-      this.ending = endingOf(done.header);
+      this.ending = earlyEndOf(done.header);
       if (this.ending) break;
     }
     return { header: undefined };
@@ -110,7 +110,7 @@ export class Commits {
   }
 
   /** Writes, and keeps others from going on with it until `letGo`. */
-  async hold(patch: Partial<Header>, add: Entry[]): Promise<Written> {
+  async hold(patch: Partial<Header>, add: JournalEntry[]): Promise<WriteResult> {
     const { store, leaseMs } = this.#setup;
     if (!this.#stored) {
       const { header } = await this.write(patch, add, { dueAt: this.#leaseEnd() });
@@ -129,7 +129,7 @@ export class Commits {
     }
     this.#fence = lease.fence;
     this.#renewLater();
-    return this.#written(patched(this.#header, whole), add);
+    return this.#written(patchHeader(this.#header, whole), add);
   }
 
   /** After a renewal that is under way. A lease that cannot be let go runs out. */
@@ -151,10 +151,10 @@ export class Commits {
       return undefined;
     });
     const header = stored?.header ?? this.#header;
-    return { header, questions: ownOf(header) };
+    return { header, questions: callerQuestions(header) };
   }
 
-  async #create(patch: Partial<Header>, add: Entry[], terms: Terms): Promise<Written> {
+  async #create(patch: Partial<Header>, add: JournalEntry[], terms: Terms): Promise<WriteResult> {
     const { store, limits } = this.#setup;
     const whole = { ...this.#header, ...patch };
     // What ends at once was there all the same: it is made first, so that its end is kept like every other.
@@ -162,7 +162,7 @@ export class Commits {
       ? { ...whole, state: 'active', current: [], outcome: undefined, trail: undefined }
       : whole;
     const most = { perPrincipal: limits.sessionsPerPrincipal, total: limits.sessions, dueAt: terms.dueAt };
-    const made = await store.create(first, heldBack(this.#setup, first.id, add), most);
+    const made = await store.create(first, sealUnaskedArgs(this.#setup, first.id, add), most);
     if (made === 'limit') throw await this.#toLimit();
     if (made === 'exists') return { header: undefined }; // the same start, twice at once
     this.#stored = true;
@@ -173,7 +173,7 @@ export class Commits {
     return this.write({ state, reason, outcome, trail }, [], terms);
   }
 
-  #written(header: Header, add: Entry[]): Written {
+  #written(header: Header, add: JournalEntry[]): WriteResult {
     this.#setup.counts.wrote(this.#header, header, add);
     this.#mustMatch = false;
     this.added.push(...add);
@@ -181,12 +181,12 @@ export class Commits {
     return { header };
   }
 
-  #grown(patch: Partial<Header>, add: Entry[]): Partial<Header> {
+  #grown(patch: Partial<Header>, add: JournalEntry[]): Partial<Header> {
     if (add.length === 0) return patch;
-    const size = (this.#header.size ?? 0) + sizeOf(add);
+    const size = (this.#header.size ?? 0) + estimateSize(add);
     const { journalBytes } = this.#setup.limits;
     // That something is about to begin, or was taken back, is always written down; and so is all that a session does to end.
-    const isEnding = endingOf(this.#header) ?? endingOf(patch);
+    const isEnding = earlyEndOf(this.#header) ?? earlyEndOf(patch);
     if (size > journalBytes && !isEnding && add.some(({ t }) => t !== 'int' && t !== 'undo')) {
       const what = `no more than ${journalBytes} bytes in a journal`;
       throw new GatewayError('FLOW_LIMIT', { sessionId: this.#header.id, what, limit: 'journalBytes' });
@@ -242,6 +242,6 @@ export class Commits {
 }
 
 /** A journal, or a principal, that may not grow further. */
-export function isLimit(error: unknown): error is GatewayError {
+export function isLimitError(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.code === 'FLOW_LIMIT';
 }

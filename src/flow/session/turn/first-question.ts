@@ -1,18 +1,18 @@
 // A tool that does not come to its first question fails; later ones have the limits of their steps.
 import { toMs } from '../../authoring/span.ts';
-import type { Ending } from '../../journal.ts';
+import type { EarlyEnd } from '../../journal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Drive } from './drive.ts';
-import { toFailed } from './patches.ts';
+import type { TurnRunner } from './turn-runner.ts';
+import { draftFailure } from './turn-changes.ts';
 
 /** Until the returned function is called. */
-export function limitFirst(drive: Drive, end: (ending: Ending) => Promise<void>): () => void {
+export function limitFirstQuestion(drive: TurnRunner, end: (ending: EarlyEnd) => Promise<void>): () => void {
   const { setup, flow, stored } = drive.input;
   const { firstQuestion } = flow.options;
   if (stored) return () => {};
   const ms = firstQuestion === undefined ? setup.limits.firstQuestionMs : toMs(firstQuestion, 'firstQuestion');
   return setup.clock.after(ms, () => {
-    const { patch, turn } = toFailed(drive, new GatewayError('FLOW_TIMEOUT', { what: flow.name, ms }));
+    const { patch, turn } = draftFailure(drive, new GatewayError('FLOW_TIMEOUT', { what: flow.name, ms }));
     void end({ kind: 'fail', reason: patch.reason, failure: turn.failure });
   });
 }

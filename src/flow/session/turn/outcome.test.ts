@@ -7,7 +7,7 @@ import { memoryStore } from '../../store/memory.ts';
 import { Boundaries, mortalStore } from '../../testing/crash-store.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { Sessions } from '../sessions.ts';
-import type { SessionOptions } from '../setup.ts';
+import type { SessionOptions } from '../session-context.ts';
 import { settled } from './turn.ts';
 
 const me = { principal: 'me' };

@@ -7,17 +7,17 @@ import { canonicalJson } from '../../../shared/canonical.ts';
 import { isFileRef } from '../../question/check-file.ts';
 import { toPromptId } from '../../question/question.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { endingOf } from '../../journal.ts';
-import type { AnswerEntry, Entry, Header } from '../../journal.ts';
+import { earlyEndOf } from '../../journal.ts';
+import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { isEnded } from '../../store/store.ts';
-import type { Drive } from './drive.ts';
-import type { Draft } from './patches.ts';
+import type { TurnRunner } from './turn-runner.ts';
+import type { TurnDraft } from './turn-changes.ts';
 import type { GivenAnswer } from '../verbs/requests.ts';
-import { isKept, isSecretRef } from '../values/secrets.ts';
-import type { Setup } from '../setup.ts';
+import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
+import type { SessionContext } from '../session-context.ts';
 import type { Failure, Turn } from './turn.ts';
 
-export interface Outcome {
+export interface SessionOutcome {
   /** Present, be it undefined, where it was completed. */
   result?: unknown;
   summary?: string | undefined;
@@ -27,7 +27,7 @@ export interface Outcome {
 /** An answer of the last round. A reference to what lies beside the journal is kept as it is. */
 type LastAnswer = Pick<AnswerEntry, 'k' | 'a' | 'no' | 'src' | 'ty' | 'who'> & { d?: string; v?: unknown };
 
-interface Sealed extends Outcome {
+interface Sealed extends SessionOutcome {
   isCompleted?: true;
   answers: LastAnswer[];
 }
@@ -35,14 +35,18 @@ interface Sealed extends Outcome {
 const PURPOSE = 'flow-result';
 
 /** Those of the last round; undefined where there are none. */
-function toLastAnswers(entries: Entry[]): AnswerEntry[] | undefined {
+function toLastAnswers(entries: JournalEntry[]): AnswerEntry[] | undefined {
   const answers = entries.filter((entry) => entry.t === 'ans' && entry.a > 0) as AnswerEntry[];
   const at = answers.at(-1)?.ts;
   return at === undefined ? undefined : answers.filter(({ ts }) => ts === at);
 }
 
 /** Of a session that ends: a client that does not hear now how it ended can ask later. `unwritten` is what is written with the end. */
-export function keepOutcome({ input, commits }: Drive, { patch, turn, add }: Draft, unwritten: Entry[]): void {
+export function keepOutcome(
+  { input, commits }: TurnRunner,
+  { patch, turn, add }: TurnDraft,
+  unwritten: JournalEntry[],
+): void {
   const { via, started } = input.header;
   // A call is answered with its result. Only a caller that may come back, or waits in another process, has a way to ask for it later.
   const isOwn = !input.byItself && !input.fromOutside && commits.header.left === undefined;
@@ -53,7 +57,12 @@ export function keepOutcome({ input, commits }: Drive, { patch, turn, add }: Dra
 }
 
 /** For the header of a session that has just ended; undefined where it is too large to be kept. */
-function toKeptOutcome(setup: Setup, { id }: Header, turn: Outcome, answers: AnswerEntry[]): string | undefined {
+function toKeptOutcome(
+  setup: SessionContext,
+  { id }: Header,
+  turn: SessionOutcome,
+  answers: AnswerEntry[],
+): string | undefined {
   const { result, summary, failure } = turn;
   if (!failure && !('result' in turn)) return undefined; // its state says all
   const outcome: Sealed = {
@@ -77,9 +86,9 @@ function toKeptOutcome(setup: Setup, { id }: Header, turn: Outcome, answers: Ans
 }
 
 /** Of a session that is being ended, why it failed: its client need not wait until all is taken back. */
-export function outcomeOf(setup: Setup, header: Header): Outcome | undefined {
+export function readOutcome(setup: SessionContext, header: Header): SessionOutcome | undefined {
   const sealed = open(setup, header);
-  const failure = endingOf(header)?.failure;
+  const failure = earlyEndOf(header)?.failure;
   if (!sealed) return failure && { failure };
   const { isCompleted, result, summary } = sealed;
   return {
@@ -90,8 +99,8 @@ export function outcomeOf(setup: Setup, header: Header): Outcome | undefined {
 }
 
 /** The ids of the prompts, if all of them were answered so in the last round of a session that has ended, by the one who asks. */
-export async function lastAnswered(
-  setup: Setup,
+export async function findRepeatedAnswers(
+  setup: SessionContext,
   header: Header,
   given: GivenAnswer[],
   isTheirs: (last: Pick<AnswerEntry, 'who'>) => boolean,
@@ -106,18 +115,23 @@ export async function lastAnswered(
   return ids.length > 0 ? ids : undefined;
 }
 
-export function withOutcome(setup: Setup, header: Header): Partial<Turn> {
-  return isEnded(header) ? (outcomeOf(setup, header) ?? {}) : {};
+export function withOutcome(setup: SessionContext, header: Header): Partial<Turn> {
+  return isEnded(header) ? (readOutcome(setup, header) ?? {}) : {};
 }
 
-async function isSame(setup: Setup, id: string, last: LastAnswer, { value, no }: GivenAnswer): Promise<boolean> {
+async function isSame(
+  setup: SessionContext,
+  id: string,
+  last: LastAnswer,
+  { value, no }: GivenAnswer,
+): Promise<boolean> {
   if (last.no !== no) return false;
   if (last.src === 'default' && (value === undefined || value === null || value === '')) return true;
   if (last.d !== undefined) return isDeepStrictEqual(last.d, digestOf(id, value));
-  return isKept(setup, id, last as AnswerEntry, value).catch(() => false);
+  return isStoredAnswer(setup, id, last as AnswerEntry, value).catch(() => false);
 }
 
-function open({ sealer }: Setup, { id, outcome }: Header): Sealed | undefined {
+function open({ sealer }: SessionContext, { id, outcome }: Header): Sealed | undefined {
   if (outcome === undefined) return undefined;
   const opened = outcome.startsWith('{') ? (JSON.parse(outcome) as unknown) : sealer.open(PURPOSE, id, outcome);
   return isObject(opened) ? (opened as unknown as Sealed) : undefined;

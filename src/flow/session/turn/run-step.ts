@@ -2,33 +2,33 @@
 import { createHmac } from 'node:crypto';
 import type { StepContext } from '../../authoring/step.ts';
 import { toMs } from '../../authoring/span.ts';
-import { toPlain } from '../../engine/given/plain.ts';
-import { toWritten } from '../../engine/thrown.ts';
-import type { StepSpec } from '../../engine/want.ts';
-import type { Folded } from '../../fold.ts';
+import { toJsonValue } from '../../engine/environment/json-value.ts';
+import { toErrorEntry } from '../../engine/step-error.ts';
+import type { StepSpec } from '../../engine/pending-ask.ts';
+import type { FoldedJournal } from '../../fold.ts';
 import type { StepEntry } from '../../journal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { callTool } from './call-tool.ts';
-import { readFile, revealSecret } from '../values/secrets.ts';
-import { urlOf } from '../others/event-url.ts';
-import { LazyAbort, orAborted } from '../or-aborted.ts';
-import { toRetryPause } from './retrying-step.ts';
+import { readStoredFile, revealSecret } from '../values/secrets.ts';
+import { toEventUrl } from '../external/event-url.ts';
+import { LazyAbort, unlessAborted } from '../unless-aborted.ts';
+import { toRetryPause } from './step-retry.ts';
 import type { Step } from '../../../protocol/prompt.ts';
-import type { Setup } from '../setup.ts';
+import type { SessionContext } from '../session-context.ts';
 
-export interface StepRun {
-  setup: Setup;
+export interface StepExecution {
+  setup: SessionContext;
   sessionId: string;
   /** Whose the session is, as a hash. */
   principal: string;
   spec: StepSpec;
-  folded: Folded;
+  folded: FoldedJournal;
   signal: () => AbortSignal;
   onProgress?: ((progress: Step) => void) | undefined;
 }
 
 /** The same on every try, in every process and under a new name; another one only after the effect was taken back. */
-export function toIdempotencyKey(sessionId: string, key: string, { epochs, intents }: Folded): string {
+export function toIdempotencyKey(sessionId: string, key: string, { epochs, intents }: FoldedJournal): string {
   const begun = intents.get(key)?.entry.idem;
   if (begun) return begun;
   return createHmac('sha256', sessionId)
@@ -36,7 +36,7 @@ export function toIdempotencyKey(sessionId: string, key: string, { epochs, inten
     .digest('base64url');
 }
 
-export async function runStep(run: StepRun): Promise<StepEntry> {
+export async function runStep(run: StepExecution): Promise<StepEntry> {
   const { setup, spec, folded } = run;
   const { limit, retry } = spec.options;
   const began = setup.clock.now();
@@ -44,27 +44,27 @@ export async function runStep(run: StepRun): Promise<StepEntry> {
   const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
     ...{ t: 'step', k: spec.key, ...outcome, att, ts: setup.clock.now() },
   });
-  const once = () => inTime(run, att, work(run, att));
+  const once = () => runWithinTimeout(run, att, work(run, att));
   for (let tried = 1; ; tried++, att++) {
     try {
       const value = await (limit ? setup.stepLimits.run(limit, once) : once());
-      const plain = toPlain(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
+      const plain = toJsonValue(value, `the result of step ${spec.key}`, setup.limits.stepBytes);
       return done(plain === undefined ? {} : { v: plain });
     } catch (error) {
       const pause = toRetryPause(retry, { error, tried, elapsedMs: setup.clock.now() - began });
-      if (pause === undefined || !(await passes(run, pause))) return done({ e: toWritten(error) });
+      if (pause === undefined || !(await passes(run, pause))) return done({ e: toErrorEntry(error) });
     }
   }
 }
 
 /** False if the session ends meanwhile. */
-async function passes({ setup, signal }: StepRun, ms: number): Promise<boolean> {
+async function passes({ setup, signal }: StepExecution, ms: number): Promise<boolean> {
   const passed = new Promise<true>((resolve) => void setup.clock.after(ms, () => resolve(true)));
-  return (await orAborted(passed, signal())) ?? false;
+  return (await unlessAborted(passed, signal())) ?? false;
 }
 
 /** Most steps look at neither the key nor the signal: both are made when they are asked for. */
-function toContext(run: StepRun, attempt: number, beat: () => void): StepContext {
+function toContext(run: StepExecution, attempt: number, beat: () => void): StepContext {
   const { setup, sessionId, principal, spec, folded, signal } = run;
   return {
     get idempotencyKey() {
@@ -80,18 +80,18 @@ function toContext(run: StepRun, attempt: number, beat: () => void): StepContext
       run.onProgress?.({ current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
     },
     call: (tool, args = {}) => callTool(tool, args, { tools: setup.tools, principal, signal: signal() }),
-    url: (event) => urlOf(setup, sessionId, event),
-    bytes: (file) => readFile(setup, file),
+    url: (event) => toEventUrl(setup, sessionId, event),
+    bytes: (file) => readStoredFile(setup, file),
     reveal: (secret) => revealSecret(setup, sessionId, secret),
   };
 }
 
 /** An effect that must happen once, may have happened unseen, and cannot be looked for. */
-export function isUnknown({ key, options }: StepSpec, { intents }: Folded): boolean {
+export function isOutcomeUnknown({ key, options }: StepSpec, { intents }: FoldedJournal): boolean {
   return options.effect === 'once' && options.check === undefined && intents.has(key);
 }
 
-function work({ setup, spec }: StepRun, attempt: number): (step: StepContext) => unknown {
+function work({ setup, spec }: StepExecution, attempt: number): (step: StepContext) => unknown {
   const { check, effect } = spec.options;
   if (effect !== 'once') return spec.work;
   return async (step) => {
@@ -103,7 +103,11 @@ function work({ setup, spec }: StepRun, attempt: number): (step: StepContext) =>
 }
 
 /** Rejects when the step takes longer than it may, or falls silent. */
-export async function inTime(run: StepRun, attempt: number, work: (step: StepContext) => unknown): Promise<unknown> {
+export async function runWithinTimeout(
+  run: StepExecution,
+  attempt: number,
+  work: (step: StepContext) => unknown,
+): Promise<unknown> {
   const late = new LazyAbort();
   const signal = () => AbortSignal.any([run.signal(), late.signal]);
   const deadline = toDeadline(run, late);
@@ -114,7 +118,7 @@ export async function inTime(run: StepRun, attempt: number, work: (step: StepCon
   }
 }
 
-function toDeadline({ setup: { clock, limits }, spec }: StepRun, late: LazyAbort) {
+function toDeadline({ setup: { clock, limits }, spec }: StepExecution, late: LazyAbort) {
   const { timeout, heartbeat } = spec.options;
   const ms = timeout === undefined ? limits.stepMs : toMs(timeout, 'timeout of a step');
   const silence = heartbeat === undefined ? undefined : toMs(heartbeat, 'heartbeat of a step');

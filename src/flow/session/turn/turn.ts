@@ -32,7 +32,7 @@ export interface Turn {
 }
 
 /** Waits until no step runs: then the session asks something, waits for others, or has ended. */
-export async function workedOff(turn: Turn): Promise<Turn> {
+export async function afterSteps(turn: Turn): Promise<Turn> {
   let last = turn;
   while (last.next) last = await last.next;
   return last;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../define.ts';
-import type { Entry } from '../../journal.ts';
+import type { JournalEntry } from '../../journal.ts';
 import { memoryStore } from '../../store/memory.ts';
 import type { FlowStore } from '../../store/store.ts';
 import { createLog } from '../../../shared/log.ts';
@@ -69,7 +69,7 @@ describe('a secret', () => {
     const start = async () => (await sessions.start({ ...me, tool: 'login' })).header.id;
     const [mine, other] = [await start(), await start()];
     await settled(await sessions.answer({ ...me, sessionId: mine, answers: [{ value: WORD }] }));
-    const entries = (await store.load(mine))?.entries as Extract<Entry, { t: 'ans' }>[];
+    const entries = (await store.load(mine))?.entries as Extract<JournalEntry, { t: 'ans' }>[];
     const ref = entries.find(({ t }) => t === 'ans')?.v;
     // As if somebody had put the reference into the other session's journal.
     const { header } = (await store.load(other))!;

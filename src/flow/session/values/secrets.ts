@@ -7,7 +7,7 @@ import { isFileAnswer } from '../../question/check-file.ts';
 import type { FileAnswer, FileRef } from '../../question/check-file.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Setup } from '../setup.ts';
+import type { SessionContext } from '../session-context.ts';
 
 interface SecretRef {
   $secret: string;
@@ -18,18 +18,18 @@ type Owning = Pick<Header, 'id' | 'deadline'>;
 const PURPOSE = 'flow-secret';
 
 /** What of a checked answer may stand in the journal, where that is not the answer itself. */
-export async function keepApart(
-  setup: Setup,
+export async function storeApart(
+  setup: SessionContext,
   session: Owning,
   { isSecret, value }: { isSecret: boolean; value: unknown },
 ): Promise<{ ref: SecretRef | FileRef } | undefined> {
   if (isSecret) return { ref: await keepSecret(setup, session, String(value)) };
-  return isFileAnswer(value) ? { ref: await keepFile(setup, session, value) } : undefined;
+  return isFileAnswer(value) ? { ref: await storeFile(setup, session, value) } : undefined;
 }
 
 /** Whether an answer is the one that lies beside the journal. */
-export async function isKept(
-  setup: Setup,
+export async function isStoredAnswer(
+  setup: SessionContext,
   sessionId: string,
   { v, ty }: AnswerEntry,
   value: unknown,
@@ -52,14 +52,14 @@ function digestOf(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'));
 }
 
-async function keepSecret(setup: Setup, session: Owning, text: string): Promise<SecretRef> {
+async function keepSecret(setup: SessionContext, session: Owning, text: string): Promise<SecretRef> {
   const bytes = Buffer.from(setup.sealer.seal(PURPOSE, session.id, text));
   const name = hash('sha256', bytes, 'base64url');
   await setup.store.putBlob(name, bytes, toLife(setup, session));
   return { $secret: name };
 }
 
-export async function revealSecret(setup: Setup, sessionId: string, secret: Secret): Promise<string> {
+export async function revealSecret(setup: SessionContext, sessionId: string, secret: Secret): Promise<string> {
   const name = (secret as unknown as SecretRef).$secret;
   const bytes = await setup.store.getBlob(name);
   const text = bytes && setup.sealer.open(PURPOSE, sessionId, Buffer.from(bytes).toString());
@@ -68,7 +68,11 @@ export async function revealSecret(setup: Setup, sessionId: string, secret: Secr
   return text;
 }
 
-export async function keepFile(setup: Setup, session: Owning, { name, mimeType, data }: FileAnswer): Promise<FileRef> {
+export async function storeFile(
+  setup: SessionContext,
+  session: Owning,
+  { name, mimeType, data }: FileAnswer,
+): Promise<FileRef> {
   const bytes = Buffer.from(data, 'base64');
   const { fileBytes } = setup.limits;
   if (bytes.length > fileBytes) {
@@ -81,11 +85,11 @@ export async function keepFile(setup: Setup, session: Owning, { name, mimeType, 
 }
 
 /** For as long as its session may last, which its flow may have a limit of its own for. */
-function toLife({ limits, clock }: Setup, { deadline }: Owning): number {
+function toLife({ limits, clock }: SessionContext, { deadline }: Owning): number {
   return Math.max(limits.durationMs, deadline - clock.now());
 }
 
-export async function readFile(setup: Setup, { sha256, name }: FileRef): Promise<Uint8Array> {
+export async function readStoredFile(setup: SessionContext, { sha256, name }: FileRef): Promise<Uint8Array> {
   const bytes = await setup.store.getBlob(sha256);
   if (!bytes)
     throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `the file ${name}, which is not there any more` });

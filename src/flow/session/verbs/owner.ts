@@ -5,21 +5,21 @@ import { toPromptId } from '../../question/question.ts';
 import type { Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ContinueRequest } from './requests.ts';
-import { toKept } from '../../engine/fit.ts';
-import type { Incoming } from '../../engine/fit.ts';
-import { toMaxPrompts, tooManyPrompts, toVerdicts } from '../turn/patches.ts';
-import type { Setup } from '../setup.ts';
+import { toUnaskedEntry } from '../../engine/match-answer.ts';
+import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import { toMaxPrompts, tooManyPrompts, toVerdicts } from '../turn/turn-changes.ts';
+import type { SessionContext } from '../session-context.ts';
 import type { Turn } from '../turn/turn.ts';
-import { react } from '../states.ts';
+import { transition } from '../states.ts';
 import { toExpiry } from '../ending/timing.ts';
 
 /** Keys of questions that are none of the body's. No author can use it. */
 export const OWNER_KEY = '~owner';
 
-export function continuedByOwner(
+export function continueByOwner(
   header: Header,
   { prompt, progress }: ContinueRequest,
-  { flow, setup }: { flow: AnyFlow; setup: Setup },
+  { flow, setup }: { flow: AnyFlow; setup: SessionContext },
 ): Header {
   refuseUnlessProcessing(header);
   const now = setup.clock.now();
@@ -33,23 +33,23 @@ export function continuedByOwner(
   };
   return {
     ...header,
-    ...{ state: react(header, 'prompt'), current: [question], prompts: header.prompts + 1 },
+    ...{ state: transition(header, 'prompt'), current: [question], prompts: header.prompts + 1 },
     ...toExpiry(header, now),
   };
 }
 
 /** The tool knows nothing of the question, and is not run for the answer: it is at work all the while. */
-export function answeredForOwner(
+export function answerForOwner(
   header: Header,
-  answer: Incoming,
+  answer: IncomingAnswer,
   now: number,
 ): { header: Header; turn: Partial<Turn> } {
-  const entry = toKept(answer, now);
+  const entry = toUnaskedEntry(answer, now);
   const verdicts = toVerdicts([answer]);
   if (!entry) return { header: { ...header, attempts: header.attempts + 1 }, turn: verdicts };
   const next = {
     ...header,
-    state: react(header, 'respond'),
+    state: transition(header, 'respond'),
     current: [],
     expiresAt: header.deadline,
     lastActivityAt: now,
@@ -57,15 +57,15 @@ export function answeredForOwner(
   return { header: next, turn: verdicts };
 }
 
-export function completedByOwner(header: Header, now: number): Header {
+export function completeByOwner(header: Header, now: number): Header {
   refuseUnlessProcessing(header);
-  return { ...header, state: react(header, 'complete'), current: [], lastActivityAt: now };
+  return { ...header, state: transition(header, 'complete'), current: [], lastActivityAt: now };
 }
 
 /** Before the first question and while one waits it is the tool's turn alone. */
 function refuseUnlessProcessing(header: Header): void {
   if (header.state === 'processing') return;
-  react(header, 'respond');
+  transition(header, 'respond');
   const { id, state } = header;
   throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason: 'its tool is not at work' });
 }

@@ -1,6 +1,6 @@
 // What can be asked of a session. Who asks is always said: a session belongs to one principal, and looks unknown to all others.
 import type { AskFailure } from '../../authoring/ask-failure.ts';
-import type { Source, Via } from '../../journal.ts';
+import type { AnswerSource, Via } from '../../journal.ts';
 import type { Prompt, Step } from '../../../protocol/prompt.ts';
 
 export interface StartRequest {
@@ -51,7 +51,7 @@ export interface AnswerRequest extends SessionRequest {
   /** Whoever brings it may answer everything: an operator, or the end of a time. */
   isForAll?: boolean | undefined;
   /** Whose word it is. Default: the user's. */
-  src?: Source | undefined;
+  src?: AnswerSource | undefined;
   via?: Via | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface HandOverRequest extends SessionRequest {
 export interface EditRequest extends SessionRequest {
   key: string;
   value: unknown;
-  src?: Source | undefined;
+  src?: AnswerSource | undefined;
 }
 
 /** The owner of a session speaks for its tool. */

@@ -13,12 +13,12 @@ export interface RedisPlace {
   waitAof?: { local: 0 | 1; replicas: number } | undefined;
 }
 
-export type Argument = string | number | Uint8Array;
+export type ScriptArgument = string | number | Uint8Array;
 
-export interface Connection {
+export interface RedisConnection {
   /** Runs a script that changes something, and waits as `waitAof` says. */
-  change(script: string, keys: string[], values: Argument[]): Promise<unknown>;
-  run(script: string, keys: string[], values?: Argument[]): Promise<unknown>;
+  change(script: string, keys: string[], values: ScriptArgument[]): Promise<unknown>;
+  run(script: string, keys: string[], values?: ScriptArgument[]): Promise<unknown>;
   read<T>(work: (client: Redis | Cluster) => Promise<T>): Promise<T>;
   /** Removes keys; nobody waits for the disk. */
   forget(keys: string[]): Promise<void>;
@@ -28,7 +28,7 @@ export interface Connection {
 /** How long a command waits for a server that is away, before it fails. */
 const PATIENCE_MS = 10_000;
 
-export async function connectRedis(place: RedisPlace): Promise<Connection> {
+export async function connectRedis(place: RedisPlace): Promise<RedisConnection> {
   const client = place.client ?? (await open(place.url));
   try {
     await examine(client, place);
@@ -116,7 +116,7 @@ async function examine(client: Redis | Cluster, { waitAof }: RedisPlace): Promis
 
 function createRunner(
   client: Redis | Cluster,
-): (script: string, keys: string[], values: Argument[]) => Promise<unknown> {
+): (script: string, keys: string[], values: ScriptArgument[]) => Promise<unknown> {
   const digests = new Map<string, string>();
   const digestOf = (script: string): string => {
     let digest = digests.get(script);

@@ -3,7 +3,7 @@
 import type { Header } from '../../journal.ts';
 
 /** Fields and values one after the other, and the fields that go away. */
-export function toFields(part: Partial<Header>): { set: string[]; remove: string[] } {
+export function toHashFields(part: Partial<Header>): { set: string[]; remove: string[] } {
   const [set, remove]: [string[], string[]] = [[], []];
   for (const [name, value] of Object.entries(part)) {
     if (value === undefined) remove.push(name);
@@ -12,7 +12,7 @@ export function toFields(part: Partial<Header>): { set: string[]; remove: string
   return { set, remove };
 }
 
-export function headerFrom(fields: string[], current: string | null): Header {
+export function parseHeader(fields: string[], current: string | null): Header {
   const members = [`"current":${current ?? '[]'}`];
   for (let at = 0; at < fields.length; at += 2) {
     // What begins with a colon is the store's own.

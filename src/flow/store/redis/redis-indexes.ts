@@ -2,23 +2,23 @@
 // that changes in between is seen as it is when its turn comes, but whole. Header and `current` lie apart and change together.
 import type { Cluster, Redis } from 'ioredis';
 import type { Header } from '../../journal.ts';
-import type { Connection } from './redis-connection.ts';
-import { headerFrom } from './redis-fields.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { parseHeader } from './redis-fields.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { BROWSE, HEADER } from './redis-scripts.ts';
 import { isEnded } from '../store.ts';
-import type { Listed } from '../store.ts';
+import type { ListedSession } from '../store.ts';
 
 const PAGE = 200;
 /** Digits of the time of creation, between principal and id. */
 const TIME_DIGITS = 16;
 
-export interface Due {
+export interface DueQuery {
   now: number;
   max: number;
 }
 
-export async function dueIn(client: Redis | Cluster, keys: RedisKeys, { now, max }: Due): Promise<string[]> {
+export async function findDue(client: Redis | Cluster, keys: RedisKeys, { now, max }: DueQuery): Promise<string[]> {
   const due: string[] = [];
   for (let at = 0; ; at += PAGE) {
     const page = await client.zrangebyscore(keys.due, '-inf', now, 'LIMIT', at, PAGE);
@@ -29,7 +29,11 @@ export async function dueIn(client: Redis | Cluster, keys: RedisKeys, { now, max
 }
 
 /** First the open ones, by principal, then those that have ended. One that ends meanwhile may be seen twice. */
-export async function* browsedIn(connection: Connection, keys: RedisKeys, id?: string): AsyncGenerator<Listed[]> {
+export async function* browseSessions(
+  connection: RedisConnection,
+  keys: RedisKeys,
+  id?: string,
+): AsyncGenerator<ListedSession[]> {
   if (id !== undefined) return yield lookedAt(connection, keys, [id]);
   for (let after = '-'; ;) {
     const from = after;
@@ -51,7 +55,7 @@ export async function* browsedIn(connection: Connection, keys: RedisKeys, id?: s
   }
 }
 
-async function lookedAt(connection: Connection, keys: RedisKeys, ids: string[]): Promise<Listed[]> {
+async function lookedAt(connection: RedisConnection, keys: RedisKeys, ids: string[]): Promise<ListedSession[]> {
   if (ids.length === 0) return [];
   const places = ids.flatMap((id) => {
     const [session, , current] = keys.session(id);
@@ -61,10 +65,10 @@ async function lookedAt(connection: Connection, keys: RedisKeys, ids: string[]):
   return found.map((one) => toListed(...one));
 }
 
-function toListed(fields: string[], current: string | null, dueAt: string | null): Listed {
+function toListed(fields: string[], current: string | null, dueAt: string | null): ListedSession {
   const until = fields.findIndex((field, index) => index % 2 === 0 && field === ':u');
   return {
-    header: headerFrom(fields, current),
+    header: parseHeader(fields, current),
     ...(dueAt !== null && { dueAt: Number(dueAt) }),
     ...(until >= 0 && { heldUntil: Number(fields[until + 1]) }),
   };
@@ -78,7 +82,7 @@ function idIn(member: string): string {
 
 const JSON_STRING = /^"(?:[^"\\]|\\.)*"/s;
 
-export async function listedIn(connection: Connection, keys: RedisKeys, principal: string): Promise<Header[]> {
+export async function listOpen(connection: RedisConnection, keys: RedisKeys, principal: string): Promise<Header[]> {
   const mine = JSON.stringify(principal);
   // A colon comes right after the digits.
   const members = await connection.read((client) => client.zrangebylex(keys.open, `[${mine}`, `(${mine}:`));
@@ -86,7 +90,7 @@ export async function listedIn(connection: Connection, keys: RedisKeys, principa
     members.map(async (member) => {
       const [session, , current] = keys.session(member.slice(mine.length + TIME_DIGITS));
       const found = await connection.run(HEADER, [session!, current!]);
-      return found ? headerFrom(...(found as [string[], string | null])) : undefined;
+      return found ? parseHeader(...(found as [string[], string | null])) : undefined;
     }),
   );
   return headers.filter((header): header is Header => header !== undefined && !isEnded(header));

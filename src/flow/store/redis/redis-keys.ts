@@ -10,7 +10,7 @@ export interface RedisKeys {
   blob(sha256: string): string;
 }
 
-export function keysUnder(prefix: string): RedisKeys {
+export function createRedisKeys(prefix: string): RedisKeys {
   const tag = `{${prefix}}`;
   const [due, open, ended] = [`${tag}:due`, `${tag}:open`, `${tag}:ended`];
   return {

@@ -3,15 +3,15 @@
 // Time is the server's: two machines whose clocks differ agree on when a lease runs out.
 import { randomBytes } from 'node:crypto';
 import { createCounter } from '../../../shared/crypto/ids.ts';
-import type { Entry, Header } from '../../journal.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
 import { connectRedis } from './redis-connection.ts';
-import type { Argument, RedisPlace } from './redis-connection.ts';
-import { headerFrom, toFields } from './redis-fields.ts';
-import { browsedIn, dueIn, listedIn } from './redis-indexes.ts';
-import { keysUnder } from './redis-keys.ts';
+import type { ScriptArgument, RedisPlace } from './redis-connection.ts';
+import { parseHeader, toHashFields } from './redis-fields.ts';
+import { browseSessions, findDue, listOpen } from './redis-indexes.ts';
+import { createRedisKeys } from './redis-keys.ts';
 import { COMMIT, CREATE, DROP, FORGET_OUTCOME, LEASE, LOAD, PUT_BLOB, RELEASE, SPEND } from './redis-scripts.ts';
 import { isEnded, TOMBSTONE_MS } from '../store.ts';
-import type { Change, FlowStore, SessionLimits } from '../store.ts';
+import type { SessionChange, FlowStore, SessionLimits } from '../store.ts';
 
 export interface RedisStoreOptions extends RedisPlace {
   /** Begins every key; stores with different prefixes share nothing. Default `parley:flow`. */
@@ -24,7 +24,7 @@ const MAX_TOMBSTONES = 10_000;
 
 export async function createRedisStore(options: RedisStoreOptions): Promise<FlowStore> {
   const connection = await connectRedis(options);
-  const keys = keysUnder(options.prefix ?? 'parley:flow');
+  const keys = createRedisKeys(options.prefix ?? 'parley:flow');
   const mark = createCounter(`${randomBytes(9).toString('base64url')}.`);
   const most = options.maxTombstones ?? MAX_TOMBSTONES;
   return {
@@ -38,7 +38,8 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
       const found = await connection.run(LOAD, keys.session(id).slice(0, 3));
       if (!found) return undefined;
       const [fields, current, lists] = found as [string[], string | null, string[]];
-      return { header: headerFrom(fields, current), entries: lists.flatMap((list) => JSON.parse(list) as Entry[]) };
+      const entries = lists.flatMap((list) => JSON.parse(list) as JournalEntry[]);
+      return { header: parseHeader(fields, current), entries };
     },
     async commit(id, expectRev, change) {
       const values = [id, mark(), expectRev, ...toCommit(change, most)];
@@ -48,7 +49,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
       ];
       if (rev === null) {
         const [fields, current] = rest as [string[]?, string?];
-        return { ok: false, header: fields && headerFrom(fields, current ?? null) };
+        return { ok: false, header: fields && parseHeader(fields, current ?? null) };
       }
       if (rest.length > 0) await connection.forget((rest as string[]).map((old) => keys.session(old)[0]!));
       return { ok: true, rev };
@@ -58,13 +59,13 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
       return fence === null ? undefined : { fence };
     },
     release: async (id, owner) => void (await connection.change(RELEASE, keys.session(id).slice(0, 1), [owner])),
-    due: (now, max) => connection.read((client) => dueIn(client, keys, { now, max })),
+    due: (now, max) => connection.read((client) => findDue(client, keys, { now, max })),
     spend: async (id, rev, ttlMs) => (await connection.change(SPEND, [keys.turn(id, rev)], [mark(), ttlMs])) === 1,
     putBlob: async (sha256, bytes, ttlMs) =>
       void (await connection.change(PUT_BLOB, [keys.blob(sha256)], [bytes, ttlMs])),
     getBlob: async (sha256) => (await connection.read((client) => client.getBuffer(keys.blob(sha256)))) ?? undefined,
-    list: (principal) => listedIn(connection, keys, principal),
-    browse: (id) => browsedIn(connection, keys, id),
+    list: (principal) => listOpen(connection, keys, principal),
+    browse: (id) => browseSessions(connection, keys, id),
     forgetOutcome: async (id) => void (await connection.change(FORGET_OUTCOME, keys.session(id).slice(0, 1), [])),
     drop: async (id) => void (await connection.change(DROP, keys.session(id), [id])),
     close: () => connection.close(),
@@ -72,18 +73,18 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Flow
 }
 
 /** The arguments of CREATE after id and mark. */
-function toCreate(header: Header, entries: Entry[], limits: SessionLimits): Argument[] {
+function toCreate(header: Header, entries: JournalEntry[], limits: SessionLimits): ScriptArgument[] {
   const { current, ...rest } = header;
   const [principal, created] = [JSON.stringify(header.principal), JSON.stringify(header.createdAt)];
   const texts = [JSON.stringify(entries), JSON.stringify(current)];
   const due = limits.dueAt ?? header.expiresAt;
-  return [limits.total, limits.perPrincipal, principal, created, due, ...texts, ...toFields(rest).set];
+  return [limits.total, limits.perPrincipal, principal, created, due, ...texts, ...toHashFields(rest).set];
 }
 
 /** The arguments of COMMIT after id, mark and rev; what is not there goes as an empty text. */
-function toCommit({ patch, add, fence, dueAt, tombstoneMs }: Change, mostTombstones: number): Argument[] {
+function toCommit({ patch, add, fence, dueAt, tombstoneMs }: SessionChange, mostTombstones: number): ScriptArgument[] {
   const { id: _id, principal: _principal, createdAt: _created, rev: _rev, current, ...rest } = patch;
-  const { set, remove } = toFields(rest);
+  const { set, remove } = toHashFields(rest);
   const ends = patch.state !== undefined && isEnded({ state: patch.state });
   if (ends) remove.push('pending');
   const texts = [add?.length ? JSON.stringify(add) : '', current ? JSON.stringify(current) : ''];

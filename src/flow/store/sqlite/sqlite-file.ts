@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Libsql from 'libsql';
 import type { Database } from 'libsql';
 import { GatewayError } from '../../../shared/errors.ts';
-import { APPLICATION_ID, STEPS } from './sqlite-schema.ts';
+import { APPLICATION_ID, MIGRATIONS } from './sqlite-schema.ts';
 
 export interface SqliteFile {
   path: string;
@@ -22,7 +22,7 @@ const PLAIN = 'SQLite format 3\0';
 const OPENING_MS = 10_000;
 const AGAIN_MS = 20;
 
-export async function openFile({ path, key, readOnly = false }: SqliteFile): Promise<Database> {
+export async function openSqliteFile({ path, key, readOnly = false }: SqliteFile): Promise<Database> {
   if (!path) throw new GatewayError('BAD_OPTION', { option: 'path', reason: 'is missing: the file to keep them in' });
   if (key === '') throw new GatewayError('BAD_OPTION', { option: 'key', reason: 'is empty' });
   if (readOnly && !existsSync(path)) unusable(`${path} is not there`);
@@ -76,9 +76,10 @@ function prepareFile(db: Database, { path, readOnly }: Preparing): void {
   const empty = numberOf(db, 'schema_version') === 0;
   const [owner, version] = [numberOf(db, 'application_id'), numberOf(db, 'user_version')];
   if (!empty && owner !== APPLICATION_ID) unusable(`${path} belongs to another program`);
-  if (version > STEPS.length) unusable(`${path} was written by a newer Parley (format ${version})`);
+  if (version > MIGRATIONS.length) unusable(`${path} was written by a newer Parley (format ${version})`);
   if (readOnly) {
-    if (version < STEPS.length) unusable(`${path} ${empty ? 'holds no sessions' : 'was written by an older Parley'}`);
+    if (version < MIGRATIONS.length)
+      unusable(`${path} ${empty ? 'holds no sessions' : 'was written by an older Parley'}`);
     db.exec('PRAGMA query_only = ON');
     db.exec('PRAGMA busy_timeout = 0');
     return;
@@ -87,7 +88,7 @@ function prepareFile(db: Database, { path, readOnly }: Preparing): void {
   db.exec('PRAGMA synchronous = FULL');
   // What a session said is overwritten when it ends, not only unlinked.
   db.exec('PRAGMA secure_delete = ON');
-  if (version < STEPS.length) migrate(db);
+  if (version < MIGRATIONS.length) migrate(db);
   // From here on nobody blocks the process while another one writes: see sqlite-group.ts.
   db.exec('PRAGMA busy_timeout = 0');
 }
@@ -96,9 +97,9 @@ function migrate(db: Database): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     // Another process may have been first.
-    for (const step of STEPS.slice(numberOf(db, 'user_version'))) db.exec(step);
+    for (const step of MIGRATIONS.slice(numberOf(db, 'user_version'))) db.exec(step);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    db.exec(`PRAGMA user_version = ${STEPS.length}`);
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     db.exec('COMMIT');
   } catch (error) {
     db.exec('ROLLBACK');

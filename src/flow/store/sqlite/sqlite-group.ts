@@ -5,10 +5,10 @@
 // 3. Another process that is writing is waited for without blocking this one.
 import type { Database } from 'libsql';
 import { GatewayError } from '../../../shared/errors.ts';
-import { emptyLog } from './emptied-log.ts';
-import type { EmptiedLog } from './emptied-log.ts';
+import { truncateWal } from './wal-cleaner.ts';
+import type { WalCleaner } from './wal-cleaner.ts';
 
-export interface Group {
+export interface WriteGroup {
   /** Runs the work in the next transaction and gives its result once that is on the disk. */
   write<T>(work: () => T): Promise<T>;
   /** Runs it at once, on what has been written so far. */
@@ -28,14 +28,14 @@ interface Waiting {
 const MOST = 256;
 const BUSY_MS = 10_000;
 
-export interface GroupOptions {
+export interface WriteGroupOptions {
   /** Runs at the beginning of every transaction. */
   first: () => void;
   /** Undefined where what is in the log cannot be read anyway. */
-  log: EmptiedLog | undefined;
+  log: WalCleaner | undefined;
 }
 
-export function createGroup(db: Database, { first, log }: GroupOptions): Group {
+export function createWriteGroup(db: Database, { first, log }: WriteGroupOptions): WriteGroup {
   let waiting: Waiting[] = [];
   let scheduled = false;
   let closed = false;
@@ -51,7 +51,7 @@ export function createGroup(db: Database, { first, log }: GroupOptions): Group {
     const batch = waiting.splice(0, MOST);
     if (batch.length === 0) return;
     const outcome = transact(db, first, batch);
-    log?.settle();
+    log?.clean();
     if (outcome.again.length > 0) waiting = [...outcome.again, ...waiting];
     if (!outcome.busy) return schedule();
     scheduled = true;
@@ -90,7 +90,7 @@ function closeFile(db: Database): void {
   try {
     // Who only looks leaves that to those who write.
     const [{ query_only: isLooking }] = db.pragma('query_only') as [{ query_only: number }];
-    if (isLooking === 0) emptyLog(db); // unless another process is at work in the file, which then does it
+    if (isLooking === 0) truncateWal(db); // unless another process is at work in the file, which then does it
   } catch (error) {
     throw told(error);
   } finally {

@@ -1,7 +1,7 @@
 // Leases, spent turns, blobs, and the forgetting of all that has had its time, in the SQLite store.
 import type { Database } from 'libsql';
-import type { Holder } from './holder.ts';
-import { prepared } from './sqlite-rows.ts';
+import type { LeaseHolder } from './lease-holder.ts';
+import { prepareStatements } from './sqlite-rows.ts';
 
 export interface Leases {
   lease(id: string, owner: string, ms: number): { fence: number } | undefined;
@@ -26,11 +26,11 @@ const LOOK_MOST = 500;
 export interface LeaseOptions {
   now: () => number;
   maxTombstones: number;
-  holder: Holder;
+  holder: LeaseHolder;
 }
 
 export function prepareLeases(db: Database, { now, maxTombstones, holder }: LeaseOptions): Leases {
-  const { get, run } = prepared(db);
+  const { get, run } = prepareStatements(db);
   const spend = run(
     `INSERT INTO spent (id, rev, until) VALUES (?1, ?2, ?3)
      ON CONFLICT DO UPDATE SET until = ?3 WHERE until <= ?4`,
@@ -60,8 +60,8 @@ export function prepareLeases(db: Database, { now, maxTombstones, holder }: Leas
 
 type Holding = Pick<Leases, 'lease' | 'release' | 'abandoned'>;
 
-function prepareHolding(db: Database, now: () => number, holder: Holder): Holding {
-  const { all, get, run } = prepared(db);
+function prepareHolding(db: Database, now: () => number, holder: LeaseHolder): Holding {
+  const { all, get, run } = prepareStatements(db);
   const take = 'UPDATE sessions SET owner = ?1, until = ?2, fence = fence + 1 WHERE id = ?3 AND gone IS NULL';
   const lease = get(`${take} AND (owner IS NULL OR owner = ?1 OR until <= ?4) RETURNING fence`);
   const seize = get(`${take} AND owner = ?4 RETURNING fence`);
@@ -89,7 +89,7 @@ function prepareHolding(db: Database, now: () => number, holder: Holder): Holdin
 }
 
 function prepareForgetting(db: Database, maxTombstones: number): (at: number) => void {
-  const { get, run } = prepared(db);
+  const { get, run } = prepareStatements(db);
   const ended = get('SELECT ended FROM counters');
   const oldest = run('DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE gone > 0 ORDER BY gone LIMIT ?)');
   const past = [

@@ -59,7 +59,7 @@ const LISTED = 'id, header, due, until, owner, gone';
 
 /** `onWiped` is told when something that was said is deleted. */
 export function prepareRows(db: Database, onWiped: () => void): Rows {
-  const { get, all, run } = prepared(db);
+  const { get, all, run } = prepareStatements(db);
   const session = get('SELECT rev, gone, fence, header FROM sessions WHERE id = ?');
   const whole = get(
     `SELECT gone, header, (SELECT group_concat(list, ',' ORDER BY rev) FROM entries WHERE entries.id = sessions.id) AS lists
@@ -100,7 +100,7 @@ export function prepareRows(db: Database, onWiped: () => void): Rows {
 }
 
 /** Prepared once each; run with the parameters one after the other. `run` gives the number of rows that changed. */
-export function prepared(db: Database): Prepared {
+export function prepareStatements(db: Database): Prepared {
   return {
     get: (sql) => {
       const statement = db.prepare(sql);

@@ -7,7 +7,7 @@
 /** "Parl": tells our files from those of other programs. */
 export const APPLICATION_ID = 0x5061726c;
 
-export const STEPS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sessions (
     id TEXT PRIMARY KEY,

@@ -2,20 +2,20 @@
 // rest where a key is given. Every change runs inside a transaction of the group, which no other process can interleave.
 import type { Clock } from '../../../shared/clock.ts';
 import { systemClock } from '../../../shared/clock.ts';
-import type { Entry, Header } from '../../journal.ts';
-import { patched } from '../patched.ts';
-import { openFile } from './sqlite-file.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
+import { patchHeader } from '../patch-header.ts';
+import { openSqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
-import { createGroup } from './sqlite-group.ts';
-import type { Group } from './sqlite-group.ts';
-import { createEmptiedLog } from './emptied-log.ts';
-import { createHolder } from './holder.ts';
-import type { Holder } from './holder.ts';
+import { createWriteGroup } from './sqlite-group.ts';
+import type { WriteGroup } from './sqlite-group.ts';
+import { createWalCleaner } from './wal-cleaner.ts';
+import { createLeaseHolder } from './lease-holder.ts';
+import type { LeaseHolder } from './lease-holder.ts';
 import { prepareLeases } from './sqlite-leases.ts';
 import { prepareRows } from './sqlite-rows.ts';
 import type { ListedRow, Rows } from './sqlite-rows.ts';
 import { isEnded, TOMBSTONE_MS } from '../store.ts';
-import type { Change, Committed, FlowStore, Listed, SessionLimits, StoredSession } from '../store.ts';
+import type { SessionChange, CommitResult, FlowStore, ListedSession, SessionLimits, StoredSession } from '../store.ts';
 
 export interface SqliteOptions extends SqliteFile {
   /** Ended sessions that are remembered at most; the oldest are forgotten first. */
@@ -26,19 +26,19 @@ export interface SqliteOptions extends SqliteFile {
 const MAX_TOMBSTONES = 10_000;
 
 export async function createSqliteStore(options: SqliteOptions): Promise<FlowStore> {
-  return openSqliteStore(options, createHolder());
+  return openSqliteStore(options, createLeaseHolder());
 }
 
 /** `holder`: which process this is. */
-export async function openSqliteStore(options: SqliteOptions, holder: Holder): Promise<FlowStore> {
-  const db = await openFile(options);
+export async function openSqliteStore(options: SqliteOptions, holder: LeaseHolder): Promise<FlowStore> {
+  const db = await openSqliteFile(options);
   const clock = options.clock ?? systemClock;
   const now = () => clock.now();
-  const log = options.key === undefined && !options.readOnly ? createEmptiedLog(db) : undefined;
-  const rows = prepareRows(db, () => log?.soil());
+  const log = options.key === undefined && !options.readOnly ? createWalCleaner(db) : undefined;
+  const rows = prepareRows(db, () => log?.markDirty());
   const { maxTombstones = MAX_TOMBSTONES } = options;
   const leases = prepareLeases(db, { now, maxTombstones, holder });
-  const group = createGroup(db, { first: () => leases.forget(), log });
+  const group = createWriteGroup(db, { first: () => leases.forget(), log });
   return {
     durable: true,
     create(header, entries, limits) {
@@ -91,7 +91,7 @@ function create(
 function load(rows: Rows, id: string, now: number): StoredSession | undefined {
   const row = rows.whole(id);
   if (!row || isForgotten(row, now)) return undefined;
-  const lists = JSON.parse(`[${row.lists ?? ''}]`) as Entry[][];
+  const lists = JSON.parse(`[${row.lists ?? ''}]`) as JournalEntry[][];
   return { header: JSON.parse(row.header) as Header, entries: lists.flat() };
 }
 
@@ -99,9 +99,9 @@ const PAGE = 200;
 
 /** Each page is read at once, and others write in between: a session that is there all the while is seen once. */
 async function* browse(
-  { rows, group, now, holder }: { rows: Rows; group: Group; now: () => number; holder: Holder },
+  { rows, group, now, holder }: { rows: Rows; group: WriteGroup; now: () => number; holder: LeaseHolder },
   id?: string,
-): AsyncGenerator<Listed[]> {
+): AsyncGenerator<ListedSession[]> {
   const seen = (page: ListedRow[]) =>
     page.filter((row) => !isForgotten(row, now())).map((row) => toListed(row, holder));
   if (id !== undefined) {
@@ -117,7 +117,7 @@ async function* browse(
   }
 }
 
-function toListed({ header, due, until, owner }: ListedRow, holder: Holder): Listed {
+function toListed({ header, due, until, owner }: ListedRow, holder: LeaseHolder): ListedSession {
   return {
     header: JSON.parse(header) as Header,
     ...(due !== null && { dueAt: due }),
@@ -125,21 +125,21 @@ function toListed({ header, due, until, owner }: ListedRow, holder: Holder): Lis
   };
 }
 
-interface Asked extends Change {
+interface Asked extends SessionChange {
   id: string;
   expectRev: number;
   /** The entries in JSON. */
   list: string | undefined;
 }
 
-function commit(rows: Rows, change: Asked, now: number): Committed {
+function commit(rows: Rows, change: Asked, now: number): CommitResult {
   const { id, expectRev, fence, list } = change;
   const row = rows.session(id);
   if (!row || isForgotten(row, now)) return { ok: false, header: undefined };
   const header = JSON.parse(row.header) as Header;
   const fencedOff = fence !== undefined && fence < row.fence;
   if (row.gone !== null || row.rev !== expectRev || fencedOff) return { ok: false, header };
-  const next = patched(header, change.patch);
+  const next = patchHeader(header, change.patch);
   if (isEnded(next)) end(rows, next, now + (change.tombstoneMs ?? TOMBSTONE_MS));
   else {
     rows.update(id, expectRev, { due: change.dueAt ?? next.expiresAt, gone: null, header: JSON.stringify(next) });

@@ -1,0 +1,400 @@
+// One run of a body over its journal.
+// 1. The body is told things in the order in which they were written, one at a time, and only when it is quiet: when all that the
+//    last one caused has happened. So every run sees the same order as the first, whatever runs side by side in the body.
+// 2. What is not there yet is waited for by a promise that never settles in this run. Nothing is thrown into the body for it.
+// 3. Something told that nobody asks for when all is quiet is kept: the question may come later, or never again.
+// 4. An entry that no longer fits its question (other rules, other words of a consent) is passed over, and the question put again.
+// 5. A session that ends before its time is told to the body last of all: what it waits for rejects, and what it asks for from then on is
+//    refused, but for steps that clean up.
+// 6. Nothing in here waits but for the body and for steps in flight; who runs them, and when it is written down, is not known here.
+import { SessionEndedError } from '../authoring/ask-failure.ts';
+import type { ReplayEntry } from '../fold.ts';
+import type { JournalEntry, StepEntry } from '../journal.ts';
+import { Entropy } from './environment/entropy.ts';
+import { createAsk } from './create-ask.ts';
+import { matchAnswer, toUnaskedEntry } from './match-answer.ts';
+import type { IncomingAnswer } from './match-answer.ts';
+import { matchEvent, toEventEntry } from './match-event.ts';
+import type { IncomingEvent } from './match-event.ts';
+import { installGlobals } from './checks/install-globals.ts';
+import { checkWaitLength, checkAwaited, toNestedError, withFlowName } from './misuse.ts';
+import type { AskSpec, PendingQuestion, AskedStep, EventSpec, PendingStep, PendingAsk } from './pending-ask.ts';
+import { PendingAskTable, toKeyList } from './pending-ask-table.ts';
+import type { OpenAsks } from './pending-ask-table.ts';
+import { findLostEffects, checkLostEffects, checkKind, checkPassedEffects } from './mismatch.ts';
+import { deepFreeze } from './environment/json-value.ts';
+import { updateRunInput } from './run-input.ts';
+import type { ResumeInput, RunInput } from './run-input.ts';
+import type { QuestionSpec } from './question-spec.ts';
+import type { RunEnd, RunState } from './run-state.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Complaint } from '../question/question.ts';
+import { fromErrorEntry } from './step-error.ts';
+import { ReplayQueue } from './replay-queue.ts';
+import { Ticks } from './environment/ticks.ts';
+import { traceRun } from './tracer.ts';
+import type { UnjournaledAccess } from './tracer.ts';
+import { closeWindow, currentBody, openWindow, runOutside } from './environment/window.ts';
+import type { BodyEnvironment } from './environment/window.ts';
+
+/** A body that goes on asking after its session has ended is left alone after so many times. */
+const MAX_REFUSALS = 100;
+
+export class BodyRun implements BodyEnvironment {
+  readonly input: RunInput;
+  /** Answers as the body was given them, by key. */
+  readonly answers: Record<string, unknown> = {};
+  /** All steps that the body has asked for, in that order, and what came of them. */
+  readonly steps = new Map<string, AskedStep>();
+  readonly telling: ReplayQueue;
+  readonly notes = { said: [] as string[], shown: 0 };
+  /** Answers of the journal that no longer fit, and why. */
+  readonly refused = new Map<string, Complaint>();
+  /** Questions that were answered. */
+  readonly answered: QuestionSpec[] = [];
+  /** Of the answers that follow a changed one, those that still count. */
+  readonly kept = new Set<ReplayEntry | IncomingAnswer | IncomingEvent>();
+  progress: { current: number; total?: number | undefined; message?: string | undefined } | undefined;
+  /** The body has just said so, and nobody was told yet. */
+  isProgressNew = false;
+  time: number;
+  readonly #entropy: Entropy;
+  readonly #wants = new PendingAskTable();
+  /** Until somebody has waited for them. */
+  #asked: PendingAsk[] = [];
+  readonly #finished: { want: PendingStep; entry: StepEntry }[] = [];
+  readonly #ticks = new Ticks((followed) => this.#onTick(followed));
+  #unwatch: () => void;
+  #inFlight = 0;
+  /** Of those, effects that can be taken back. */
+  #undoable = 0;
+  /** What was open, beside steps in flight, when that was last told. */
+  #put = '';
+  #aborting: AbortController | undefined;
+  /** The body was told that the session ends. */
+  #isEnding = false;
+  #refusals = 0;
+  #fresh: JournalEntry[] = [];
+  #unsaved = false;
+  #begun = false;
+  #stalled = false;
+  #isLeft = false;
+  #outcome: RunEnd | undefined;
+  #rest: ((rest: RunState) => void) | undefined;
+
+  constructor(input: RunInput) {
+    installGlobals(input);
+    this.input = input;
+    this.time = input.folded.start.ts;
+    this.#entropy = new Entropy(input.folded.start.seed);
+    this.telling = new ReplayQueue([...input.folded.entries, ...input.incoming], (incoming) => {
+      const entry = incoming.t === 'arr' ? toEventEntry(incoming, input.now) : toUnaskedEntry(incoming, input.now);
+      if (entry) this.#fresh.push(entry);
+      return entry;
+    });
+    this.#unwatch = traceRun(input);
+  }
+
+  /** The body waits where its last turn has left it, and is told what has come since. */
+  resume(given: ResumeInput): void {
+    updateRunInput(this.input, given);
+    this.telling.add(...given.incoming);
+    this.#unwatch = traceRun(this.input);
+  }
+
+  /** Goes on until there is something to do that the run cannot do itself. `more`: it is soon told so many things besides. */
+  next(more = 0): Promise<RunState> {
+    return new Promise((resolve) => {
+      this.#rest = resolve;
+      this.#ticks.plan(this.telling.left + 3 + more);
+    });
+  }
+
+  /** The body has begun something that is neither a question nor a step. */
+  onUnjournaled({ what, where }: UnjournaledAccess): boolean {
+    const { flow, checks = 'throw', onUnjournaled } = this.input;
+    if (checks === 'off') return false;
+    runOutside(() => onUnjournaled?.({ what, where })); // a log may write to a file
+    if (checks !== 'throw') return false;
+    this.#outcome ??= { kind: 'failed', error: new GatewayError('FLOW_UNJOURNALED', { tool: flow.name, what, where }) };
+    return true;
+  }
+
+  /** It waits for nothing but answers, and so can be left waiting and gone on with later. */
+  get canWait(): boolean {
+    return !this.#stalled && this.#outcome === undefined && this.#inFlight === 0 && !this.input.folded.end;
+  }
+
+  /** The body's own view of the end of its session. */
+  get signal(): AbortSignal {
+    if (!this.#aborting) {
+      this.#aborting = new AbortController();
+      if (this.#isEnding) this.#aborting.abort();
+    }
+    return this.#aborting.signal;
+  }
+
+  /** The session ends: the body is told once the effects in flight that can be taken back have come to their end. */
+  end(why: string): void {
+    this.input.folded.end ??= why;
+    this.#ticks.plan(2);
+  }
+
+  /** Entries that this run has added since it was last asked. */
+  take(): JournalEntry[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    this.#unsaved = false;
+    return fresh;
+  }
+
+  bytes(count: number): Buffer {
+    return this.#entropy.bytes(count);
+  }
+
+  add(entry: JournalEntry): void {
+    this.#fresh.push(entry);
+  }
+
+  /** Another run goes on. */
+  leave(): void {
+    this.#isLeft = true;
+    this.#rest = undefined;
+    this.#unwatch();
+  }
+
+  /** What was open beside steps that are to be started has been told already. */
+  put(open: Pick<OpenAsks, 'asks' | 'waits'>): void {
+    this.#put = toKeyList(open);
+  }
+
+  /** The question has lost a race. */
+  isLost(key: string): boolean {
+    return this.#wants.get(key)?.promise.interest.isLost === true;
+  }
+
+  /** When it began to wait for it: in an earlier run, or now, which is after the last step that this run has waited for. */
+  since(key: string): number {
+    return this.input.folded.intents.get(key)?.entry.ts ?? Math.max(this.time, this.input.now);
+  }
+
+  ask(spec: AskSpec): Promise<unknown> {
+    // The body runs only in its windows. A question that comes while a step runs, outside of a window, comes from that step.
+    if (this.#inFlight > 0 && currentBody() !== this)
+      throw toNestedError(spec, this.#wants.started()[0], this.input.flow.name);
+    if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
+    const want = this.#wants.add(spec);
+    if (spec.kind === 'sleep' || spec.kind === 'event') checkWaitLength(spec, this);
+    this.#asked.push(want);
+    if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
+    if (currentBody() !== this) this.#ticks.plan(2);
+    return want.promise;
+  }
+
+  /** A body that catches everything and asks again and again would never come to rest: it is left where it is. */
+  #refuseLate(): Promise<never> {
+    if (++this.#refusals > MAX_REFUSALS) {
+      this.#outcome ??= { kind: 'ended', value: undefined };
+      return new Promise(() => {});
+    }
+    const refused = Promise.reject(new SessionEndedError(this.input.folded.end ?? ''));
+    refused.catch(() => {});
+    return refused;
+  }
+
+  /** A step has begun; its result is told when the body is quiet, like everything else. */
+  stepStarted(want: PendingStep): void {
+    want.started = true;
+    this.#inFlight++;
+    if (want.spec.options.undo) this.#undoable++;
+  }
+
+  stepFinished(want: PendingStep, entry: StepEntry): void {
+    if (this.#isLeft) return;
+    this.#inFlight--;
+    if (want.spec.options.undo) this.#undoable--;
+    this.#finished.push({ want, entry });
+    this.#ticks.plan(2);
+  }
+
+  /** The body has waited too long for something of its own. */
+  giveUp(ms: number): void {
+    if (this.#outcome || !this.#rest || this.#toRest()) return;
+    this.#outcome = { kind: 'failed', error: new GatewayError('FLOW_TIMEOUT', { what: this.input.flow.name, ms }) };
+    this.#quiet();
+  }
+
+  #onTick(followed: boolean): void {
+    if (this.#rest === undefined) return;
+    if (!followed) return this.#atEndOfBatch();
+    openWindow(this);
+    if (!this.#begun) return this.#begin();
+    if (this.#tell()) return;
+    closeWindow();
+    this.#quiet();
+  }
+
+  #atEndOfBatch(): void {
+    if (this.#hasMore()) this.#ticks.plan(this.telling.left + 3);
+    else this.#quiet();
+  }
+
+  #hasMore(): boolean {
+    if (this.#outcome) return false;
+    return !this.#begun || this.#finished.length > 0 || this.telling.hasMore(this.#wants) || this.#canEnd();
+  }
+
+  #canEnd(): boolean {
+    return this.input.folded.end !== undefined && !this.#isEnding && this.#undoable === 0;
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    const { flow, folded } = this.input;
+    const settle = (outcome: RunEnd): void => {
+      this.#outcome ??= outcome;
+      if (currentBody() !== this) this.#ticks.plan(2);
+    };
+    const fail = (error: unknown): void => settle({ kind: 'failed', error: withFlowName(error, flow.name) });
+    try {
+      const body = flow.body(createAsk(this), deepFreeze(folded.start.input)) as Promise<unknown>;
+      Promise.resolve(body).then((value) => settle({ kind: 'ended', value }), fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** Tells the body one thing; false if there is none. */
+  #tell(): boolean {
+    if (this.#outcome) return false;
+    for (let told = this.telling.next(this.#wants); told; told = this.telling.next(this.#wants)) {
+      if (this.#deliver(told)) return true;
+    }
+    for (let done = this.#finished.shift(); done; done = this.#finished.shift()) {
+      // The session ended before it was done, and it can be forgotten.
+      if (this.#wants.get(done.entry.k) !== done.want) continue;
+      this.#keep(done.want, done.entry);
+      return this.#settle(done.want, done.entry);
+    }
+    return this.#tellEnd();
+  }
+
+  #keep({ spec }: PendingStep, entry: StepEntry): void {
+    if (this.lost.length > 0) entry.early = true;
+    this.#fresh.push(entry);
+    if (spec.options.effect) this.#unsaved = true;
+  }
+
+  /** Everything that the body waits for rejects, but for steps that clean up: its `finally` runs. */
+  #tellEnd(): boolean {
+    if (!this.#canEnd()) return false;
+    this.#isEnding = true;
+    const ended = new SessionEndedError(this.input.folded.end ?? '');
+    this.#aborting?.abort(ended);
+    for (const want of this.#wants.clearToEnd()) want.reject(ended);
+    return true;
+  }
+
+  /** False if it does not fit what is asked today. */
+  #deliver(told: ReplayEntry | IncomingAnswer | IncomingEvent): boolean {
+    const want = this.#wants.get(told.k) as PendingAsk;
+    this.#outcome ??= checkKind(this.input.flow, told, want.spec) ?? checkPassedEffects(this, told);
+    if (this.#outcome) return true;
+    const { kind } = want.spec;
+    if (told.t === 'step') return (kind === 'step' || kind === 'sleep') && this.#settle(want, told);
+    const isEvent = told.t === 'evt' || told.t === 'arr';
+    if (isEvent ? kind !== 'event' : kind === 'step' || kind === 'sleep' || kind === 'event') return false;
+    if (told.t === 'arr' && want.promise.interest.isLost) {
+      told.verdict = { error: 'It is not waited for any more' };
+      return false;
+    }
+    const found = isEvent
+      ? matchEvent(told, want.spec as EventSpec, this)
+      : matchAnswer(told, want as PendingQuestion, this);
+    if (found === undefined) return false;
+    if (found.entry) {
+      if (found.entry.t === 'ans' && this.lost.length > 0) found.entry.early = true;
+      this.#fresh.push(found.entry);
+    } else if (told.t === 'ans' && told.moved) this.kept.add(told);
+    this.time = found.entry?.ts ?? (told as { ts: number }).ts;
+    this.#wants.delete(told.k);
+    if (!isEvent) this.answered.push((want as PendingQuestion).spec);
+    if ('error' in found) want.reject(found.error);
+    else {
+      const value = deepFreeze(found.value);
+      if (!isEvent) this.answers[told.k] = value;
+      want.resolve(value);
+    }
+    return true;
+  }
+
+  /** Effects that have begun, and that the body has not come by. */
+  get lost(): string[] {
+    return findLostEffects(this.input.folded, this.steps);
+  }
+
+  #settle(want: PendingAsk, entry: StepEntry): true {
+    this.time = entry.ts;
+    this.#wants.delete(entry.k);
+    const step = this.steps.get(entry.k);
+    if (step) step.outcome = entry;
+    if (entry.e) want.reject(fromErrorEntry(entry.e));
+    else want.resolve(deepFreeze(entry.v));
+    return true;
+  }
+
+  /** Clients no longer hear about them, but finished work is still recorded. */
+  #keepFinished(): void {
+    for (const { want, entry } of this.#finished.splice(0)) {
+      const step = this.steps.get(entry.k);
+      if (step) step.outcome = entry;
+      this.#keep(want, entry);
+    }
+  }
+
+  #quiet(): void {
+    const rest = this.#toRest();
+    if (!rest) {
+      if (this.#outcome?.kind === 'failed') this.input.onFailing?.();
+      if (this.#inFlight > 0) return;
+      this.#stalled = true;
+      this.input.onStall?.();
+      return;
+    }
+    const resolve = this.#rest;
+    this.#rest = undefined;
+    this.#asked = this.#asked.filter(({ promise }) => !promise.interest.isAwaited);
+    if (this.#inFlight === 0 && rest.kind !== 'steps' && rest.kind !== 'save') this.#unwatch();
+    resolve?.(rest);
+  }
+
+  /** Undefined while there is still something to wait for. */
+  #toRest(): RunState | undefined {
+    if (this.#outcome?.kind === 'ended')
+      this.#outcome =
+        checkLostEffects(this, []) ?? (this.#isEnding ? undefined : checkAwaited(this.#asked, this)) ?? this.#outcome;
+    if (this.#outcome) {
+      this.#keepFinished();
+      // What can be taken back comes to its end first, unless it is to stay.
+      return this.#undoable > 0 && this.#outcome.kind === 'failed' ? this.#toSave() : this.#outcome;
+    }
+    if (this.input.folded.end !== undefined && !this.#isEnding) return this.#toSave();
+    const open = this.#wants.open();
+    const { steps, asks, waits } = open;
+    if (steps.length > 0) return (this.#outcome = checkLostEffects(this, steps)) ?? { kind: 'steps', ...open };
+    if (this.#inFlight > 0) return this.#toSave() ?? this.#beside(open);
+    return asks.length > 0 || waits.length > 0 ? { kind: 'asks', asks, waits, isBusy: false } : undefined;
+  }
+
+  /** What is open while steps are in flight, where that has changed. */
+  #beside(open: OpenAsks): RunState | undefined {
+    const names = toKeyList(open);
+    if (this.input.isPatient || names === this.#put) return undefined;
+    this.#put = names;
+    return { kind: 'asks', asks: open.asks, waits: open.waits, isBusy: true };
+  }
+
+  #toSave(): RunState | undefined {
+    return this.#unsaved ? { kind: 'save' } : undefined;
+  }
+}

@@ -1,0 +1,162 @@
+// Whether something told is the answer to a question as it is asked today, and what the body is given for it.
+import { AskError } from '../authoring/ask-failure.ts';
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import { findAddressee } from '../fold.ts';
+import { PREFILLED } from '../journal.ts';
+import type { AnswerEntry, AnswerSource, Via } from '../journal.ts';
+import { checkAnswer } from '../question/check.ts';
+import type { Complaint, Question } from '../question/question.ts';
+import { validateFlowAnswer } from './validate-answer.ts';
+import type { BodyRun } from './body-run.ts';
+import { pinOf, toConsentPin } from './question-spec.ts';
+import type { QuestionSpec } from './question-spec.ts';
+import type { PendingQuestion } from './pending-ask.ts';
+
+/** An answer that has just come and is in no journal yet. What became of it is written into it. */
+export interface IncomingAnswer {
+  t: 'in';
+  k: string;
+  a: number;
+  /** Who has answered, where that is not the caller. */
+  who?: string | undefined;
+  v?: unknown;
+  no?: AskFailure | undefined;
+  src: AnswerSource;
+  via: Via;
+  at?: number | undefined;
+  meta?: Record<string, unknown> | undefined;
+  /** As it was put. */
+  question?: Question | undefined;
+  /** A file or a secret that was taken into the store. */
+  stored?: boolean | undefined;
+  /** Set by the run. */
+  verdict?: 'accepted' | Complaint | undefined;
+}
+
+export type AnswerMatch = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
+
+export function matchAnswer(
+  told: AnswerEntry | IncomingAnswer,
+  want: PendingQuestion,
+  run: BodyRun,
+): AnswerMatch | undefined {
+  const found = told.t === 'ans' ? fitEntry(told, want.spec, run) : fitIncoming(told, want.spec, run);
+  const wasPut = told.t === 'in' || told.ty !== PREFILLED;
+  if (found && wasPut) run.notes.shown = Math.max(run.notes.shown, want.spec.notes ?? 0);
+  return found;
+}
+
+function fitEntry(entry: AnswerEntry, spec: QuestionSpec, run: BodyRun): AnswerMatch | undefined {
+  if (run.input.isTrusting) return { value: entry.v };
+  if (entry.ty !== spec.kind && entry.ty !== PREFILLED) return undefined;
+  if (spec.options.by === 'human' && !isHuman(entry.src)) return undefined;
+  if (!isTheirs(entry, spec, run)) return undefined;
+  // Neither was taken in: a secret that was an argument is none, and the bytes of a file are not in the store.
+  if ((spec.options.secret || spec.kind === 'file') && entry.ty === PREFILLED) return undefined;
+  const consent = toConsentPin(spec);
+  if (entry.f !== consent && entry.ty !== PREFILLED) return undefined;
+  // Somebody else has not agreed to what the caller has changed since.
+  if (entry.moved && entry.who !== undefined && consent !== undefined) return undefined;
+  if (entry.moved && entry.ty !== PREFILLED && entry.p !== pinOf(spec, toLocalization(run))) return undefined;
+  if (entry.no !== undefined) return toUnanswered(entry.no, spec);
+  const stored = entry.ty === 'file' || spec.options.secret === true;
+  const accepted = validateFlowAnswer(entry.v, spec, {
+    localization: toLocalization(run),
+    answers: run.answers,
+    stored,
+  });
+  if (!('complaint' in accepted)) return { value: accepted.value };
+  run.refused.set(spec.key, accepted.complaint);
+  return undefined;
+}
+
+function fitIncoming(incoming: IncomingAnswer, spec: QuestionSpec, run: BodyRun): AnswerMatch | undefined {
+  const { a, src, via, no } = incoming;
+  const consent = toConsentPin(spec);
+  if (consent !== undefined && incoming.question && incoming.question.consent !== consent) {
+    incoming.verdict = { error: 'The question has changed since it was shown' };
+    return undefined;
+  }
+  const entry: AnswerEntry = { t: 'ans', k: spec.key, a, ty: spec.kind, src, via, ts: run.input.now };
+  if (consent !== undefined) entry.f = consent;
+  if (incoming.who !== undefined) entry.who = incoming.who;
+  if (incoming.question) keepShown(entry, incoming.question, incoming);
+  if (no !== undefined) {
+    incoming.verdict = 'accepted';
+    entry.no = no;
+    return { ...toUnanswered(no, spec), entry };
+  }
+  const accepted = check(incoming, spec, run);
+  if ('complaint' in accepted) {
+    incoming.verdict = accepted.complaint;
+    return undefined;
+  }
+  incoming.verdict = 'accepted';
+  const { raw, from } = accepted;
+  if (raw !== undefined) entry.v = raw;
+  if (from === 'default') entry.src = 'default';
+  return { value: accepted.value, entry };
+}
+
+function check({ v, src, stored = false }: IncomingAnswer, spec: QuestionSpec, run: BodyRun) {
+  if (spec.options.by === 'human' && !isHuman(src)) return { complaint: { error: 'Only the user can answer this' } };
+  // One that did not pass when it came was not sealed, and must not get any further.
+  if (spec.options.secret && !stored) return { complaint: { error: 'Invalid format' } };
+  return validateFlowAnswer(v, spec, { localization: toLocalization(run), answers: run.answers, stored });
+}
+
+/**
+ * An answer to a question that was put and that the body does not ask now: it was put ahead, or the function has changed. It is taken
+ * as it was put, and looked at again when the body comes to ask.
+ */
+export function toUnaskedEntry(incoming: IncomingAnswer, ts: number): AnswerEntry | undefined {
+  const { k, a, v, no, src, via, question, stored } = incoming;
+  if (!question) return undefined;
+  const checked = stored || no !== undefined ? { value: v } : checkAnswer(v, question);
+  if ('complaint' in checked) {
+    incoming.verdict = checked.complaint;
+    return undefined;
+  }
+  incoming.verdict = 'accepted';
+  const entry: AnswerEntry = { t: 'ans', k, a, ty: question.kind, src, via, ts };
+  if (no !== undefined) entry.no = no;
+  else if (checked.value !== undefined) entry.v = checked.value;
+  if (question.consent !== undefined) entry.f = question.consent;
+  if (incoming.who !== undefined) entry.who = incoming.who;
+  keepShown(entry, question, incoming);
+  return entry;
+}
+
+/** With more choices than this the words of a question are not written down again with every answer. */
+const MAX_CHOICES = 50;
+
+function keepShown(entry: AnswerEntry, { pin, prompt }: Question, { at, meta }: IncomingAnswer): void {
+  if (at !== undefined) entry.at = at;
+  if (meta !== undefined) entry.meta = meta;
+  if (pin !== undefined) entry.p = pin;
+  if ((prompt.choices?.length ?? 0) <= MAX_CHOICES && prompt.schema === undefined) entry.q = prompt;
+}
+
+/** A question without an answer: declined is no, an optional one is left out, the rest is an error of the body's. */
+function toUnanswered(no: AskFailure, { key, kind, options }: QuestionSpec): AnswerMatch {
+  if (no === 'declined' && kind === 'confirm') return { value: false };
+  if (no === 'timeout' && options.onTimeout === 'default') return { value: options.default };
+  if (no === 'declined' && options.required === false) return { value: options.default };
+  return { error: new AskError(key, no) };
+}
+
+/** Another person's word, or the caller's where that counts. An argument is the caller's. */
+function isTheirs({ who, ty, no }: AnswerEntry, { key, person }: QuestionSpec, { input }: BodyRun): boolean {
+  if (!person) return who === undefined;
+  if (no === 'timeout') return true;
+  const asked = findAddressee(input.folded, key, person.principal);
+  return who === asked || (person.orCaller === true && who === undefined && ty !== PREFILLED);
+}
+
+function isHuman(source: AnswerSource): boolean {
+  return source === 'human' || source === 'ui';
+}
+
+function toLocalization({ input }: BodyRun) {
+  return { catalogue: input.flow.options.messages, locale: input.locale };
+}

@@ -1,0 +1,126 @@
+// What a body is waiting for: an answer, the result of a step, the end of a sleep, or an event. Its promise settles once, or never: a body
+// that is not gone on with is simply forgotten, and so no catch or finally of the author ever sees that it was left waiting.
+import type { AnySchema } from '../authoring/options.ts';
+import type { StepOptions, StepContext } from '../authoring/step.ts';
+import type { StepEntry } from '../journal.ts';
+import { Interest } from './interest.ts';
+import type { QuestionSpec } from './question-spec.ts';
+
+type Handler = ((value: never) => unknown) | null | undefined;
+
+/** Knows who waits for it: `await`, `then` and `Promise.all` all look for its constructor. */
+export class AskPromise extends Promise<unknown> {
+  interest = new Interest();
+
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
+  override then<A = unknown, B = never>(
+    onFulfilled?: ((value: unknown) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.interest.join(onFulfilled, onRejected);
+    return unseen(this, () => super.then(onFulfilled, onRejected));
+  }
+
+  /** What becomes of it, as somebody else sees it who waits for nothing else. */
+  seenAs(onFulfilled: Handler, onRejected: Handler): AskPromise {
+    const seen = new AskPromise((resolve, reject) => {
+      const then = () => super.then(onFulfilled as never, onRejected as never);
+      unseen(this, then).then(resolve, reject);
+    });
+    seen.interest = this.interest;
+    // Until its own user looks at it, Node must not take it for one that nobody looks at.
+    void unseen(seen, () => Promise.prototype.then.call(seen, undefined, () => {}));
+    return seen;
+  }
+}
+void Object.defineProperty(AskPromise.prototype, 'constructor', {
+  get(this: AskPromise) {
+    this.interest.looks++;
+    return Promise;
+  },
+});
+
+/** `then` itself looks for the constructor. */
+function unseen<T>({ interest }: AskPromise, work: () => T): T {
+  const { looks } = interest;
+  const done = work();
+  interest.looks = looks;
+  return done;
+}
+
+export type AskSpec = QuestionSpec | StepSpec | SleepSpec | EventSpec;
+
+export class PendingAsk<T extends AskSpec = AskSpec> {
+  readonly spec: T;
+  readonly promise: AskPromise;
+  started = false;
+  #resolve!: (value: unknown) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(spec: T) {
+    this.spec = spec;
+    this.promise = new AskPromise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  resolve(value: unknown): void {
+    this.promise.interest.settle('fulfilled');
+    this.#resolve(value);
+  }
+
+  reject(thrown: unknown): void {
+    this.promise.interest.settle('rejected');
+    // The body may look at it later than now; until then Node must not take it for one that nobody looks at.
+    void this.promise.seenAs(undefined, () => {});
+    this.#reject(thrown);
+  }
+}
+
+export interface StepSpec {
+  key: string;
+  kind: 'step';
+  work: (step: StepContext) => unknown;
+  options: StepOptions<unknown>;
+}
+
+/** A step that the body has asked for. */
+export interface AskedStep {
+  spec: StepSpec;
+  /** It cleans up while the session ends. */
+  isLate: boolean;
+  outcome?: StepEntry | undefined;
+}
+
+export interface SleepSpec {
+  key: string;
+  kind: 'sleep';
+  sleepMs: number;
+}
+
+export interface EventSpec {
+  key: string;
+  kind: 'event';
+  schema: AnySchema | undefined;
+  timeoutMs: number | undefined;
+}
+
+export type PendingQuestion = PendingAsk<QuestionSpec>;
+export type PendingStep = PendingAsk<StepSpec>;
+/** Nobody has to do anything for it here. */
+export type PendingWait = PendingAsk<SleepSpec | EventSpec>;
+
+export function isPendingStep(want: PendingAsk): want is PendingStep {
+  return want.spec.kind === 'step';
+}
+
+export function isPendingWait(want: PendingAsk): want is PendingWait {
+  return want.spec.kind === 'sleep' || want.spec.kind === 'event';
+}
+
+/** In words. */
+export function describeAsk({ key, kind }: AskSpec): string {
+  const known: Partial<Record<AskSpec['kind'], string>> = { step: 'the step', sleep: 'the sleep', event: 'the event' };
+  return `${known[kind] ?? 'the question'} ${key}`;
+}

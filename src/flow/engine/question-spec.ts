@@ -1,0 +1,153 @@
+// From what the author wrote to the question that is put, and to the check that an answer has to pass. The question is built when
+// it is needed: a run meets all the questions that were answered long ago, and puts only the last.
+import { isStandardSchema, toJsonSchema } from '../../server/schema/standard-schema.ts';
+import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
+import type { FormFields } from '../authoring/fields.ts';
+import { fingerprint, toText } from '../authoring/words.ts';
+import type { Catalogue, Words } from '../authoring/words.ts';
+import { toCompiled } from '../question/pattern.ts';
+import { toPin } from '../question/pin.ts';
+import type { Choice, Prompt, PromptType, Validation } from '../../protocol/prompt.ts';
+import type { Field, Kind } from '../question/question.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+
+/** All that an author can say, of whatever kind the question is. */
+export interface QuestionOptions extends AskOptions<unknown> {
+  min?: number | string;
+  max?: number | string;
+  pattern?: string | RegExp;
+  format?: 'email' | 'uri';
+  integer?: boolean;
+  maxBytes?: number;
+  accept?: string[];
+  schema?: AnySchema;
+  secret?: boolean;
+}
+
+/** Whom an author wants to be asked, and how. */
+export interface AskedPerson {
+  principal: string;
+  remindMs?: number | undefined;
+  orCaller?: true | undefined;
+}
+
+export interface QuestionSpec {
+  /** With `#n` in a loop. */
+  key: string;
+  kind: Kind;
+  options: QuestionOptions;
+  choices?: readonly ChoiceOption[] | undefined;
+  fields?: FormFields | undefined;
+  /** Somebody else who is asked. */
+  person?: AskedPerson | undefined;
+  /** How many notes had been said when it was asked. */
+  notes?: number | undefined;
+  /** Keys that the body had used more often than this one when it asked, and how often. */
+  loops?: string | undefined;
+}
+
+export interface Localization {
+  catalogue: Catalogue | undefined;
+  locale: string | undefined;
+}
+
+const TYPES: Record<Kind, PromptType> = {
+  text: 'text',
+  choice: 'choice',
+  confirm: 'confirm',
+  number: 'number',
+  date: 'date',
+  file: 'file',
+  custom: 'custom',
+  choices: 'custom',
+  form: 'custom',
+};
+
+export function toPromptMessage({ key, options }: Pick<QuestionSpec, 'key' | 'options'>): Words {
+  return options.message ?? options.label ?? toLabel(key);
+}
+
+/** The words that a yes is a yes to; undefined where they do not matter. */
+export function toConsentPin(spec: QuestionSpec): string | undefined {
+  const matters = spec.kind === 'confirm' || spec.options.by === 'human';
+  return matters ? fingerprint(toPromptMessage(spec)) : undefined;
+}
+
+export function toQuestionField(spec: QuestionSpec, localization: Localization): Field {
+  const { options, kind } = spec;
+  const prompt: Prompt = {
+    type: TYPES[kind],
+    message: toText(toPromptMessage(spec), localization.catalogue, localization.locale),
+  };
+  if (options.placeholder !== undefined) prompt.placeholder = options.placeholder;
+  if (options.default !== undefined) prompt.defaultValue = options.default;
+  if (spec.choices) prompt.choices = spec.choices.map(toChoice);
+  const validation = toValidation(spec);
+  if (validation) prompt.validation = validation;
+  if (kind === 'custom' && options.schema) prompt.schema = toSchema(options.schema, spec.key);
+  const field: Field = { kind, prompt };
+  if (options.label !== undefined) field.label = options.label;
+  if (options.help !== undefined) field.help = options.help;
+  return field;
+}
+
+export function toQuestionFields(fields: FormFields, localization: Localization): Record<string, Field> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, { kind, options, choices }]) => [
+      key,
+      toQuestionField({ key, kind, options, choices }, localization),
+    ]),
+  );
+}
+
+/** Of the question as the body asks it now. */
+export function pinOf(spec: QuestionSpec, localization: Localization): string {
+  const fields = spec.fields && toQuestionFields(spec.fields, localization);
+  return toPin({ ...toQuestionField(spec, localization), fields }, spec.loops);
+}
+
+/** `firstName` and `first_name` are "First name", `pears.count` is "Pears count". */
+export function toLabel(key: string): string {
+  const words = key
+    .replace(/#\d+$/, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[_.-]+/g, ' ')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function toValidation({ kind, options }: QuestionSpec): Validation | undefined {
+  if (kind === 'form') return undefined;
+  const validation: Validation = {};
+  // A confirmation is always answered or declined; the seed's prompt has no rules for it.
+  if (kind !== 'confirm' && options.required !== false) validation.required = true;
+  if (options.pattern !== undefined) validation.pattern = toPattern(options.pattern);
+  for (const rule of ['min', 'max', 'format', 'integer', 'maxBytes', 'accept'] as const) {
+    if (options[rule] !== undefined) Object.assign(validation, { [rule]: options[rule] });
+  }
+  return Object.keys(validation).length === 0 ? undefined : validation;
+}
+
+function toPattern(pattern: string | RegExp): string {
+  const source = typeof pattern === 'string' ? pattern : pattern.source;
+  toCompiled(source);
+  return source;
+}
+
+function toChoice(option: ChoiceOption): Choice {
+  if (typeof option !== 'object') return { value: option, label: String(option) };
+  const { value, label, hint } = option;
+  return { value, label: label ?? (typeof value === 'string' ? value : JSON.stringify(value)), ...(hint && { hint }) };
+}
+
+const schemas = new WeakMap<object, JsonObject>();
+
+/** Asked for once per schema: some libraries take their time. */
+function toSchema(schema: AnySchema, key: string): JsonObject {
+  if (!isStandardSchema(schema)) return schema;
+  const known = schemas.get(schema);
+  if (known) return known;
+  const json = toJsonSchema(schema, { side: 'input', option: `schema of question ${key}` });
+  schemas.set(schema, json);
+  return json;
+}

@@ -1,0 +1,77 @@
+// Finds sessions in a store of any size: it is read a page at a time, and no more is kept than is wanted.
+import type { Header } from '../journal.ts';
+import { toOwner } from '../session/session-context.ts';
+import type { FlowStore, ListedSession } from '../store/store.ts';
+import { SESSION_PREFIX } from '../short-id.ts';
+import { conditionOf } from './condition.ts';
+import type { Condition } from './condition.ts';
+import { findListed } from './leave-request.ts';
+
+export interface SessionFilter {
+  conditions?: ReadonlySet<Condition> | undefined;
+  flow?: string | undefined;
+  /** A name, or what a store has in its place. */
+  principal?: string | undefined;
+  /** Started before this moment, and after this one. */
+  before?: number | undefined;
+  after?: number | undefined;
+}
+
+export interface FoundSessions {
+  /** Those that were active last come first. */
+  sessions: ListedSession[];
+  /** How many fit the filter, and how many there are. */
+  fitting: number;
+  all: number;
+}
+
+/** So many are named where a beginning of an id fits several. */
+const MAX_NAMED = 5;
+
+export async function findSessions(store: FlowStore, filter: SessionFilter, limit: number): Promise<FoundSessions> {
+  const owner = filter.principal === undefined ? undefined : new Set([filter.principal, toOwner(filter.principal)]);
+  const found: FoundSessions = { sessions: [], fitting: 0, all: 0 };
+  for await (const page of store.browse?.() ?? []) {
+    found.all += page.length;
+    const fitting = page.filter(({ header }) => fits(header, filter, owner));
+    found.fitting += fitting.length;
+    found.sessions = newest([...found.sessions, ...fitting], limit);
+  }
+  return found;
+}
+
+/** All that fit, one page after the other. */
+export async function* eachSession(store: FlowStore, filter: SessionFilter): AsyncGenerator<ListedSession> {
+  const owner = filter.principal === undefined ? undefined : new Set([filter.principal, toOwner(filter.principal)]);
+  for await (const page of store.browse?.() ?? []) {
+    for (const one of page) if (fits(one.header, filter, owner)) yield one;
+  }
+}
+
+/** The session with this id, or the ids of those that begin with it. */
+export async function findSession(store: FlowStore, given: string): Promise<ListedSession | string[]> {
+  const id = given.startsWith(SESSION_PREFIX) ? given : `${SESSION_PREFIX}${given}`;
+  const exact = await findListed({ store }, id);
+  if (exact) return exact;
+  const found = new Map<string, ListedSession>();
+  for await (const page of store.browse?.() ?? []) {
+    for (const one of page) if (one.header.id.startsWith(id)) found.set(one.header.id, one);
+    if (found.size > MAX_NAMED) break;
+  }
+  const [only] = found.values();
+  return only && found.size === 1 ? only : [...found.keys()];
+}
+
+function fits(header: Header, filter: SessionFilter, owner: ReadonlySet<string> | undefined): boolean {
+  const { conditions, flow, before = Infinity, after = -Infinity } = filter;
+  if (conditions && !conditions.has(conditionOf(header))) return false;
+  if (flow !== undefined && header.tool !== flow) return false;
+  if (owner && !owner.has(header.principal)) return false;
+  return header.createdAt <= before && header.createdAt >= after;
+}
+
+/** One that has ended while it was looked for may have been seen twice. */
+function newest(sessions: ListedSession[], limit: number): ListedSession[] {
+  const once = new Map(sessions.map((one) => [one.header.id, one]));
+  return [...once.values()].sort((a, b) => b.header.lastActivityAt - a.header.lastActivityAt).slice(0, limit);
+}

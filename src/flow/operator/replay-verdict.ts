@@ -1,0 +1,138 @@
+// What a version of a function would make of an open session at its next turn. The journal is played to its end; no step is started, and
+// nothing is written.
+import type { AnyFlow } from '../define.ts';
+import { isMismatch, toBrokenVersion, refuseLost } from '../engine/mismatch.ts';
+import type { RunState } from '../engine/run-state.ts';
+import { BodyRun } from '../engine/body-run.ts';
+import { fold } from '../fold.ts';
+import { earlyEndOf, endReason } from '../journal.ts';
+import type { Header } from '../journal.ts';
+import type { Question } from '../question/question.ts';
+import { migrateJournal } from '../session/verbs/migrate-journal.ts';
+import { buildQuestions } from '../session/turn/build-questions.ts';
+import { findUndoable } from '../session/ending/undo-effects.ts';
+import type { StoredSession } from '../store/store.ts';
+
+/** `changes`: it goes on, but not as it was left. `parks` and `fails`: it does not go on. */
+export interface ReplayVerdict {
+  kind: 'ok' | 'changes' | 'parks' | 'fails';
+  words: string;
+}
+
+interface Replayed {
+  flow: AnyFlow;
+  header: Header;
+  run: BodyRun;
+  /** Undefined where the body waits for something of its own. */
+  rest: RunState | undefined;
+}
+
+/** A body that goes on asking after its end is left alone. */
+const MAX_REFUSED = 10;
+
+/** `stored` with its arguments, as the body knows them. */
+export async function replayVerdict(flow: AnyFlow, stored: StoredSession): Promise<ReplayVerdict> {
+  const { header, entries } = migrateJournal(stored, flow);
+  const folded = fold(entries);
+  const ending = earlyEndOf(header);
+  if (ending) folded.end ??= endReason(ending);
+  let stalled = (_: undefined): void => {};
+  const isStalled = new Promise<undefined>((resolve) => (stalled = resolve));
+  const { id: sessionId, locale, lastActivityAt: now, unasked } = header;
+  const onStall = () => stalled(undefined);
+  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], now, checks: 'off', unasked, onStall });
+  const next = () => Promise.race([run.next(), isStalled]);
+  const rest = await next();
+  if (!ending) return ofOpen({ flow, header, run, rest });
+  let last = rest;
+  for (let tries = 0; last?.kind === 'asks' && tries < MAX_REFUSED; tries++) last = await next();
+  return ofEnding({ flow, header, run, rest: last });
+}
+
+/** What it has done is taken back, if the function still tells how. */
+function ofEnding({ flow, run, rest }: Replayed): ReplayVerdict {
+  if (rest?.kind === 'failed' && isMismatch(rest.error)) return { kind: 'parks', words: rest.error.message };
+  const effects = findUndoable(run, new Set());
+  const unknown = effects.flatMap(({ key, spec }) => (spec ? [] : [key]));
+  if (unknown.length === 0)
+    return { kind: 'ok', words: `undoes ${effects.map(({ key }) => key).join(', ') || 'nothing'}` };
+  return { kind: 'parks', words: `${flow.name} does not tell how ${unknown.join(', ')} is undone` };
+}
+
+function ofOpen(replayed: Replayed): ReplayVerdict {
+  const { header, rest } = replayed;
+  const isWaiting = header.state === 'waiting_user';
+  if (!rest) return { kind: 'fails', words: 'waits for something that is neither a question nor a step' };
+  if (rest.kind === 'asks') return ofAsks(replayed, rest);
+  if (rest.kind === 'failed') return ofFailed(replayed, rest.error);
+  if (rest.kind === 'ended')
+    return isWaiting
+      ? { kind: 'changes', words: `ends without asking ${keysOf(header)}` }
+      : { kind: 'ok', words: 'ends' };
+  const steps = rest.kind === 'steps' ? rest.steps.map(({ spec }) => spec.key).join(', ') : '';
+  // A question may be open while a step runs.
+  const asksMeanwhile = rest.kind === 'steps' && rest.asks.some(({ spec }) => isOpen(header, spec.key));
+  if (isWaiting && !asksMeanwhile) {
+    return { kind: 'changes', words: `runs the step ${steps} before it asks ${keysOf(header)}` };
+  }
+  return { kind: 'ok', words: `goes on with the step ${steps}` };
+}
+
+function ofFailed({ flow, header }: Replayed, error: unknown): ReplayVerdict {
+  if (isMismatch(error)) return { kind: 'parks', words: changeOf(error) };
+  // What was left waiting for an answer went on here before.
+  const isReplaying = header.state === 'waiting_user';
+  const broken = header.version === flow.version ? undefined : toBrokenVersion(flow, error, isReplaying);
+  if (broken) return { kind: 'parks', words: changeOf(broken) };
+  return { kind: 'fails', words: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+}
+
+function ofAsks(replayed: Replayed, { asks, waits }: Extract<RunState, { kind: 'asks' }>): ReplayVerdict {
+  const { flow, header, run } = replayed;
+  const asked = buildQuestions(run, asks, new Map());
+  const lost =
+    header.state === 'waiting_user' &&
+    asks.some(({ spec }) => isOpen(header, spec.key)) &&
+    refuseLost(flow, passedBy(run, header));
+  if (lost) return { kind: 'parks', words: changeOf(lost.error) };
+  const changes = changesOf(header, asked);
+  // Where it comes to its end without them it is parked, and not before.
+  if (run.lost.length > 0)
+    changes.push(
+      `${asked.map(({ key }) => key).join(', ')} before it has come to ${run.lost.join(', ')}, which has begun`,
+    );
+  if (changes.length > 0) return { kind: 'changes', words: `asks ${changes.join(', ')}` };
+  const parts = [
+    ...(asked.length > 0 ? [`asks ${asked.map(({ key }) => key).join(', ')}`] : []),
+    ...(waits.length > 0 ? [`waits for ${waits.map(({ spec }) => spec.key).join(', ')}`] : []),
+  ];
+  return { kind: 'ok', words: parts.join(' and ') };
+}
+
+function changesOf(header: Header, asked: Question[]): string[] {
+  if (header.state !== 'waiting_user') return [];
+  const before = new Map((header.current as Question[]).map((question) => [question.key, question]));
+  const fresh = asked.filter(({ key }) => !before.has(key));
+  if (fresh.length > 0) return [`${fresh.map(({ key }) => key).join(', ')} before ${keysOf(header)}`];
+  const reworded = asked.filter(({ key, pin }) => before.get(key)?.pin !== undefined && before.get(key)!.pin !== pin);
+  return reworded.map(({ key, prompt }) => `${key} in other words: ${prompt.message}`);
+}
+
+function isOpen({ current }: Header, key: string): boolean {
+  return (current as Question[]).some((question) => question.key === key);
+}
+
+/** Effects that lie before the open question, and that the function does not come by any more: its answer would be refused. */
+function passedBy({ lost, telling }: BodyRun, { unasked = [] }: Header): string[] {
+  const kept = new Set(telling.unasked);
+  return lost.filter((key) => kept.has(key) && !unasked.includes(key));
+}
+
+function keysOf({ current }: Header): string {
+  return (current as Question[]).map(({ key }) => key).join(', ');
+}
+
+/** Without the name of the flow, which stands beside it. */
+function changeOf({ details, message }: { details: Record<string, unknown>; message: string }): string {
+  return typeof details['change'] === 'string' ? details['change'] : message;
+}

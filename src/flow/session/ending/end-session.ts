@@ -1,0 +1,90 @@
+// Ends a session early: the user cancels it, or its time is over. Its effects are undone first.
+import { toClientHeader, endReason } from '../../journal.ts';
+import type { EarlyEnd, JournalEntry } from '../../journal.ts';
+import { fold } from '../../fold.ts';
+import { toShortId } from '../../short-id.ts';
+import type { AnyFlow } from '../../define.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { isEnded } from '../../store/store.ts';
+import { ENDING_GRACE_MS } from '../external/background-work.ts';
+import type { LiveSession } from '../turn/turn-input.ts';
+import { buildTrail } from './trail.ts';
+import type { Sessions } from '../sessions.ts';
+import type { SessionContext } from '../session-context.ts';
+import type { Turn } from '../turn/turn.ts';
+
+export interface EndRequest {
+  /** Undefined where it is not served any more. */
+  flow: AnyFlow | undefined;
+  stored: StoredSession;
+  ending: EarlyEnd;
+}
+
+/** Undefined if somebody else was faster. */
+export async function endSession(
+  sessions: Sessions,
+  end: EndRequest,
+  live: LiveSession | undefined,
+): Promise<Turn | undefined> {
+  const { flow, stored, ending } = end;
+  if (live) return endedLive(sessions.setup, end, live);
+  if (!flow || !stored.entries.some(hasActed)) return endedAtOnce(sessions.setup, end);
+  return (await sessions.runTurn({ flow, ...stored, stored: true, ending })) ?? requestEnd(sessions.setup, end);
+}
+
+function hasActed({ t }: JournalEntry): boolean {
+  return t === 'step' || t === 'int';
+}
+
+/** What is at work here stops, and ends it. */
+async function endedLive(
+  { clock }: SessionContext,
+  { stored, ending }: EndRequest,
+  live: LiveSession,
+): Promise<Turn | undefined> {
+  await live.end(ending);
+  // Nobody waits for a session that expires.
+  if (ending.kind === 'fail') return { header: toClientHeader(stored.header, ending), questions: [] };
+  const late = new Promise<undefined>((resolve) => void clock.after(ENDING_GRACE_MS, () => resolve(undefined)));
+  const turn = await Promise.race([live.next, late]);
+  if (!turn) return { header: toClientHeader(stored.header, ending), questions: [] };
+  // It came to a question, or to its end, just before.
+  return isEnded(turn.header) ? turn : undefined;
+}
+
+/** It has done nothing that could be taken back, or nobody knows how. */
+async function endedAtOnce(setup: SessionContext, { stored, ending }: EndRequest): Promise<Turn | undefined> {
+  const { store, clock, limits, log, counts } = setup;
+  const { header } = stored;
+  const now = clock.now();
+  const seen = {
+    ...toClientHeader(header, ending),
+    lastActivityAt: ending.reason === 'expired' ? header.lastActivityAt : now,
+  };
+  const { state, reason, current, lastActivityAt } = seen;
+  const left = [...fold(stored.entries).intents.values()].flatMap(({ entry }) => (entry.undo ? [entry.k] : []));
+  const notUndone = left.length > 0 ? left : undefined;
+  if (notUndone) log.error({ tool: header.tool, session: toShortId(header.id), steps: left }, 'flow.not-undone');
+  const trail = await buildTrail(setup, header.id, [{ t: 'end', why: endReason(ending), ts: now }]);
+  const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone, trail };
+  const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: limits.tombstoneMs });
+  if (!done.ok) return undefined;
+  counts.wrote(header, { ...header, ...patch }, []);
+  return { header: { ...seen, rev: done.rev }, questions: [] };
+}
+
+/** Another process is at work in it: it notices at its next write. If it has died, the process that takes over does. */
+export async function requestEnd(
+  { store, clock }: Pick<SessionContext, 'store' | 'clock'>,
+  { stored: { header }, ending }: Pick<EndRequest, 'stored' | 'ending'>,
+): Promise<Turn | undefined> {
+  const now = clock.now();
+  const open = { current: [], waits: undefined, busy: undefined, handed: undefined };
+  const patch = { state: 'processing' as const, ...open, pending: ending };
+  const done = await store.commit(header.id, header.rev, {
+    patch,
+    add: [{ t: 'end', why: endReason(ending), ts: now }],
+    dueAt: now,
+  });
+  return done.ok ? { header: { ...toClientHeader(header, ending), rev: done.rev }, questions: [] } : undefined;
+}

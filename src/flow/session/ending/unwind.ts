@@ -1,0 +1,100 @@
+// Takes back what a session has done that ends before its time: again and again, with growing pauses, until all is taken back or it has been
+// tried often enough. Then what is left is reported, and the session ends all the same.
+import { toClientHeader } from '../../journal.ts';
+import type { EarlyEnd, Header } from '../../journal.ts';
+import { toShortId } from '../../short-id.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { TurnRunner } from '../turn/turn-runner.ts';
+import { toParkedPatch } from './parking.ts';
+import { unlessAborted } from '../unless-aborted.ts';
+import type { SessionContext } from '../session-context.ts';
+import type { Turn } from '../turn/turn.ts';
+import { isHopeless, toUndoPause, undoRound } from './undo-effects.ts';
+import type { Effect } from './undo-effects.ts';
+
+/** Where nothing is kept after the request, so that nobody can go on later. */
+const ATTEMPTS_IN_A_REQUEST = 3;
+
+export interface UnwindOptions {
+  effects: Effect[];
+  /** Aborted when this process leaves the session to another. */
+  signal: AbortSignal;
+  /** For the client it is over, though something is left to be taken back. */
+  onTold: (header: Header) => void;
+  end: (notUndone?: string[]) => Promise<Turn>;
+}
+
+export async function unwind(drive: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
+  const { commits, run } = drive;
+  const { setup, flow, header, onNotUndone } = drive.input;
+  const { effects, signal, onTold, end } = unwinding;
+  const undoing = { setup, flow, header, commits, signal, folded: run.input.folded };
+  let left = effects;
+  for (let tries = ending.tries ?? 0; ;) {
+    const round = await unlessAborted(undoRound(undoing, left, tries++), signal);
+    if (!round) return commits.current();
+    left = round;
+    if (left.length === 0) return end();
+    const isOver = tries >= maxUndoAttempts(setup) || left.every(isHopeless);
+    if (setup.lasting && left.every(({ spec }) => !spec) && (await setAside(drive, ending))) {
+      onTold(commits.header);
+      return commits.current();
+    }
+    if (isOver) break;
+    const written = await commits.write({ pending: { ...ending, tries } }, []);
+    if (!written.header) return commits.current();
+    if (setup.lasting) onTold(written.header);
+    if (!(await unlessAborted(pauseBeforeUndo(setup, tries), signal))) return commits.current();
+  }
+  const steps = left.map(({ key }) => key);
+  // Its time is over: it was reported when it was given up.
+  const isNew = ending.parked === undefined || commits.header.notUndone === undefined;
+  if (isNew) setup.log.error({ tool: flow.name, session: toShortId(header.id), steps }, 'flow.not-undone');
+  if (await givenUp(drive, { ...ending, tries: maxUndoAttempts(setup) }, left)) {
+    onTold(commits.header);
+    if (isNew) onNotUndone?.(toClientHeader(commits.header), steps);
+    return commits.current();
+  }
+  const turn = await end(steps);
+  if (isNew) onNotUndone?.(turn.header, steps);
+  return turn;
+}
+
+/** Where somebody can look after the store, what is left can be tried again for a while (`parley flows retry`). False: it is over. */
+async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: Effect[]): Promise<boolean> {
+  const { setup } = input;
+  if (!setup.lasting || !setup.store.durable || left.every(isHopeless)) return false;
+  const steps = left.map(({ key }) => key);
+  const reason = `effects could not be undone: ${steps.join(', ')}`;
+  const before = commits.header.notUndone ? ending.parked : undefined;
+  const parked = { reason, at: before?.at ?? setup.clock.now() };
+  const dueAt = parked.at + setup.limits.parkedMs;
+  if (dueAt <= setup.clock.now()) return false;
+  const { header } = await commits.write({ pending: { ...ending, parked }, notUndone: steps }, [], { dueAt });
+  return header !== undefined;
+}
+
+/** Only another version can tell how they are taken back: the session waits for it. False once it has waited long enough. */
+async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promise<boolean> {
+  const { setup, flow } = input;
+  const change = 'it does not tell how effects that have begun are undone';
+  const { patch, dueAt } = toParkedPatch(
+    input,
+    { ...commits.header, state: 'processing', parked: ending.parked },
+    new GatewayError('FLOW_CHANGED', { tool: flow.name, change }),
+  );
+  if (dueAt <= setup.clock.now()) return false;
+  setup.log.error({ tool: flow.name, session: toShortId(input.header.id) }, 'flow.parked');
+  if (!ending.parked) setup.counts.parked(input.header);
+  const { header } = await commits.write({ pending: { ...ending, parked: patch.parked } }, [], { dueAt });
+  return header !== undefined;
+}
+
+/** How often effects are tried to be taken back. */
+export function maxUndoAttempts({ lasting, limits }: SessionContext): number {
+  return lasting ? limits.undoAttempts : Math.min(limits.undoAttempts, ATTEMPTS_IN_A_REQUEST);
+}
+
+export function pauseBeforeUndo({ clock }: SessionContext, tries: number): Promise<true> {
+  return new Promise((resolve) => void clock.after(toUndoPause(tries), () => resolve(true)));
+}

@@ -1,0 +1,149 @@
+// Events are brought to their sessions: by the program (`sessions.deliver`), or by whoever has the URL of one.
+// 1. An event is in the journal once, together with what follows from it. The same content again is acknowledged and changes nothing.
+// 2. What does not fit is refused, and nothing is written.
+// 3. An event that comes before its body waits for it is kept, as many as `limits.earlyEvents`.
+import { isDeepStrictEqual } from 'node:util';
+import type { IncomingEvent } from '../../engine/match-event.ts';
+import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
+import { isEnded } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { TurnInput } from '../turn/turn-input.ts';
+import { rejectHostileValue } from '../values/reject-hostile-value.ts';
+import type { DeliverRequest } from '../verbs/requests.ts';
+import type { Sessions } from '../sessions.ts';
+import type { EventAddress } from './event-url.ts';
+import { isAtRest } from './waits.ts';
+
+export interface DeliveryResult {
+  /** With its number, in a loop. */
+  event: string;
+  /** It had been delivered before, with the same content. */
+  again?: true | undefined;
+}
+
+const MAX_TRIES = 20;
+/** So often a session at rest is tried whose lease nobody has let go of yet. */
+const TRIES_AT_REST = 10;
+const MAX_COUNTED = 10_000;
+
+/** Whoever may call this is the program's business. */
+export function deliverEvent(sessions: Sessions, { sessionId, event, value }: DeliverRequest): Promise<DeliveryResult> {
+  return attempt(sessions, { sessionId, read: () => value }, (stored) => {
+    const { last, next } = toKeys(stored.entries, event);
+    if (stored.header.waits?.some(({ key }) => key === next)) return next;
+    // One that is sent twice is taken for one, as long as nobody waits for another.
+    if (last && (last.no || isDeepStrictEqual(last.v ?? null, value ?? null))) return last.k;
+    refuseTooEarly(sessions, stored);
+    return next;
+  });
+}
+
+/** By its URL: only what is waited for, and what was delivered by it before. `read` throws where there is no value; that counts as a try. */
+export function deliverToUrl(
+  sessions: Sessions,
+  { sessionId, key }: EventAddress,
+  read: () => unknown,
+): Promise<DeliveryResult> {
+  return attempt(sessions, { sessionId, read }, ({ header, entries }) => {
+    const isKnown = header.waits?.some((wait) => wait.key === key) || deliveredAs(entries, key) !== undefined;
+    if (!isKnown) throw refused(header, `the event ${key} is not waited for any more`);
+    return key;
+  });
+}
+
+type ToKey = (stored: StoredSession) => string;
+
+async function attempt(
+  sessions: Sessions,
+  { sessionId, read }: { sessionId: string; read: () => unknown },
+  keyIn: ToKey,
+): Promise<DeliveryResult> {
+  const { limits } = sessions.setup;
+  refuseTooOften(sessions, sessionId);
+  const value = read();
+  rejectHostileValue(value, sessionId, { ...limits, answerBytes: limits.eventBytes, fileBytes: limits.eventBytes });
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const stored = await sessions.load({ sessionId, mayHave: () => true });
+    if (isEnded(stored.header)) throw refused(stored.header, 'it has ended');
+    const event = keyIn(stored);
+    const before = deliveredAs(stored.entries, event);
+    if (before) return toAgain(stored.header, before, value);
+    const mayBeHeld = !isAtRest(stored.header) || tries >= TRIES_AT_REST;
+    if (await drive(sessions, { stored, mayBeHeld }, { t: 'arr', k: event, v: value })) return { event };
+  }
+  throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
+}
+
+interface Receiver {
+  stored: StoredSession;
+  /** Another process may be at work in it, which takes the event up. */
+  mayBeHeld: boolean;
+}
+
+async function drive(sessions: Sessions, { stored, mayBeHeld }: Receiver, arriving: IncomingEvent): Promise<boolean> {
+  sessions.setup.warmBodies.drop(stored.header.id);
+  const flow = sessions.flowOf(stored.header);
+  const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };
+  const turn = await sessions.runTurn({ flow, ...stored, ...outside });
+  // What was left to another process is told by that one.
+  if (turn && turn.header.left === stored.header.left) sessions.emit({ kind: 'turn', turn });
+  return turn !== undefined;
+}
+
+/** Before anything is written. */
+export function checkEvents({ incoming = [], header }: TurnInput): void {
+  for (const one of incoming) {
+    if (one.t !== 'arr' || typeof one.verdict !== 'object') continue;
+    const { error } = one.verdict;
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason: `the event ${one.k}: ${error}` });
+  }
+}
+
+function deliveredAs(entries: JournalEntry[], key: string): EventEntry | undefined {
+  return entries.find((entry): entry is EventEntry => entry.t === 'evt' && entry.k === key);
+}
+
+/** The last of this name that was delivered, and the key of the next. */
+function toKeys(entries: JournalEntry[], event: string): { last: EventEntry | undefined; next: string } {
+  let [last, next] = [undefined as EventEntry | undefined, event];
+  for (let use = 2; ; use++) {
+    const known = deliveredAs(entries, next);
+    if (!known) return { last, next };
+    [last, next] = [known, `${event}#${use}`];
+  }
+}
+
+function toAgain(header: Header, before: EventEntry, value: unknown): DeliveryResult {
+  if (before.no) throw refused(header, `the event ${before.k} has come too late`);
+  if (isDeepStrictEqual(before.v ?? null, value ?? null)) return { event: before.k, again: true };
+  throw refused(header, `the event ${before.k} was delivered before, with other content`);
+}
+
+function refuseTooEarly({ setup: { limits } }: Sessions, { header, entries }: StoredSession): void {
+  const delivered = entries.filter(({ t }) => t === 'evt').length;
+  if (delivered < limits.earlyEvents) return;
+  const what = `no more than ${limits.earlyEvents} events that a session does not wait for`;
+  throw new GatewayError('FLOW_LIMIT', { sessionId: header.id, what, limit: 'earlyEvents' });
+}
+
+const bursts = new WeakMap<object, BoundedMap<string, { from: number; count: number }>>();
+
+/** What is refused leaves no trace in the session, and so is counted here. */
+function refuseTooOften({ setup }: Sessions, sessionId: string): void {
+  let counts = bursts.get(setup.store);
+  if (!counts) bursts.set(setup.store, (counts = new BoundedMap(MAX_COUNTED)));
+  const now = setup.clock.now();
+  const known = counts.get(sessionId);
+  const burst = known && now - known.from < 1000 ? known : { from: now, count: 0 };
+  counts.set(sessionId, burst);
+  if (++burst.count <= setup.limits.respondsPerSecond) return;
+  const retryAfterMs = burst.from + 1000 - now;
+  const what = 'too many events in a second';
+  throw new GatewayError('FLOW_LIMIT', { sessionId, what, limit: 'respondsPerSecond', retryAfterMs });
+}
+
+function refused({ id: sessionId, state }: Header, reason: string): GatewayError {
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
+}

@@ -1,0 +1,37 @@
+// Where an event is delivered by HTTP: a URL that is sealed, for one event of one session.
+import type { AwaitedEvent } from '../../authoring/others.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { SessionContext } from '../session-context.ts';
+
+const PURPOSE = 'flow-event';
+const MAX_LENGTH = 2000;
+
+export const EVENT_PATH = '/event';
+
+export interface EventAddress {
+  sessionId: string;
+  /** With `#2` in a loop. */
+  key: string;
+}
+
+export async function toEventUrl(
+  { sealer, baseUrl }: SessionContext,
+  sessionId: string,
+  event: AwaitedEvent<unknown>,
+): Promise<string> {
+  const base = await baseUrl?.();
+  if (base === undefined) {
+    const reason = `the URL of the event ${event.key}, where nobody can reach this server by HTTP; set publicUrl`;
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason });
+  }
+  return `${base.replace(/\/+$/, '')}${EVENT_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, event.key])}`;
+}
+
+/** Undefined for anything else than a URL of ours. No reason is given. */
+export function openEventToken({ sealer }: Pick<SessionContext, 'sealer'>, token: string): EventAddress | undefined {
+  if (token.length > MAX_LENGTH) return undefined;
+  const opened = sealer.open(PURPOSE, '', token);
+  if (!Array.isArray(opened)) return undefined;
+  const [sessionId, key] = opened as [string, string];
+  return { sessionId, key };
+}

@@ -1,0 +1,73 @@
+// What comes for a session while some process is at work in it: it is checked by a run of the body that goes no further, written down, and
+// left to that process, which takes it up (`Drive`). So the journal has it in the order in which it came, whichever process it came to.
+import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import type { RunState } from '../../engine/run-state.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
+import type { Complaint, Question } from '../../question/question.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { TurnRunner } from '../turn/turn-runner.ts';
+import { isRefused, toVerdicts } from '../turn/turn-changes.ts';
+import { buildQuestions } from '../turn/build-questions.ts';
+import { isAtRest, toLaterTurn, callerQuestions } from './waits.ts';
+import type { Turn } from '../turn/turn.ts';
+
+/** Undefined if somebody else was faster. */
+export async function leaveToHolder(drive: TurnRunner, rest: RunState): Promise<Turn | undefined> {
+  const { input, run, commits } = drive;
+  const { setup, prefix = [], incoming = [] } = input;
+  const { header } = commits;
+  const now = setup.clock.now();
+  const came = run.take().filter(({ t }) => t === 'ans' || t === 'evt');
+  const refused = incoming.filter(isRefused);
+  refuseWorn(drive, refused);
+  const rejected = refused.map(({ k, a, verdict }): JournalEntry => {
+    return { t: 'rej', k, a, why: (verdict as Complaint).error, ts: now };
+  });
+  const over = new Set([...prefix, ...came].map((entry) => ('k' in entry ? entry.k : '')));
+  const again = askedAgain(drive, rest, refused);
+  const current = (header.current as Question[]).flatMap((one) =>
+    over.has(one.key) ? [] : [again.get(one.key) ?? one],
+  );
+  const open = (header.waits ?? []).filter(({ key }) => !over.has(key));
+  const waits = open.length > 0 ? open : undefined;
+  // A process that holds the lease of a session at rest does nothing more with it: the next process takes this up, as if that one had died.
+  const busy = isAtRest(header) ? (true as const) : header.busy;
+  const patch: Partial<Header> = {
+    ...{ current, waits, busy, state: toState(header, current), lastActivityAt: now, left: (header.left ?? 0) + 1 },
+    ...{ burst: input.header.burst, attempts: header.attempts + refused.length },
+  };
+  // If that process has died, the one after it finds this.
+  const written = await commits.write(patch, [...prefix, ...came, ...rejected], { dueAt: now + setup.leaseMs });
+  if (!written.header) return undefined;
+  input.onLeft?.(header.id);
+  return {
+    header: written.header,
+    questions: callerQuestions({ current }),
+    ...toVerdicts(incoming),
+    ...toLaterTurn(input, written.header),
+  };
+}
+
+function toState({ state }: Header, current: Question[]): Header['state'] {
+  if (current.length > 0) return 'waiting_user';
+  return state === 'waiting_user' ? 'processing' : state;
+}
+
+/** By key. */
+function askedAgain({ run }: TurnRunner, rest: RunState, refused: IncomingAnswer[]): Map<string, Question> {
+  const complaints = new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
+  for (const { k, a } of refused) run.input.folded.attempts.set(k, a);
+  const asks = rest.kind === 'asks' || rest.kind === 'steps' ? rest.asks : [];
+  const questions = buildQuestions(
+    run,
+    asks.filter(({ spec }) => complaints.has(spec.key)),
+    complaints,
+  );
+  return new Map(questions.map((question) => [question.key, question]));
+}
+
+function refuseWorn({ commits, input: { setup } }: TurnRunner, refused: IncomingAnswer[]): void {
+  const { attempts, id: sessionId } = commits.header;
+  if (attempts + refused.length <= setup.limits.attempts) return;
+  throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason: 'too many attempts' });
+}

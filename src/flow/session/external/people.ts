@@ -1,0 +1,211 @@
+// Questions to others than the caller: who may answer what, and when people are told of their questions. A person sees nothing of a session but
+// the questions that are theirs.
+import type { JournalEntry, Header } from '../../journal.ts';
+import { MAX_PERSON_CHARS } from '../../question/question.ts';
+import type { Addressee, Question } from '../../question/question.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
+import type { StoredSession } from '../../store/store.ts';
+import type { HandOverRequest } from '../verbs/requests.ts';
+import type { Sessions } from '../sessions.ts';
+import { createPersonLink } from './person-link.ts';
+import { toOwner } from '../session-context.ts';
+import type { SessionContext } from '../session-context.ts';
+import type { Turn } from '../turn/turn.ts';
+import type { StateView } from '../view.ts';
+
+/** For the one who brings a question to somebody: by mail, in a chat. */
+export interface PersonNotice {
+  kind: 'asked' | 'reminder';
+  /** The principal who is asked. */
+  person: string;
+  sessionId: string;
+  tool: string;
+  promptId: string;
+  message: string;
+  /** Where the person answers in a browser: for this person and this question. Undefined where no browser can reach this server. */
+  link?: string | undefined;
+}
+
+/** After a notice that failed; doubled each time. */
+const AGAIN_MS = 1000;
+const MAX_AGAIN_MS = 60_000;
+/** A notice that takes longer has failed. */
+const NOTICE_MS = 10_000;
+/** After which somebody is told by another process. */
+const CLAIM_MS = 15_000;
+
+export function isAsked({ current }: Header, principal: string): boolean {
+  return (current as Question[]).some(({ person }) => person?.principal === principal);
+}
+
+/** Is asked something, or has answered. */
+export function isParticipant(
+  { header, entries }: { header: Header; entries: readonly JournalEntry[] },
+  principal: string,
+): boolean {
+  return isAsked(header, principal) || entries.some((entry) => entry.t === 'ans' && entry.who === principal);
+}
+
+export function questionsFor({ current }: Header, principal: string): Question[] {
+  return (current as Question[]).filter(({ person }) => person?.principal === principal);
+}
+
+/** Whose word it is, as the journal has it; undefined for the caller. Throws where it is not theirs to say. */
+export function findAnswerer(header: Header, { person, promptId }: Question, principal: string): string | undefined {
+  if (person?.principal === principal) return principal;
+  const isCaller = header.principal === toOwner(principal);
+  if (isCaller && (!person || person.orCaller)) return undefined;
+  const { id: sessionId, state } = header;
+  const reason = person
+    ? `the question ${promptId} is for ${person.principal} to answer`
+    : `the question ${promptId} is for somebody else`;
+  throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
+}
+
+/** The question with its new addressee, who is told at once. */
+export function handOverQuestion(
+  { clock, limits }: Pick<SessionContext, 'clock' | 'limits'>,
+  { header, entries }: StoredSession,
+  { promptId, principal, to }: HandOverRequest,
+): { next: Header; entry: JournalEntry } {
+  const ts = clock.now();
+  const { id: sessionId, state } = header;
+  const current = header.current as Question[];
+  const question = current.find((one) => one.promptId === promptId);
+  const refused = (reason: string) => new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
+  if (!question?.person) throw refused(`the question ${shorten(promptId)} does not wait for another person`);
+  if (question.person.principal !== principal) throw refused(`the question ${promptId} is not yours to hand over`);
+  if (to.trim() === '' || to.length > MAX_PERSON_CHARS) {
+    const reason = `somebody with a name of 1 to ${MAX_PERSON_CHARS} characters has to be asked`;
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason });
+  }
+  if (entries.filter(({ t }) => t === 'hand').length >= limits.handOvers) {
+    const what = `no question is handed over more than ${limits.handOvers} times in a session`;
+    throw new GatewayError('FLOW_LIMIT', { sessionId, what, limit: 'handOvers' });
+  }
+  const { told: _, failed: _failed, ...rest } = question.person;
+  const person = { ...rest, principal: to, tellAt: ts };
+  const next = { ...header, current: current.map((one) => (one === question ? { ...one, person } : one)) };
+  // Whoever is at work in it takes that up.
+  if (header.busy) next.left = (header.left ?? 0) + 1;
+  return {
+    next,
+    entry: { t: 'hand', k: question.key, to, by: principal, ts },
+  };
+}
+
+/** What another person sees of a session; undefined for its caller, who sees all of it. */
+export function toPersonView(header: Header, principal: string): StateView | undefined {
+  if (header.principal === toOwner(principal)) return undefined;
+  return { header, history: [], answered: 0, questions: questionsFor(header, principal), data: {} };
+}
+
+/** Another person is told nothing of a session but what was made of their own answer. */
+export function limitToPerson(principal: string, turn: Turn): Turn {
+  const { header, accepted, verdicts } = turn;
+  if (header.principal === toOwner(principal)) return turn;
+  return { header, questions: questionsFor(header, principal), ...(accepted !== undefined && { accepted, verdicts }) };
+}
+
+/** What follows from the answer of somebody else. */
+export function notifyCaller(sessions: Sessions, principal: string, turn: Turn): void {
+  if (turn.header.principal !== toOwner(principal)) sessions.emit({ kind: 'turn', turn });
+}
+
+/** The person knows of it; of others they are told when they are looked after. */
+export function wasNotified({ person }: Question): boolean {
+  return person?.told !== undefined;
+}
+
+/** Whom it waits for. */
+export function peopleOf({ current }: Header): string[] {
+  return [...new Set((current as Question[]).flatMap(({ person }) => (person ? [person.principal] : [])))];
+}
+
+/** When the next person has to be told of a question. */
+export function nextNoticeAt({ current }: Pick<Header, 'current'>): number {
+  let at = Infinity;
+  for (const { person } of current as Question[]) if (person?.tellAt !== undefined) at = Math.min(at, person.tellAt);
+  return at;
+}
+
+/** Questions that were put before have been told, and a person whose answer was refused knows the question. */
+export function keepNotices(questions: Question[], before: readonly Question[]): Question[] {
+  if (!questions.some(({ person }) => person)) return questions;
+  return questions.map((question) => {
+    const isSame = ({ promptId, key }: Question) =>
+      promptId === question.promptId || (question.complaint !== undefined && key === question.key);
+    const known = before.find(isSame)?.person;
+    return known && known.principal === question.person?.principal ? { ...question, person: known } : question;
+  });
+}
+
+/** What is written of people, by the id of their question. */
+export type AddresseeUpdates = ReadonlyMap<string, Addressee>;
+
+/** Those whose time has come are told by this process: no other one does it meanwhile, unless this one dies. */
+export function claimNotices(header: Header, now: number): AddresseeUpdates {
+  return new Map(dueOf(header, now).map(({ promptId, person }) => [promptId, { ...person!, tellAt: now + CLAIM_MS }]));
+}
+
+/** Tells those whose time has come; with what is to be written of it. */
+export async function sendNotices(setup: SessionContext, header: Header, now: number): Promise<AddresseeUpdates> {
+  const told = dueOf(header, now).map(async (question): Promise<[string, Addressee]> => {
+    const isTold = await tell(setup, header, question);
+    const at = setup.clock.now();
+    return [question.promptId, isTold ? toldAt(question.person!, at) : notToldAt(question.person!, at)];
+  });
+  return new Map(await Promise.all(told));
+}
+
+/** The questions that wait now, with what was written of their people; those that are somebody else's by now stay as they are. */
+export function withAddressees({ current }: Header, telling: AddresseeUpdates): Question[] {
+  return (current as Question[]).map((question) => {
+    const person = telling.get(question.promptId);
+    return person && person.principal === question.person?.principal ? { ...question, person } : question;
+  });
+}
+
+function dueOf({ current }: Header, now: number): Question[] {
+  return (current as Question[]).filter(({ person }) => person?.tellAt !== undefined && person.tellAt <= now);
+}
+
+function toldAt({ tellAt: _, failed: _failed, told = 0, notices = 0, ...rest }: Addressee, now: number): Addressee {
+  const next = rest.remindMs !== undefined && { tellAt: now + rest.remindMs };
+  return { ...rest, told: told + 1, notices: notices + 1, ...next };
+}
+
+function notToldAt({ failed = 0, ...rest }: Addressee, now: number): Addressee {
+  return { ...rest, failed: failed + 1, tellAt: now + Math.min(AGAIN_MS * 2 ** failed, MAX_AGAIN_MS) };
+}
+
+async function tell(
+  setup: SessionContext,
+  header: Header,
+  { promptId, prompt, person, pin }: Question,
+): Promise<boolean> {
+  const { notify, log } = setup;
+  if (!notify) return true;
+  const { id: sessionId, tool } = header;
+  const { principal, told = 0, notices = 0 } = person!;
+  const kind = told > 0 ? ('reminder' as const) : ('asked' as const);
+  try {
+    const link = await createPersonLink(setup, { sessionId, promptId, person: principal, notice: notices, pin });
+    const notice = { kind, person: principal, sessionId, tool, promptId, message: prompt.message };
+    await inTime(setup, notify(link === undefined ? notice : { ...notice, link }));
+    return true;
+  } catch (error) {
+    log.error({ error, tool, sessionId }, 'flow.person-not-told');
+    return false;
+  }
+}
+
+/** Others wait to be told, too. */
+function inTime({ clock }: SessionContext, telling: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const tooLong = (): void => reject(new Error(`notify has not settled in ${NOTICE_MS / 1000} seconds`));
+    const stop = clock.after(NOTICE_MS, tooLong);
+    Promise.resolve(telling).then(resolve, reject).finally(stop);
+  });
+}

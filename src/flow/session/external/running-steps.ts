@@ -1,0 +1,94 @@
+// The steps that run here. A run of the body may be given up for a new one, because something was written down that comes before what it has
+// done since: the steps go on, and the new run comes by them again and takes them up.
+import type { RunState } from '../../engine/run-state.ts';
+import type { BodyRun } from '../../engine/body-run.ts';
+import type { PendingStep } from '../../engine/pending-ask.ts';
+import type { JournalEntry, StepEntry } from '../../journal.ts';
+import type { Step } from '../../../protocol/prompt.ts';
+import type { TurnInput } from '../turn/turn-input.ts';
+import type { LazyAbort } from '../unless-aborted.ts';
+import { isOutcomeUnknown, runStep, toIdempotencyKey } from '../turn/run-step.ts';
+
+interface Working {
+  run: BodyRun;
+  want: PendingStep;
+  /** What came of it, which is not written down yet. */
+  entry?: StepEntry | undefined;
+}
+
+/** What steps are given, and those that clean up. */
+export interface StepSignals {
+  work: LazyAbort;
+  cleanup: LazyAbort;
+}
+
+export class RunningSteps {
+  /** Effects that this process has begun. */
+  readonly began = new Set<string>();
+  readonly #input: TurnInput;
+  readonly #signals: StepSignals;
+  readonly #steps = new Map<string, Working>();
+
+  constructor(input: TurnInput, signals: StepSignals) {
+    this.#input = input;
+    this.#signals = signals;
+  }
+
+  /** Once it is known that the session ends, nothing begins but what cleans up. */
+  start(run: BodyRun, wants: readonly PendingStep[], isEnding: boolean): void {
+    for (const want of wants) {
+      const { key, options } = want.spec;
+      if (this.#steps.has(key)) this.#takeUp(run, want);
+      else if (!isEnding || options.cleanup) this.#begin(run, want);
+    }
+  }
+
+  /** Written before effects begin. */
+  intents(run: BodyRun, rest: RunState | undefined): JournalEntry[] {
+    if (rest?.kind !== 'steps') return [];
+    const { setup, header } = this.#input;
+    const begin = rest.steps.filter(({ spec }) => spec.options.effect !== undefined && !this.#steps.has(spec.key));
+    return begin.map(({ spec: { key: k, options } }) => ({
+      ...{ t: 'int', k, idem: toIdempotencyKey(header.id, k, run.input.folded) },
+      ...(options.undo && !options.cleanup && { undo: true }),
+      ts: setup.clock.now(),
+    }));
+  }
+
+  /** The key of an effect that may have happened unseen, and must not happen again. */
+  unknownOf(run: BodyRun, wants: readonly PendingStep[]): string | undefined {
+    const isNew = ({ spec }: PendingStep) => !this.#steps.has(spec.key);
+    return wants.find((want) => isNew(want) && isOutcomeUnknown(want.spec, run.input.folded))?.spec.key;
+  }
+
+  /** What came of them is written down. */
+  written(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) if (entry.t === 'step') this.#steps.delete(entry.k);
+  }
+
+  #begin(run: BodyRun, want: PendingStep): void {
+    const { spec } = want;
+    const { setup, header } = this.#input;
+    const step: Working = { run, want };
+    this.#steps.set(spec.key, step);
+    this.began.add(spec.key);
+    run.stepStarted(want);
+    const { id: sessionId, principal } = header;
+    const abort = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
+    const signal = () => abort.signal;
+    const onProgress = (progress: Step) => this.#input.onProgress?.(header, progress);
+    const { folded } = run.input;
+    void runStep({ setup, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
+      step.entry = entry;
+      step.run.stepFinished(step.want, entry);
+    });
+  }
+
+  /** The body has come by it in another run. */
+  #takeUp(run: BodyRun, want: PendingStep): void {
+    const step = this.#steps.get(want.spec.key)!;
+    Object.assign(step, { run, want });
+    run.stepStarted(want);
+    if (step.entry) run.stepFinished(want, step.entry);
+  }
+}

@@ -1,0 +1,96 @@
+// The questions of a round, from what the body waits for.
+import type { BodyRun } from '../../engine/body-run.ts';
+import { toConsentPin, toQuestionField, toQuestionFields } from '../../engine/question-spec.ts';
+import type { QuestionSpec } from '../../engine/question-spec.ts';
+import type { PendingQuestion } from '../../engine/pending-ask.ts';
+import { findAddressee } from '../../fold.ts';
+import { toRoundKey } from '../../explore/explored.ts';
+import { toMs } from '../../authoring/span.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { toPin } from '../../question/pin.ts';
+import { toPromptId } from '../../question/question.ts';
+import type { Addressee, Complaint, Question } from '../../question/question.ts';
+
+/** More than this in one form is too much for anybody. */
+const MAX_TOGETHER = 12;
+
+export function buildQuestions(
+  run: BodyRun,
+  asks: PendingQuestion[],
+  complaints: ReadonlyMap<string, Complaint>,
+): Question[] {
+  const asked = asks.map(({ spec }) => spec);
+  const own = asked.filter(({ person }) => !person);
+  const alone = own.find(({ options }) => options.alone);
+  const specs = alone ? [alone] : own.length > 0 ? ahead(run, own) : [];
+  return [...specs, ...asked.filter(({ person }) => person)].map((spec) =>
+    buildQuestion(run, spec, complaints.get(spec.key)),
+  );
+}
+
+/** With the questions that come next whatever is answered to these, and have no answer yet. */
+function ahead(run: BodyRun, asked: QuestionSpec[]): QuestionSpec[] {
+  const { next } = run.input;
+  if (!next || next.size === 0) return asked;
+  const first = next.get(toRoundKey(asked));
+  if (!first) return asked;
+  const specs = [...asked];
+  const known = new Set([...run.telling.unasked, ...specs.map(({ key }) => key)]);
+  for (
+    let round: QuestionSpec[] | undefined = first;
+    round && specs.length < MAX_TOGETHER;
+    round = next.get(toRoundKey(round))
+  ) {
+    specs.push(...round.filter(({ key }) => !known.has(key)));
+    for (const { key } of round) known.add(key);
+  }
+  return specs;
+}
+
+/** What the author declares as an argument is written down before anybody asks. */
+function notDeclared({ input: { flow } }: BodyRun, key: string): true {
+  const declared = flow.input?.json['properties'];
+  if (!isObject(declared) || !Object.hasOwn(declared, key)) return true;
+  throw new GatewayError('FLOW_MISUSED', {
+    flow: flow.name,
+    reason: `the secret ${key} as an argument of its input; leave it out there`,
+  });
+}
+
+/** The person is told at once. */
+function toAddressee({ input }: BodyRun, { key, person }: QuestionSpec): Addressee {
+  return { ...person!, principal: findAddressee(input.folded, key, person!.principal), tellAt: input.now };
+}
+
+export function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint): Question {
+  const { key, options } = spec;
+  const { folded, flow, locale, now } = run.input;
+  const localization = { catalogue: flow.options.messages, locale };
+  const attempt = (folded.attempts.get(key) ?? 0) + 1;
+  const question: Question = {
+    promptId: toPromptId(key, attempt),
+    key,
+    attempt,
+    ...toQuestionField(spec, localization),
+  };
+  if (spec.fields) question.fields = toQuestionFields(spec.fields, localization);
+  if (options.by) question.by = options.by;
+  if (options.secret) question.secret = notDeclared(run, key);
+  if (options.alone) question.alone = true;
+  if (options.onCancel) question.onCancel = options.onCancel;
+  if (options.onTimeout) question.onTimeout = options.onTimeout;
+  if (options.deliver) question.deliver = options.deliver;
+  if (options.timeout !== undefined) question.until = now + toMs(options.timeout, `timeout of question ${key}`);
+  if (run.progress) question.progress = run.progress;
+  const { said, shown } = run.notes;
+  if (said.length > shown) question.notes = said.slice(shown);
+  // The argument, or an answer to an older version, does not fit.
+  const why = complaint ?? (attempt === 1 ? run.refused.get(key) : undefined);
+  if (why) question.complaint = why;
+  if (spec.person) question.person = toAddressee(run, spec);
+  const consent = toConsentPin(spec);
+  if (consent !== undefined) question.consent = consent;
+  question.pin = toPin(question, spec.loops);
+  return question;
+}

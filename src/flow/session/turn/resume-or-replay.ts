@@ -1,0 +1,32 @@
+// The run of the body that a drive goes on with: the one that waits in memory, or a new one over the journal.
+import { BodyRun } from '../../engine/body-run.ts';
+import { createRunInput } from '../../engine/run-input.ts';
+import type { ResumeInput } from '../../engine/run-input.ts';
+import { fold } from '../../fold.ts';
+import type { TurnInput } from './turn-input.ts';
+
+export function resumeOrReplay(
+  { setup, flow, header, prefix, entries, frame, next, incoming = [] }: TurnInput,
+  { onStall, onFailing }: { onStall: () => void; onFailing: () => void },
+): BodyRun {
+  const now: ResumeInput = {
+    incoming,
+    next,
+    now: setup.clock.now(),
+    checks: setup.checks,
+    onStall,
+    onFailing,
+    onUnjournaled: (access) => setup.log.warn({ tool: flow.name, ...access }, 'flow.unjournaled'),
+    unasked: header.unasked,
+    deadline: header.deadline,
+    isPatient: !setup.lasting,
+  };
+  const waiting = prefix ? undefined : frame?.take();
+  if (!waiting) {
+    const folded = fold(prefix ? [...entries, ...prefix] : entries);
+    const { id: sessionId, locale } = header;
+    return new BodyRun(createRunInput({ flow, folded, sessionId, locale, virtual: setup.virtual }, now));
+  }
+  waiting.resume(now);
+  return waiting;
+}

@@ -1,0 +1,259 @@
+// What each outcome of a run does to its session: the patch of the header, the entries, and what is told of it.
+import type { AnyFlow } from '../../define.ts';
+import type { IncomingEvent } from '../../engine/match-event.ts';
+import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import { isMismatch, toBrokenVersion } from '../../engine/mismatch.ts';
+import type { RunState } from '../../engine/run-state.ts';
+import type { BodyRun } from '../../engine/body-run.ts';
+import type { PendingQuestion } from '../../engine/pending-ask.ts';
+import { toErrorEntry } from '../../engine/step-error.ts';
+import { WITHDRAWN } from '../../journal.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
+import type { Complaint, Question } from '../../question/question.ts';
+import { toShortId } from '../../short-id.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { toReason } from '../../../protocol/schema/json-schema-problem.ts';
+import type { Step } from '../../../protocol/prompt.ts';
+import { toPromptId } from '../../question/question.ts';
+import type { TurnRunner } from './turn-runner.ts';
+import { keepNotices } from '../external/people.ts';
+import { callerQuestions, toWaits, keepDeadlines } from '../external/waits.ts';
+import { toDueAt, toExpiry } from '../ending/timing.ts';
+import { buildQuestions } from './build-questions.ts';
+import type { Failure, Turn, Verdict } from './turn.ts';
+
+export interface TurnDraft {
+  patch: Partial<Header>;
+  add: JournalEntry[];
+  turn: Omit<Turn, 'header'>;
+  dueAt?: number | undefined;
+}
+
+/** What the body says of how far it is goes with its next question. Where steps come first, it is told before them. */
+export function takeNewProgress(run: BodyRun): Step | undefined {
+  const { progress, isProgressNew } = run;
+  run.isProgressNew = false;
+  return isProgressNew ? progress : undefined;
+}
+
+/** Of a run that has come to rest. */
+export function draftTurn(drive: TurnRunner, rest: RunState): TurnDraft | Promise<TurnDraft> {
+  if (rest.kind === 'asks') return toAsked(drive, rest);
+  if (rest.kind === 'ended') return toCompleted(drive, rest.value);
+  const { error } = rest as { error: unknown };
+  const { flow, header, stored } = drive.input;
+  const isOther = stored && header.version !== flow.version;
+  const broken = isOther && toBrokenVersion(flow, error, drive.run.telling.isReplaying);
+  if (broken) throw broken;
+  return draftFailure(drive, error);
+}
+
+/** Steps run, and whatever is open beside them is asked. */
+export function draftWorking(drive: TurnRunner, rest: RunState | undefined): TurnDraft {
+  const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
+  if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(drive);
+  const asks = drive.input.setup.lasting ? rest.asks : [];
+  return toAsked(drive, { asks, waits: rest.waits, isBusy: true });
+}
+
+/** What is open, and whether steps are at work beside it. */
+type Open = Pick<Extract<RunState, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
+
+function toAsked(drive: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnDraft {
+  const { setup, incoming = [] } = drive.input;
+  const { header } = drive.commits;
+  const { folded } = drive.run.input;
+  const now = setup.clock.now();
+  // What was refused is written down once.
+  const refused = drive.isLive ? [] : incoming.filter(isRefused);
+  const { waits, add } = toWaits(drive.run, wants);
+  for (const { k, a, verdict } of refused) {
+    folded.attempts.set(k, a);
+    add.push({ t: 'rej', k, a, why: (verdict as Complaint).error, ts: now });
+  }
+  const before = header.current as Question[];
+  const isNew = ({ promptId, attempt }: Question) => attempt === 1 && !before.some((one) => one.promptId === promptId);
+  const all = keepDeadlines(keepNotices(buildQuestions(drive.run, asks, toComplaints(refused)), before), before, now);
+  const questions = withinLimit(drive, { asks, isNew, questions: all });
+  const fresh = questions.filter(isNew).length;
+  const over = toOver(drive, { fresh, refused });
+  if (over) return draftFailure(drive, over);
+  for (const { key: k, attempt: a } of before) {
+    if (drive.run.isLost(k)) add.push({ t: 'rej', k, a, why: WITHDRAWN, ts: now });
+  }
+  const busy = isBusy ? (true as const) : undefined;
+  const { timeoutMs, deadline } = header;
+  const { lastActivityAt, expiresAt, warned } = toExpiry({ timeoutMs, deadline, waits, busy, current: questions }, now);
+  const { lost } = drive.run;
+  const isAsked = questions.length > 0;
+  const patch: Partial<Header> = {
+    lastActivityAt,
+    expiresAt,
+    warned,
+    state: isAsked ? 'waiting_user' : toWorking(drive),
+    current: questions,
+    waits,
+    busy,
+    reason: undefined,
+    pending: undefined,
+    unasked: lost.length > 0 ? lost : undefined,
+    burst: header.burst,
+    rounds: header.rounds + (isAsked ? 1 : 0),
+    prompts: header.prompts + fresh,
+    attempts: header.attempts + refused.length,
+  };
+  const turn: TurnDraft['turn'] = { ...toVerdicts(incoming), questions: callerQuestions({ current: questions }) };
+  if (drive.run.progress) turn.progress = drive.run.progress;
+  // Whoever is at work is looked after when he falls silent.
+  const dueAt = isBusy ? undefined : toDueAt({ expiresAt, timeoutMs, waits, current: questions });
+  return { patch, add, turn, dueAt };
+}
+
+const NO_COMPLAINTS: ReadonlyMap<string, Complaint> = new Map();
+
+function toComplaints(refused: readonly IncomingAnswer[]): ReadonlyMap<string, Complaint> {
+  return refused.length === 0 ? NO_COMPLAINTS : new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
+}
+
+function toCompleted(drive: TurnRunner, value: unknown): TurnDraft | Promise<TurnDraft> {
+  const { output } = drive.input.flow;
+  return output ? toChecked(drive, value, output) : withResult(drive, value);
+}
+
+async function toChecked(
+  drive: TurnRunner,
+  value: unknown,
+  output: NonNullable<AnyFlow['output']>,
+): Promise<TurnDraft> {
+  const { flow } = drive.input;
+  const verdict = await output.check(value);
+  if (verdict.problems) {
+    const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
+    return draftFailure(drive, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
+  }
+  return withResult(drive, verdict.value);
+}
+
+function withResult(drive: TurnRunner, result: unknown): TurnDraft {
+  const { flow, setup, incoming = [] } = drive.input;
+  const summary = flow.options.summary ?? 'Completed successfully';
+  return {
+    patch: { state: 'completed', current: [], lastActivityAt: setup.clock.now() },
+    add: [],
+    turn: { questions: [], result, summary, ...toVerdicts(incoming) },
+  };
+}
+
+export function draftFailure(drive: TurnRunner, error: unknown): TurnDraft {
+  const { flow, setup, incoming = [] } = drive.input;
+  if (isMismatch(error)) throw error; // another version can still go on with it
+  const failure = toFailure(error, flow.name);
+  setup.log.warn({ tool: flow.name, session: toShortId(drive.commits.header.id), error }, 'flow.failed');
+  return {
+    patch: {
+      state: 'error',
+      current: [],
+      reason: REASONS[failure.name] ?? 'failed',
+      lastActivityAt: setup.clock.now(),
+    },
+    add: [],
+    turn: { questions: [], failure, ...toVerdicts(incoming) },
+  };
+}
+
+function toProcessing(drive: TurnRunner): TurnDraft {
+  const { setup, incoming = [] } = drive.input;
+  const { header } = drive.commits;
+  const now = setup.clock.now();
+  const patch: Partial<Header> = {
+    ...{ state: toWorking(drive), current: [], lastActivityAt: now, waits: undefined, busy: undefined },
+    ...{ burst: header.burst, reason: undefined, pending: undefined },
+    // It is not the user who is idle now.
+    expiresAt: header.deadline,
+  };
+  return { patch, add: [], turn: { questions: [], ...toVerdicts(incoming) } };
+}
+
+/** Nothing is asked; `active` as long as nothing was. */
+function toWorking({ input: { stored }, commits: { header } }: TurnRunner): Header['state'] {
+  return stored && header.state !== 'idle' && header.state !== 'active' ? 'processing' : 'active';
+}
+
+export function toVerdicts(incoming: (IncomingAnswer | IncomingEvent)[]): Pick<Turn, 'accepted' | 'verdicts'> {
+  let accepted: boolean | undefined;
+  const verdicts: Record<string, Verdict> = {};
+  for (const one of incoming) {
+    if (one.t === 'arr' || one.a === 0) continue;
+    const { k, a, verdict } = one;
+    accepted = accepted !== false && !isComplaint(verdict);
+    verdicts[toPromptId(k, a)] = isComplaint(verdict) ? { valid: false, ...verdict } : { valid: true };
+  }
+  return accepted === undefined ? {} : { accepted, verdicts };
+}
+
+const REASONS: Record<string, string> = {
+  FLOW_EFFECT_UNKNOWN: 'effect_unknown',
+  FLOW_TIMEOUT: 'timeout',
+  FLOW_LIMIT: 'limit',
+  FLOW_VALIDATION_FAILED: 'attempts',
+};
+
+/** What is of ours keeps its code; what is of the author's keeps its words, which are meant for the user. */
+function toFailure(error: unknown, tool: string): Failure {
+  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
+  const { name, message, data } = toErrorEntry(error);
+  return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
+}
+
+interface Put {
+  asks: readonly PendingQuestion[];
+  questions: Question[];
+  isNew: (question: Question) => boolean;
+}
+
+/** What could be asked ahead is left for later where it would be one too many. */
+function withinLimit(drive: TurnRunner, { asks, questions, isNew }: Put): Question[] {
+  let room = toMaxPrompts(drive.input) - drive.commits.header.prompts;
+  if (questions.length <= room) return questions;
+  const asked = new Set(asks.map(({ spec }) => spec.key));
+  return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
+}
+
+/** Questions in one session. */
+export function toMaxPrompts({ flow, setup }: Pick<TurnRunner['input'], 'flow' | 'setup'>): number {
+  return flow.options.limits?.prompts ?? setup.limits.prompts;
+}
+
+export function tooManyPrompts(most: number): GatewayError {
+  return new GatewayError('FLOW_LIMIT', { what: `no more than ${most} questions`, limit: 'prompts' });
+}
+
+interface Growth {
+  fresh: number;
+  refused: IncomingAnswer[];
+}
+
+/** A limit that this turn would go beyond. */
+function toOver(drive: TurnRunner, { fresh, refused }: Growth): GatewayError | undefined {
+  const { flow, setup } = drive.input;
+  const { header } = drive.commits;
+  const { limits } = setup;
+  const prompts = toMaxPrompts(drive.input);
+  if (header.prompts + fresh > prompts) return tooManyPrompts(prompts);
+  const perQuestion = flow.options.limits?.attempts ?? limits.attemptsPerQuestion;
+  const { refusals } = drive.run.input.folded;
+  const worn = refused.find(({ k }) => (refusals.get(k) ?? 0) + 1 >= perQuestion);
+  if (worn || header.attempts + refused.length > limits.attempts) {
+    const reason = `too many attempts${worn ? ` at ${worn.k}` : ''}`;
+    return new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason });
+  }
+  return undefined;
+}
+
+export function isRefused(one: IncomingAnswer | IncomingEvent): one is IncomingAnswer {
+  return one.t === 'in' && isComplaint(one.verdict);
+}
+
+function isComplaint(verdict: IncomingAnswer['verdict']): verdict is Complaint {
+  return typeof verdict === 'object';
+}

@@ -1,0 +1,66 @@
+// Arguments that nobody has asked for yet, and of which it is not known whether they may be read: one of them may turn out to be a secret.
+// Until the body asks they lie sealed in the journal. Where they cannot be opened any more they were never given.
+import { PREFILLED } from '../../journal.ts';
+import type { AnswerEntry, JournalEntry, StartEntry } from '../../journal.ts';
+import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import type { StoredSession } from '../../store/store.ts';
+import type { SessionContext } from '../session-context.ts';
+
+const PURPOSE = 'flow-args';
+/** Where the sealed ones are among the input; no argument is called so. */
+const HELD = '$held';
+
+/** The journal of a new session as it may be written down. `start.held` names the arguments. */
+export function sealUnaskedArgs(
+  { sealer }: SessionContext,
+  sessionId: string,
+  entries: JournalEntry[],
+): JournalEntry[] {
+  const [start, ...rest] = entries;
+  if (start?.t !== 'start' || start.held === undefined) return entries;
+  const { held, input, ...about } = start;
+  const isHeld = (name: string) => held.includes(name);
+  const args = rest.flatMap((entry) => (isArgument(entry) && isHeld(entry.k) ? [[entry.k, entry.v] as const] : []));
+  const inputs = Object.entries(isObject(input) ? input : {});
+  const sealed = sealer.seal(PURPOSE, sessionId, {
+    args: Object.fromEntries(args),
+    input: Object.fromEntries(inputs.filter(([name]) => isHeld(name))),
+  });
+  const clear = Object.fromEntries(inputs.filter(([name]) => !isHeld(name)));
+  const kept = rest.filter((entry) => !(isArgument(entry) && isHeld(entry.k)));
+  return [{ ...about, input: isObject(input) ? { ...clear, [HELD]: sealed } : input }, ...kept];
+}
+
+/** The session as its body knows it. */
+export function openSealedArgs({ sealer }: SessionContext, stored: StoredSession): StoredSession {
+  const [start, ...rest] = stored.entries;
+  const sealed = start?.t === 'start' && isObject(start.input) ? start.input[HELD] : undefined;
+  if (typeof sealed !== 'string') return stored;
+  const { input, ...about } = start as StartEntry;
+  const { [HELD]: _, ...clear } = input as JsonObject;
+  const opened = sealer.open(PURPOSE, stored.header.id, sealed);
+  const held = (isObject(opened) ? opened : { args: {}, input: {} }) as { args: JsonObject; input: JsonObject };
+  const whole: StartEntry = { ...about, input: { ...clear, ...held.input } };
+  return { ...stored, entries: [whole, ...toPrefilled(held.args, start!.ts), ...rest] };
+}
+
+/** There are sealed ones, and they do not open with these keys. */
+export function hasUnopenableArgs(
+  { sealer }: Pick<SessionContext, 'sealer'>,
+  { header, entries: [start] }: StoredSession,
+): boolean {
+  const sealed = start?.t === 'start' && isObject(start.input) ? start.input[HELD] : undefined;
+  return typeof sealed === 'string' && !isObject(sealer.open(PURPOSE, header.id, sealed));
+}
+
+/** An argument that is named like a question answers it, when it comes. */
+export function toPrefilled(args: JsonObject, ts: number, files: ReadonlySet<string> = new Set()): AnswerEntry[] {
+  return Object.entries(args)
+    .filter(([, v]) => v !== undefined && v !== null)
+    .map(([k, v]) => ({ t: 'ans', k, a: 0, ty: files.has(k) ? 'file' : PREFILLED, v, src: 'args', via: 'args', ts }));
+}
+
+function isArgument(entry: JournalEntry): entry is AnswerEntry {
+  return entry.t === 'ans' && entry.ty === PREFILLED;
+}

@@ -1,0 +1,42 @@
+// A session as its owner finds it. Another's looks like none, one whose time is over is ended first, and one that is being ended has
+// ended already, though its effects are still being taken back.
+import { toClientHeader } from '../../journal.ts';
+import { isEnded } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
+import type { Header } from '../../journal.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { openSealedArgs } from '../values/sealed-args.ts';
+import { nextDeadline } from '../external/waits.ts';
+import type { SessionContext } from '../session-context.ts';
+
+type Attend = (sessionId: string) => Promise<void>;
+
+export interface LoadRequest {
+  sessionId: string;
+  mayHave: (stored: StoredSession) => boolean;
+}
+
+/** Whoever may not have it finds none. */
+export async function loadSession(setup: SessionContext, request: LoadRequest, attend: Attend): Promise<StoredSession> {
+  const { sessionId, mayHave } = request;
+  const stored = await setup.store.load(sessionId);
+  if (!stored || !mayHave(stored)) throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+  const whole = openSealedArgs(setup, stored);
+  const header = toClientHeader(whole.header);
+  if (isOverdue(header, setup.clock.now())) {
+    await attend(sessionId);
+    return loadSession(setup, request, attend);
+  }
+  if (header.reason === 'expired') throw new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
+  return header === whole.header ? whole : { ...whole, header };
+}
+
+/** Handles an expired session or question before anything else. */
+function isOverdue(header: Header, now: number): boolean {
+  if (isEnded(header)) return false;
+  return header.expiresAt <= now || (!header.parked && hasOverdue(header, now));
+}
+
+export function hasOverdue(header: Header, now: number): boolean {
+  return nextDeadline(header) <= now;
+}

@@ -1,0 +1,98 @@
+// A session before its first run: its header, and the beginning of its journal.
+import type { AnyFlow } from '../../define.ts';
+import { toMs } from '../../authoring/span.ts';
+import type { FoundQuestion } from '../../explore/explored.ts';
+import { createHeader } from '../../journal.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
+import { toReason } from '../../../protocol/schema/json-schema-problem.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { storeArgs, findUnknownArgs } from '../values/stored-args.ts';
+import type { StoredArgs } from '../values/stored-args.ts';
+import { toPrefilled } from '../values/sealed-args.ts';
+import { rejectHostileValue } from '../values/reject-hostile-value.ts';
+import type { StartRequest } from './requests.ts';
+import { toOwner } from '../session-context.ts';
+import { toStartFingerprint, toStartedSessionId } from './start-id.ts';
+import type { SessionContext } from '../session-context.ts';
+
+const MIN_TIMEOUT_MS = 50;
+
+export async function prepareSession(
+  setup: SessionContext,
+  flow: AnyFlow,
+  { request, questions }: { request: StartRequest; questions: readonly FoundQuestion[] },
+): Promise<{ header: Header; entries: JournalEntry[] }> {
+  const now = setup.clock.now();
+  const { startId, sessionId = setup.newId(), principal, tool, args } = request;
+  const id = startId === undefined ? sessionId : toStartedSessionId(principal, startId);
+  const header = toHeader(setup, flow, { id, now, request });
+  if (startId !== undefined || request.sessionId !== undefined) header.started = toStartFingerprint(tool, args);
+  const { context, client } = request;
+  const given = await toGiven(setup, flow, { header, request, questions });
+  rejectHostileValue(context, header.id, setup.limits);
+  const input = await toInput(flow, given.args);
+  const held = findUnknownArgs(flow, given, questions);
+  const start: JournalEntry = {
+    ...{ t: 'start', input, seed: setup.newSeed(), ts: now },
+    ...(held.length > 0 && { held }),
+    ...(context !== undefined && { context }),
+    ...(client && { client }),
+  };
+  // In the order in which they will be read back: it is part of the truth.
+  const named = Object.entries(given.args).sort(([a], [b]) => Number(held.includes(b)) - Number(held.includes(a)));
+  const prefilled = toPrefilled(Object.fromEntries(named), now, given.files);
+  return { header, entries: [start, ...prefilled] };
+}
+
+/** Each by itself first: a file may be larger than all the rest. */
+async function toGiven(
+  setup: SessionContext,
+  flow: AnyFlow,
+  { header, request, questions }: { header: Header; request: StartRequest; questions: readonly FoundQuestion[] },
+): Promise<StoredArgs> {
+  const { args = {}, locale } = request;
+  for (const value of Object.values(args)) rejectHostileValue(value, header.id, setup.limits);
+  const localization = { catalogue: flow.options.messages, locale };
+  const given = await storeArgs(setup, args, { session: header, questions, localization });
+  rejectHostileValue(given.args, header.id, setup.limits);
+  return given;
+}
+
+async function toInput(flow: AnyFlow, args: Record<string, unknown>): Promise<unknown> {
+  const verdict = await flow.input?.check(args);
+  if (!verdict?.problems) return verdict ? verdict.value : args;
+  const [first] = verdict.problems;
+  throw new GatewayError('FLOW_VALIDATION_FAILED', { parameter: first?.path, reason: toReason(verdict.problems) });
+}
+
+function toHeader(
+  setup: SessionContext,
+  flow: AnyFlow,
+  begin: { id: string; now: number; request: StartRequest },
+): Header {
+  const { limits } = setup;
+  const { id, now, request } = begin;
+  const wanted = request.timeoutMs ?? flow.timeoutMs ?? limits.timeoutMs;
+  const timeoutMs = Math.min(Math.max(wanted, MIN_TIMEOUT_MS), limits.maxTimeoutMs);
+  const own = flow.options.limits?.duration;
+  const deadline = now + (own === undefined ? limits.durationMs : toMs(own, 'limits.duration'));
+  return createHeader({
+    id,
+    tool: flow.name,
+    version: flow.version,
+    principal: toOwner(request.principal),
+    state: 'active',
+    rev: 0,
+    createdAt: now,
+    lastActivityAt: now,
+    expiresAt: Math.min(now + timeoutMs, deadline),
+    timeoutMs,
+    deadline,
+    rounds: 0,
+    prompts: 0,
+    attempts: 0,
+    via: request.via ?? 'flow',
+    locale: request.locale,
+    size: 0,
+  });
+}

@@ -1,0 +1,212 @@
+// Takes an answer in: which question it is for, whether it was given before, whether it may be given now. What it is worth is found
+// out where its question arises in the body.
+import { isDeepStrictEqual } from 'node:util';
+import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
+import { checkAnswer } from '../../question/check.ts';
+import type { Question } from '../../question/question.ts';
+import { isEnded } from '../../store/store.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
+import { rejectHostileValue } from '../values/reject-hostile-value.ts';
+import { findRepeatedAnswers } from '../turn/outcome.ts';
+import type { AnswerRequest, GivenAnswer } from './requests.ts';
+import { isStoredAnswer, storeApart } from '../values/secrets.ts';
+import type { SessionContext } from '../session-context.ts';
+import { questionsFor, findAnswerer } from '../external/people.ts';
+import { callerQuestions } from '../external/waits.ts';
+import { toOwner } from '../session-context.ts';
+import { transition } from '../states.ts';
+import type { Verdict } from '../turn/turn.ts';
+
+export interface ReceivedAnswers {
+  incoming: IncomingAnswer[];
+  /** With this answer counted. */
+  header: Header;
+  /** All of it was given and accepted before, by somebody who did not hear so. */
+  again?: Record<string, Verdict> | undefined;
+}
+
+/** At once, unless it was given before, or the answer is kept apart: in most turns there is nothing to wait for. */
+export function receiveAnswers(
+  setup: SessionContext,
+  stored: StoredSession,
+  request: AnswerRequest,
+): ReceivedAnswers | Promise<ReceivedAnswers> {
+  const { header } = stored;
+  for (const { value, meta } of request.answers) {
+    rejectHostileValue(value, header.id, setup.limits);
+    rejectHostileValue(meta, header.id, setup.limits);
+  }
+  if (!mayBeAgain(stored, request.answers)) return toNew(setup, header, request);
+  return toAgain(setup, stored, request).then((again) =>
+    again ? { incoming: [], header, again } : toNew(setup, header, request),
+  );
+}
+
+function toNew(
+  setup: SessionContext,
+  header: Header,
+  request: AnswerRequest,
+): ReceivedAnswers | Promise<ReceivedAnswers> {
+  transition(header, 'respond');
+  const counted = { ...header, burst: toBurst(setup, header) };
+  const takings = request.answers.map((answer) => ({
+    header,
+    question: find(header, answer, request),
+    answer,
+    request,
+  }));
+  const incoming = takings.map(toTaken);
+  if (!takings.some(isApart)) return { incoming, header: counted };
+  return takeAllApart(setup, takings, incoming).then((taken) => ({ incoming: taken, header: counted }));
+}
+
+/** The user calls off the question, and with it, unless its author minds, the session. */
+export function endsSession({ no, question }: IncomingAnswer): boolean {
+  return (
+    (no === 'cancelled' && question?.onCancel !== 'throw') || (no === 'timeout' && question?.onTimeout === 'cancel')
+  );
+}
+
+export function toCancelReason({ no }: IncomingAnswer): string {
+  return no === 'timeout' ? 'A question was not answered in time' : 'User cancelled';
+}
+
+/** Of an answer that is new nothing has been written. */
+function mayBeAgain({ header, entries }: StoredSession, answers: GivenAnswer[]): boolean {
+  return answers.length > 0 && (isEnded(header) || answers.every((answer) => entryFor(entries, promptIdOf(answer))));
+}
+
+/**
+ * The same answer to the same question as before is accepted before anything else is looked at. Somebody else must not find out
+ * by trying what it was.
+ */
+async function toAgain(
+  setup: SessionContext,
+  { header, entries }: StoredSession,
+  { answers, principal, isForAll }: AnswerRequest,
+): Promise<Record<string, Verdict> | undefined> {
+  const who = header.principal === toOwner(principal) ? undefined : principal;
+  const isTheirs = (one: Pick<AnswerEntry, 'who'>) => isForAll === true || one.who === who || one.who === principal;
+  if (isEnded(header) && entries.length === 0) {
+    const ids = await findRepeatedAnswers(setup, header, answers, isTheirs);
+    return ids && Object.fromEntries(ids.map((promptId) => [promptId, { valid: true }]));
+  }
+  for (const answer of answers) {
+    const entry = entryFor(entries, promptIdOf(answer));
+    if (!entry || !isTheirs(entry)) return undefined;
+    if (!(isSame(entry, answer) || (await isStoredAnswer(setup, header.id, entry, answer.value)))) return undefined;
+  }
+  return Object.fromEntries(answers.map((answer) => [promptIdOf(answer), { valid: true }]));
+}
+
+function promptIdOf({ promptId, sent }: GivenAnswer): string | undefined {
+  return promptId ?? sent?.promptId;
+}
+
+function entryFor(entries: JournalEntry[], promptId: string | undefined): AnswerEntry | undefined {
+  const at = promptId?.lastIndexOf('~') ?? -1;
+  if (promptId === undefined || at < 0) return undefined;
+  const [key, attempt] = [promptId.slice(0, at), Number(promptId.slice(at + 1))];
+  return entries.find((one): one is AnswerEntry => one.t === 'ans' && one.a === attempt && one.k === key);
+}
+
+/** Whoever answered nothing, and was given the default, answers nothing again. */
+function isSame(entry: AnswerEntry, { value, no }: GivenAnswer): boolean {
+  if (entry.no !== no) return false;
+  if (entry.src === 'default' && (value === undefined || value === null || value === '')) return true;
+  return isDeepStrictEqual(entry.v ?? null, value ?? null);
+}
+
+function find(header: Header, answer: GivenAnswer, { isForAll, principal }: AnswerRequest): Question {
+  const current = header.current as Question[];
+  const isNamed = answer.promptId !== undefined || answer.sent !== undefined || isForAll;
+  const own = header.principal === toOwner(principal) ? callerQuestions(header) : questionsFor(header, principal);
+  const question = (isNamed ? current : own).find(isFor(answer));
+  if (question && !(answer.isUnacknowledged && question.by === 'human')) return question;
+  throw new GatewayError('FLOW_INVALID_TRANSITION', {
+    ...{ sessionId: header.id, state: header.state },
+    ...{ reason: toWhyNot(answer), currentPrompt: own[0]?.prompt },
+  });
+}
+
+function isFor({ promptId, sent }: GivenAnswer): (question: Question) => boolean {
+  if (promptId !== undefined) return (one) => one.promptId === promptId;
+  if (sent === undefined) return () => true;
+  // The same question may have come again meanwhile, under another number.
+  return (one) => one.promptId === sent?.promptId || isSameAs(one, sent);
+}
+
+function isSameAs({ key, pin }: Question, sent: GivenAnswer['sent']): boolean {
+  return key === sent?.key && pin !== undefined && pin === sent.pin;
+}
+
+function toWhyNot({ promptId, sent, isUnacknowledged }: GivenAnswer): string {
+  if (isUnacknowledged)
+    return `the client has not acknowledged the question ${shorten(promptId ?? '')}; it has to name its promptId`;
+  if (promptId !== undefined) return `the question ${shorten(promptId)} does not wait`;
+  if (sent)
+    return `the question that this client was sent last (${sent.promptId}) does not wait any more; name a promptId`;
+  return 'this client was sent no question of it; name a promptId, or look with interaction.getState first';
+}
+
+interface Taking {
+  header: Header;
+  question: Question;
+  answer: GivenAnswer;
+  request: AnswerRequest;
+}
+
+function toTaken({ header, question, answer, request }: Taking): IncomingAnswer {
+  const { key: k, attempt: a } = question;
+  const { value: v, at, meta } = answer;
+  const via = request.via ?? header.via;
+  const who = request.isForAll ? question.person?.principal : findAnswerer(header, question, request.principal);
+  // The session is not theirs to call off.
+  const no = who !== undefined && !request.isForAll && answer.no === 'cancelled' ? 'declined' : answer.no;
+  return { t: 'in', k, a, who, v, no, src: request.src ?? 'human', via, at, meta, question };
+}
+
+/** Everything else is checked where its question arises. */
+function isApart({ question, answer }: Taking): boolean {
+  return answer.no === undefined && (question.secret === true || question.kind === 'file');
+}
+
+/** One after the other, as they were given. */
+async function takeAllApart(
+  setup: SessionContext,
+  takings: Taking[],
+  incoming: IncomingAnswer[],
+): Promise<IncomingAnswer[]> {
+  const taken: IncomingAnswer[] = [];
+  for (const [at, taking] of takings.entries()) {
+    const one = incoming[at]!;
+    taken.push(isApart(taking) ? await takeApart(setup, taking, one) : one);
+  }
+  return taken;
+}
+
+async function takeApart(
+  setup: SessionContext,
+  { header, question }: Taking,
+  incoming: IncomingAnswer,
+): Promise<IncomingAnswer> {
+  const checked = checkAnswer(incoming.v, question);
+  if ('complaint' in checked) return incoming;
+  const isSecret = question.secret === true;
+  const apart = await storeApart(setup, header, { isSecret, value: checked.value });
+  return apart ? { ...incoming, v: apart.ref, stored: true } : incoming;
+}
+
+/** So many in a second; whoever sends more is told when he may go on. */
+function toBurst({ clock, limits }: SessionContext, { burst, id }: Header): Header['burst'] {
+  const now = clock.now();
+  if (!burst || now - burst.from >= 1000) return { from: now, count: 1 };
+  if (burst.count < limits.respondsPerSecond) return { ...burst, count: burst.count + 1 };
+  throw new GatewayError('FLOW_LIMIT', {
+    ...{ sessionId: id, what: 'too many answers in a second', limit: 'respondsPerSecond' },
+    retryAfterMs: burst.from + 1000 - now,
+  });
+}

@@ -1,0 +1,46 @@
+// Takes in the new value of an answer that does not stand in the journal itself: a secret, or a file. Like the first one it is checked as
+// its question was put, and kept apart; a reference that comes from outside is never believed.
+import { BodyRun } from '../../engine/body-run.ts';
+import { toQuestionField } from '../../engine/question-spec.ts';
+import type { QuestionSpec } from '../../engine/question-spec.ts';
+import { fold } from '../../fold.ts';
+import type { AnyFlow } from '../../define.ts';
+import type { JournalEntry } from '../../journal.ts';
+import { checkAnswer } from '../../question/check.ts';
+import type { Complaint } from '../../question/question.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { storeApart } from '../values/secrets.ts';
+import type { SessionContext } from '../session-context.ts';
+
+type Edit = Extract<JournalEntry, { t: 'edit' }>;
+
+interface Editing {
+  flow: AnyFlow;
+  stored: StoredSession;
+  entry: Edit;
+}
+
+export async function receiveEdit(
+  setup: SessionContext,
+  { flow, stored, entry }: Editing,
+): Promise<{ entry: Edit } | { complaint: Complaint }> {
+  const spec = await specOf(setup, { flow, stored, entry });
+  const isSecret = spec?.options.secret === true;
+  if (!spec || (spec.kind !== 'file' && !isSecret)) return { entry };
+  const checked = checkAnswer(
+    entry.v,
+    toQuestionField(spec, { catalogue: flow.options.messages, locale: stored.header.locale }),
+  );
+  if ('complaint' in checked) return checked;
+  const apart = await storeApart(setup, stored.header, { isSecret, value: checked.value });
+  return { entry: apart ? { ...entry, v: apart.ref } : entry };
+}
+
+/** The question as the body asks it; undefined where it is not asked any more. */
+async function specOf(setup: SessionContext, { flow, stored, entry }: Editing): Promise<QuestionSpec | undefined> {
+  const { id: sessionId, locale } = stored.header;
+  const folded = fold(stored.entries);
+  const run = new BodyRun({ flow, folded, sessionId, locale, incoming: [], checks: 'off', now: setup.clock.now() });
+  await run.next();
+  return run.answered.find((spec) => spec.key === entry.k);
+}

@@ -1,0 +1,133 @@
+// Going back to an earlier question, and changing an earlier answer. Both are entries like any other; what the body makes of them
+// is found by running it. An effect in between must be taken back first, or there is no way.
+import type { AnyFlow } from '../../define.ts';
+import { fold } from '../../fold.ts';
+import { PREFILLED, WITHDRAWN } from '../../journal.ts';
+import type { JournalEntry, Header } from '../../journal.ts';
+import type { StoredSession } from '../../store/store.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { shorten } from '../../../shared/text/shorten.ts';
+import { rejectHostileValue } from '../values/reject-hostile-value.ts';
+import { TurnRunner } from '../turn/turn-runner.ts';
+import type { Sessions } from '../sessions.ts';
+import { transition } from '../states.ts';
+import type { Turn } from '../turn/turn.ts';
+import { findStoredEffects, undoRound } from '../ending/undo-effects.ts';
+import type { Effect } from '../ending/undo-effects.ts';
+import { maxUndoAttempts, pauseBeforeUndo } from '../ending/unwind.ts';
+import { Commits } from '../turn/commits.ts';
+import type { Complaint, Question } from '../../question/question.ts';
+import { receiveEdit } from './receive-edit.ts';
+import { openSealedArgs } from '../values/sealed-args.ts';
+import { migrateJournal } from './migrate-journal.ts';
+
+/** The user waits meanwhile. */
+const ATTEMPTS = 3;
+
+type Change = Extract<JournalEntry, { t: 'cut' | 'edit' }>;
+
+export interface RewindRequest {
+  flow: AnyFlow;
+  stored: StoredSession;
+  entry: Change;
+}
+
+/** Undefined if somebody else was faster. */
+export async function rewind(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Turn | undefined> {
+  const { setup } = sessions;
+  transition(stored.header, 'respond');
+  if (stored.header.busy) throw refused(stored.header, 'a step is at work; wait until it is done');
+  const change = toChange(stored, entry);
+  if (change.t === 'cut') return undoAndRewind(sessions, { flow, stored, entry: change });
+  rejectHostileValue(change.v, stored.header.id, setup.limits);
+  const taken = await receiveEdit(setup, { flow, stored, entry: change });
+  const complaint = 'complaint' in taken ? taken.complaint : await tryOut(sessions, { flow, stored, ...taken });
+  if (!('complaint' in taken) && !complaint) return undoAndRewind(sessions, { flow, stored, ...taken });
+  const verdicts = { [change.k]: { valid: false as const, ...complaint! } };
+  return { accepted: false, verdicts, header: stored.header, questions: stored.header.current as Question[] };
+}
+
+/** Once its effects are gone it is as if they had never been. */
+export async function undoAndRewind(
+  sessions: Sessions,
+  { flow, stored, entry }: RewindRequest,
+): Promise<Turn | undefined> {
+  const { setup } = sessions;
+  const effects = effectsAfter(stored, entry.k, await findStoredEffects({ setup, flow }, stored));
+  if (effects.length === 0)
+    return sessions.runTurn({ flow, ...stored, prefix: [...withdrawn(stored), entry], stored: true });
+  const gone = withdrawn(stored);
+  const left = await undoneAll(sessions, { flow, stored, entry }, effects);
+  const loaded = left && (await setup.store.load(stored.header.id));
+  if (!loaded) return undefined;
+  const after = migrateJournal(openSealedArgs(setup, loaded), flow);
+  if (left.length === 0) return sessions.runTurn({ flow, ...after, prefix: [...gone, entry], stored: true });
+  const keys = left.map(({ key }) => key).join(', ');
+  const error = new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `${keys} could not be taken back` });
+  const failure = { name: error.code, message: error.message };
+  return sessions.end(after, flow, { kind: 'fail', reason: 'undo_failed', failure });
+}
+
+/** What could not be taken back, however often it was tried. Undefined if somebody else was faster. */
+async function undoneAll({ setup }: Sessions, change: RewindRequest, effects: Effect[]): Promise<Effect[] | undefined> {
+  const { flow, stored, entry } = change;
+  const commits = new Commits(setup, stored.header, true);
+  const pending = { kind: entry.t, entry };
+  const { header } = await commits.hold({ state: 'processing', current: [], pending }, []);
+  if (!header) return undefined;
+  try {
+    const { signal } = new AbortController();
+    const undoing = { setup, flow, header, commits, signal, folded: fold(stored.entries) };
+    let left = effects;
+    for (let tries = 0; ;) {
+      left = await undoRound(undoing, left, tries++, true);
+      if (left.length === 0 || tries >= Math.min(maxUndoAttempts(setup), ATTEMPTS)) return left;
+      await pauseBeforeUndo(setup, tries);
+    }
+  } finally {
+    await commits.letGo();
+  }
+}
+
+/** The questions that wait now may come again in other words: then under another number. */
+function withdrawn({ header: { current }, entries }: StoredSession): JournalEntry[] {
+  const ts = entries.at(-1)?.ts ?? 0;
+  return (current as Question[]).map(({ key: k, attempt: a }) => ({ t: 'rej', k, a, why: WITHDRAWN, ts }));
+}
+
+/** Which answer is meant; the one before the open question, unless said otherwise. */
+function toChange({ header, entries }: StoredSession, entry: Change): Change {
+  const { entries: folded } = fold(entries);
+  const answers = folded.filter((one) => one.t === 'ans' && one.ty !== PREFILLED);
+  const target = entry.k === '' ? answers.at(-1) : answers.find(({ k }) => k === entry.k);
+  if (target?.t === 'ans' && target.who !== undefined && entry.t === 'edit') {
+    throw refused(header, `${target.k} was answered by somebody else, and is not yours to change`);
+  }
+  if (target) return { ...entry, k: target.k };
+  const person = (header.current as Question[]).find(({ key }) => key === entry.k)?.person;
+  if (person && !person.orCaller) throw refused(header, `${entry.k} is for ${person.principal} to answer`);
+  const prefilled = entry.t === 'edit' && folded.some(({ k }) => k === entry.k);
+  if (prefilled) return entry;
+  throw refused(header, entry.k === '' ? 'nothing has been answered yet' : `${shorten(entry.k)} has not been answered`);
+}
+
+function effectsAfter({ header, entries }: StoredSession, key: string, effects: Effect[]): Effect[] {
+  const { entries: folded } = fold(entries);
+  const from = folded.findLastIndex((one) => one.t === 'ans' && one.k === key);
+  const later = new Set(folded.slice(from).flatMap((one) => (one.t === 'step' ? [one.k] : [])));
+  const crossed = effects.filter(({ key }) => later.has(key));
+  const final = crossed.find(({ spec }) => spec?.options.undo === undefined);
+  if (final) throw refused(header, `${final.key} is done and cannot be taken back`);
+  return crossed;
+}
+
+/** Whether the new answer is one; nothing is written. */
+async function tryOut({ setup }: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
+  const trial = new TurnRunner({ setup, flow, ...stored, prefix: [entry], stored: true });
+  await trial.run.next();
+  return trial.run.refused.get(entry.k);
+}
+
+function refused({ id, state }: Header, reason: string): GatewayError {
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId: id, state, reason });
+}

@@ -1,0 +1,77 @@
+// Plain objects as short texts, for the many that lie in memory. What objects of one kind have in common, the names of their
+// members and values of which there are few, is kept once, as a shape; the text is the number of the shape and the rest.
+// Whatever JSON can say comes back as it was; members that are undefined do not, as in JSON.
+type Plain = Record<string, unknown>;
+
+interface Shape {
+  /** An object of this shape, with what all have in common. */
+  common: Plain;
+  /** Members whose values are in the text, in order. */
+  own: string[];
+}
+
+/** More kinds than any program has: whoever makes more gets them as they are. */
+const MAX_SHAPES = 5000;
+const WHOLE = -1;
+
+export class ObjectPacker {
+  readonly #common: ReadonlySet<string>;
+  readonly #not: ReadonlySet<string>;
+  readonly #numbers = new Map<string, number>();
+  readonly #shapes: Shape[] = [];
+
+  /** Names of members that have few values, all of them texts, and of those that are left out. */
+  constructor({ common, not = [] }: { common: string[]; not?: string[] }) {
+    this.#common = new Set(common);
+    this.#not = new Set(not);
+  }
+
+  pack(object: object): string {
+    let kind = '';
+    const values: unknown[] = [0];
+    for (const name in object) {
+      const value = (object as Plain)[name];
+      if (value === undefined || this.#not.has(name)) continue;
+      if (typeof value === 'string' && this.#common.has(name)) kind += `${name}=${value.length}:${value}\n`;
+      else {
+        kind += `${name}\n`;
+        values.push(value);
+      }
+    }
+    const number = this.#numbers.get(kind) ?? this.#add(kind, object as Plain);
+    values[0] = number;
+    return JSON.stringify(number === WHOLE ? [WHOLE, object] : values);
+  }
+
+  unpack(packed: string): Plain {
+    return this.#of(JSON.parse(packed) as unknown[]);
+  }
+
+  /** Of several that are joined by commas. */
+  unpackAll(packed: string): Plain[] {
+    return (JSON.parse(`[${packed}]`) as unknown[][]).map((values) => this.#of(values));
+  }
+
+  #of(values: unknown[]): Plain {
+    const shape = this.#shapes[values[0] as number];
+    if (!shape) return values[1] as Plain;
+    const object = { ...shape.common };
+    const { own } = shape;
+    for (let at = 0; at < own.length; at++) object[own[at] as string] = values[at + 1];
+    return object;
+  }
+
+  #add(kind: string, object: Plain): number {
+    if (this.#shapes.length >= MAX_SHAPES) return WHOLE;
+    const shape: Shape = { common: {}, own: [] };
+    for (const name in object) {
+      const value = object[name];
+      if (value === undefined || this.#not.has(name)) continue;
+      const isCommon = typeof value === 'string' && this.#common.has(name);
+      shape.common[name] = isCommon ? value : undefined;
+      if (!isCommon) shape.own.push(name);
+    }
+    this.#numbers.set(kind, this.#shapes.length);
+    return this.#shapes.push(shape) - 1;
+  }
+}

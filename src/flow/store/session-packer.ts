@@ -1,0 +1,188 @@
+// A session as it lies in memory: a few short texts. What waits in it is one text for all sessions that wait with the same, and goes
+// with the last of them. Those that were written last are loose: what is written or read again at once need not be packed in between.
+// Nothing that is kept is shared with whoever wrote it or reads it.
+import type { JournalEntry, Header } from '../journal.ts';
+import { ObjectPacker } from './object-packer.ts';
+import { patchHeaderInPlace } from './patch-header.ts';
+import { isEnded } from './store.ts';
+
+export interface PackedSession {
+  rev: number;
+  principal: string;
+  /** All else but what waits. */
+  header: string;
+  current: Shared | undefined;
+  /** Holds instead of both while it is there, and entries that come after the others. */
+  loose: Loose | undefined;
+  /** With commas between them; undefined once it has ended. */
+  entries: string | undefined;
+}
+
+interface Shared {
+  readonly text: string;
+  uses: number;
+}
+
+interface Loose {
+  /** Without what waits. */
+  header: Header;
+  current: string | undefined;
+  /** Entries as JSON, with commas between them. */
+  added: string[];
+}
+
+/** Of one or two KB each. */
+const MAX_LOOSE = 500;
+const NOTHING: unknown[] = [];
+
+export class SessionPacker {
+  readonly #headers = new ObjectPacker({
+    common: ['tool', 'version', 'state', 'via'],
+    not: ['id', 'principal', 'rev', 'current'],
+  });
+  readonly #entries = new ObjectPacker({ common: ['t', 'ty', 'src', 'via', 'no'] });
+  readonly #shared = new Map<string, Shared>();
+  /** Oldest first. */
+  readonly #loose = new Set<PackedSession>();
+
+  pack(header: Header, entries: JournalEntry[]): PackedSession {
+    const { rev, principal, current } = header;
+    const packed: PackedSession = { rev, principal, header: '', current: undefined, loose: undefined, entries: '' };
+    this.#loosen(packed, { header: withOwnObjects({ ...header }, header), current: toText(current), added: [] });
+    this.add(packed, entries);
+    return packed;
+  }
+
+  headerOf(id: string, packed: PackedSession): Header {
+    const { loose } = packed;
+    const header = loose ? withOwnObjects({ ...loose.header }, loose.header) : this.#withoutCurrent(id, packed);
+    const current = loose ? loose.current : packed.current?.text;
+    header.current = current === undefined ? [] : (JSON.parse(current) as unknown[]);
+    return header;
+  }
+
+  entriesOf({ entries = '', loose }: PackedSession): JournalEntry[] {
+    const first = entries === '' ? [] : (this.#entries.unpackAll(entries) as unknown as JournalEntry[]);
+    return loose && loose.added.length > 0 ? [...first, ...fromTexts(loose.added)] : first;
+  }
+
+  /** What the header is now, but for what waits. */
+  patch(id: string, packed: PackedSession, patch: Partial<Header>): Readonly<Header> {
+    const loose = packed.loose ?? {
+      header: this.#withoutCurrent(id, packed),
+      current: packed.current?.text,
+      added: [],
+    };
+    const header = withOwnObjects(patchHeaderInPlace(loose.header, patch), patch);
+    packed.rev = header.rev;
+    if (isEnded(header)) {
+      loose.current = undefined;
+      loose.added = [];
+    } else if (patch.current) loose.current = toText(patch.current);
+    this.#loosen(packed, loose);
+    return header;
+  }
+
+  /** Without this member of its header. */
+  remove(packed: PackedSession, name: keyof Header): void {
+    this.#tie(packed);
+    const { [name]: _, ...rest } = this.#headers.unpack(packed.header);
+    packed.header = this.#headers.pack(rest);
+  }
+
+  add(packed: PackedSession, entries: JournalEntry[]): void {
+    if (entries.length === 0) return;
+    if (packed.loose) packed.loose.added.push(JSON.stringify(entries).slice(1, -1));
+    else this.#addPacked(packed, entries);
+  }
+
+  #addPacked(packed: PackedSession, entries: JournalEntry[]): void {
+    const texts = entries.map((entry) => this.#entries.pack(entry));
+    // A text that is joined is one piece; one that is added to is a chain of all that it was.
+    packed.entries = (packed.entries ? [packed.entries, ...texts] : texts).join(',');
+  }
+
+  /** Nothing of it is read any more. */
+  forget(packed: PackedSession): void {
+    this.#loose.delete(packed);
+    this.#release(packed);
+  }
+
+  clear(): void {
+    this.#loose.clear();
+    this.#shared.clear();
+  }
+
+  #loosen(packed: PackedSession, loose: Loose): void {
+    loose.header.current = NOTHING;
+    if (packed.loose) return;
+    packed.loose = loose;
+    this.#release(packed);
+    this.#loose.add(packed);
+    if (this.#loose.size <= MAX_LOOSE) return;
+    const [oldest] = this.#loose;
+    this.#tie(oldest!);
+  }
+
+  #tie(packed: PackedSession): void {
+    const { loose } = packed;
+    if (!loose) return;
+    packed.loose = undefined;
+    this.#loose.delete(packed);
+    packed.header = this.#headers.pack(loose.header);
+    packed.current = this.#share(loose.current);
+    if (loose.added.length > 0) this.#addPacked(packed, fromTexts(loose.added));
+  }
+
+  #release(packed: PackedSession): void {
+    const { current } = packed;
+    packed.current = undefined;
+    if (current && --current.uses === 0) this.#shared.delete(current.text);
+  }
+
+  #withoutCurrent(id: string, { header, principal, rev }: PackedSession): Header {
+    const rest = this.#headers.unpack(header) as unknown as Header;
+    rest.id = id;
+    rest.principal = principal;
+    rest.rev = rev;
+    return rest;
+  }
+
+  #share(text: string | undefined): Shared | undefined {
+    if (text === undefined) return undefined;
+    let shared = this.#shared.get(text);
+    if (!shared) this.#shared.set(text, (shared = { text, uses: 0 }));
+    shared.uses++;
+    return shared;
+  }
+}
+
+function toText(current: unknown[]): string | undefined {
+  return current.length === 0 ? undefined : JSON.stringify(current);
+}
+
+function fromTexts(texts: readonly string[]): JournalEntry[] {
+  return JSON.parse(`[${texts.join(',')}]`) as JournalEntry[];
+}
+
+/** The header with copies of the objects that were written to it. */
+function withOwnObjects(header: Header, written: Partial<Header>): Header {
+  const members = header as unknown as Record<string, unknown>;
+  for (const name in written) {
+    const value: unknown = written[name as keyof Header];
+    const isShared = typeof value === 'object' && value !== null && value === members[name];
+    if (isShared && name !== 'current') members[name] = copyOf(value);
+  }
+  return header;
+}
+
+/** Most have only numbers and texts in them. */
+function copyOf(value: object): unknown {
+  if (Array.isArray(value) || hasObjects(value)) return JSON.parse(JSON.stringify(value)) as unknown;
+  return { ...value };
+}
+
+function hasObjects(value: object): boolean {
+  for (const name in value) if (typeof (value as Record<string, unknown>)[name] === 'object') return true;
+  return false;
+}

@@ -1,0 +1,117 @@
+// A store for a session that is kept nowhere: it holds what one request has brought along, for as long as that request lasts. Each
+// request has a store of its own, so that two forks of one session never meet.
+// What must be shared after all (spent turns, files, secrets) goes to another store, if there is one.
+import { systemClock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { JournalEntry, Header } from '../journal.ts';
+import type { WarmSession } from '../session/turn/warm-body.ts';
+import { memoryStore } from '../store/memory.ts';
+import { patchHeader } from '../store/patch-header.ts';
+import { isEnded } from '../store/store.ts';
+import type { SessionChange, CommitResult, FlowStore } from '../store/store.ts';
+
+export interface RequestStoreOptions {
+  shared?: FlowStore | undefined;
+  clock?: Clock | undefined;
+  /** Called before the session has any effect; what it throws stops it. */
+  onEffect?: (() => Promise<void>) | undefined;
+}
+
+export class RequestStore implements FlowStore {
+  readonly durable = false;
+  readonly #clock: Clock;
+  readonly #onEffect: RequestStoreOptions['onEffect'];
+  #session: WarmSession | undefined;
+  #lease = { owner: '', until: 0, fence: 0 };
+  #beside: FlowStore | undefined;
+
+  constructor(session: WarmSession | undefined, { shared, clock = systemClock, onEffect }: RequestStoreOptions) {
+    this.#session = session;
+    this.#onEffect = onEffect;
+    this.#beside = shared;
+    this.#clock = clock;
+  }
+
+  /** As it is now. */
+  get session(): WarmSession | undefined {
+    return this.#session;
+  }
+
+  /** How many others there are is not known. */
+  async create(header: Header, entries: JournalEntry[]): Promise<'ok' | 'exists'> {
+    if (this.#session) return 'exists';
+    this.#session = { header, entries };
+    return 'ok';
+  }
+
+  async load(id: string): Promise<WarmSession | undefined> {
+    return this.#session?.header.id === id ? this.#session : undefined;
+  }
+
+  async commit(id: string, expectRev: number, { patch, add = [], fence }: SessionChange): Promise<CommitResult> {
+    const session = await this.load(id);
+    const isOld = fence !== undefined && fence < this.#lease.fence;
+    if (!session || isEnded(session.header) || session.header.rev !== expectRev || isOld) {
+      return { ok: false, header: session?.header };
+    }
+    const header = patchHeader(session.header, patch);
+    this.#session = { header, entries: isEnded(header) ? [] : [...session.entries, ...add] };
+    return { ok: true, rev: header.rev };
+  }
+
+  async lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined> {
+    await this.#onEffect?.();
+    const session = await this.load(id);
+    const now = this.#clock.now();
+    const isHeld = this.#lease.owner !== owner && this.#lease.until > now;
+    if (!session || isEnded(session.header) || isHeld) return undefined;
+    this.#lease = { owner, until: now + ms, fence: this.#lease.fence + 1 };
+    return { fence: this.#lease.fence };
+  }
+
+  async release(_id: string, owner: string): Promise<void> {
+    if (this.#lease.owner === owner) this.#lease = { ...this.#lease, owner: '', until: 0 };
+  }
+
+  async due(): Promise<string[]> {
+    return [];
+  }
+
+  spend(id: string, rev: number, ttlMs: number): Promise<boolean> {
+    return this.#besides().spend(id, rev, ttlMs);
+  }
+
+  putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void> {
+    return this.#besides().putBlob(sha256, bytes, ttlMs);
+  }
+
+  getBlob(sha256: string): Promise<Uint8Array | undefined> {
+    return this.#besides().getBlob(sha256);
+  }
+
+  async list(): Promise<Header[]> {
+    return [];
+  }
+
+  async drop(): Promise<void> {
+    this.#session = undefined;
+  }
+
+  async close(): Promise<void> {}
+
+  #besides(): FlowStore {
+    return (this.#beside ??= memoryStore({ clock: this.#clock }));
+  }
+}
+
+/** The store of those who have brought nothing along. */
+export class EmptyRequestStore extends RequestStore {
+  override create(): Promise<never> {
+    return this.load();
+  }
+
+  override async load(): Promise<never> {
+    throw new GatewayError('STORE_FAILED', { reason: 'no session was brought along' });
+  }
+}

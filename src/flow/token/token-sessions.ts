@@ -1,0 +1,192 @@
+// Sessions whose state travels with the client. Whatever is done with one begins by opening its token and ends by sealing a new
+// one; in between nothing of it stays in this process. So steps are waited for: nobody could go on with them later.
+import { GatewayError } from '../../shared/errors.ts';
+import { toMs } from '../authoring/span.ts';
+import type { AnyFlow } from '../define.ts';
+import type { Header } from '../journal.ts';
+import type { StartRequest } from '../session/verbs/requests.ts';
+import type { SessionEvent } from '../session/session-event.ts';
+import type { WarmSession } from '../session/turn/warm-body.ts';
+import { Sessions } from '../session/sessions.ts';
+import { waitsForPeopleOrEvents } from '../session/external/waits.ts';
+import { toOwner } from '../session/session-context.ts';
+import type { SessionOptions } from '../session/session-context.ts';
+import { DEFAULT_FLOW_LIMITS } from '../session/flow-limits.ts';
+import { settled } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import type { StateView } from '../session/view.ts';
+import type { FlowStore, StoredSession } from '../store/store.ts';
+import { isEnded } from '../store/store.ts';
+import type { TokenBinding } from './binding.ts';
+import { RequestStore, EmptyRequestStore } from './request-store.ts';
+import type { RequestStoreOptions } from './request-store.ts';
+import { TokenOutcomes } from './token-outcomes.ts';
+import type { OpenedToken, Tokens } from './tokens.ts';
+import { restoreQuestions } from './restore-questions.ts';
+
+export interface TokenSessionsOptions extends Omit<SessionOptions, 'store'> {
+  tokens: Tokens;
+  /** For files and secrets, which are too much for a token. */
+  shared?: FlowStore | undefined;
+  /** A session that has become too large for a token is handed back without one. Default: that is an error. */
+  mayOutgrow?: boolean | undefined;
+}
+
+/** What is done with a session that was brought along. */
+export type SessionAction = (header: Header, sessions: Sessions) => Promise<Turn>;
+
+/** By whom and by which request a token is brought. */
+export interface Bearer {
+  principal: string;
+  tool: string;
+  method: string;
+  args?: unknown;
+}
+
+export interface TokenTurn {
+  turn: Turn;
+  /** To be shown with the next request; none once it has ended. */
+  token?: string;
+  /** As it is now, unless it has ended. */
+  session?: StoredSession;
+}
+
+export class TokenSessions {
+  readonly sessions: Sessions;
+  readonly #tokens: Tokens;
+  readonly #carried: RequestStoreOptions;
+  readonly #mayOutgrow: boolean;
+  readonly #ends: TokenOutcomes | undefined;
+
+  constructor(flows: Iterable<AnyFlow>, { tokens, shared, mayOutgrow = false, ...options }: TokenSessionsOptions) {
+    this.#mayOutgrow = mayOutgrow;
+    this.#carried = { shared, clock: options.clock };
+    this.#tokens = tokens;
+    const all = [...flows];
+    const claimOnce = toClaim(shared, longest(all, options));
+    // Forks of one session have the same id: bodies are not kept by it.
+    const store = new EmptyRequestStore(undefined, this.#carried);
+    this.sessions = new Sessions(all, { ...options, store, warm: 0, claimOnce });
+    this.#ends = shared && new TokenOutcomes(shared, this.sessions.setup.limits.tombstoneMs);
+  }
+
+  /** `onEvent` is told what happens meanwhile. */
+  async start(request: StartRequest, bearer: Bearer, onEvent?: (event: SessionEvent) => void): Promise<TokenTurn> {
+    return this.#travel(undefined, toBinding(bearer), (sessions) => {
+      if (onEvent) sessions.on(onEvent);
+      return sessions.start(request);
+    });
+  }
+
+  /** Goes on with the session of a token: `act` does with it what the request asks for, in the sessions that it is given. */
+  async go(token: string, bearer: Bearer, act: SessionAction): Promise<TokenTurn> {
+    const binding = toBinding(bearer);
+    const session = await this.#renewed(await this.#tokens.open(token, binding));
+    try {
+      return await this.#travel(session, binding, (sessions) => act(session.header, sessions));
+    } catch (thrown) {
+      const header = isSpent(thrown) ? await this.#ends?.get(session.header.id) : undefined;
+      if (!header) throw thrown;
+      return { turn: await act(header, this.sessions.over(new RequestStore({ header, entries: [] }, this.#carried))) };
+    }
+  }
+
+  /** Its client knows how it ended. */
+  async acknowledge(sessionId: string): Promise<void> {
+    await this.#ends?.forget(sessionId);
+  }
+
+  async getState(token: string, bearer: Bearer): Promise<StateView> {
+    const session = await this.#renewed(await this.#tokens.open(token, toBinding(bearer)));
+    const { id: sessionId } = session.header;
+    const header = await this.#ends?.get(sessionId);
+    const now = header ? { header, entries: [] } : session;
+    const request = { principal: bearer.principal, sessionId };
+    return this.sessions.over(new RequestStore(now, this.#carried)).getState(request);
+  }
+
+  async #travel(
+    session: WarmSession | undefined,
+    binding: TokenBinding,
+    act: (sessions: Sessions) => Promise<Turn>,
+  ): Promise<TokenTurn> {
+    const spend = session && this.#spending(session);
+    const { shared, clock } = this.#carried;
+    const store = new RequestStore(session, { shared, clock, onEffect: spend });
+    const turn = await settled(await act(this.sessions.over(store)));
+    const after = store.session;
+    if (!this.#mayOutgrow && after && waitsForPeopleOrEvents(after.header)) {
+      throw new GatewayError('FLOW_MISUSED', {
+        flow: 'a flow',
+        reason: 'an event, or a question to somebody else, in a session that is kept nowhere; give it a store',
+      });
+    }
+    const isOver = !after || isEnded(after.header);
+    const token = isOver ? undefined : await this.#sealed(after, binding);
+    // Whoever is refused, or only looks, can come again with the same token.
+    if (session && after?.header.rev !== session.header.rev) await spend?.();
+    if (isOver) {
+      if (after) await this.#ends?.keep(after.header);
+      return { turn };
+    }
+    return { turn, session: after, ...(token !== undefined && { token }) };
+  }
+
+  /** Once for all that follows from one token. */
+  #spending(session: StoredSession): () => Promise<void> {
+    let spent: Promise<boolean> | undefined;
+    return async () => {
+      spent ??= this.#tokens.spend(session);
+      if (!(await spent)) throw refusal('spent');
+    };
+  }
+
+  async #sealed(session: StoredSession, binding: TokenBinding): Promise<string | undefined> {
+    try {
+      return await this.#tokens.seal(session, binding);
+    } catch (thrown) {
+      const isTooLarge = thrown instanceof GatewayError && thrown.details['limit'] === 'tokenBytes';
+      if (isTooLarge && this.#mayOutgrow) return undefined;
+      throw thrown;
+    }
+  }
+
+  async #renewed(opened: OpenedToken): Promise<WarmSession> {
+    if (!opened.ok) throw refusal(opened.why);
+    const { session } = opened;
+    return session.header.current.length > 0 ? session : restoreQuestions(this.sessions, session);
+  }
+}
+
+/** How long a session may last, of whichever flow. */
+function longest(flows: AnyFlow[], { limits }: SessionOptions): number {
+  const own = flows.flatMap(({ options: { limits: of } }) => (of?.duration === undefined ? [] : toMs(of.duration)));
+  return Math.max(limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs, ...own);
+}
+
+/** A journal that travels can be brought again as it was before: that something has begun must be known elsewhere. */
+function toClaim(shared: FlowStore | undefined, ms: number): (key: string) => Promise<boolean> {
+  return async (key) => {
+    if (shared) return shared.spend(`once_${key}`, 0, ms);
+    const reason = 'an effect that must happen once, in tokens, where nothing remembers it; give it a store';
+    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason });
+  };
+}
+
+function toBinding({ principal, method, tool, args }: Bearer): TokenBinding {
+  return { principal: toOwner(principal), method, tool, args };
+}
+
+const USED = 'this token was used before';
+
+function isSpent(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.details['reason'] === USED;
+}
+
+/** What was wrong with a forged token is nobody's business. */
+function refusal(why: 'invalid' | 'expired' | 'spent'): GatewayError {
+  const sessionId = 'in its token';
+  if (why === 'invalid') return new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+  if (why === 'expired') return new GatewayError('FLOW_SESSION_EXPIRED', { sessionId });
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'further on', reason: USED });
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { flow } from '../define.ts';
+import type { Question } from '../question/question.ts';
+import { Sessions } from '../session/sessions.ts';
+import { settled } from '../session/turn/turn.ts';
+import { toPrompt } from './flow-messages.ts';
+
+it('a prompt says the notes of the caller above its question, and never to somebody else', async () => {
+  const body = flow({ name: 'x' }, async (ask) => {
+    ask.note('Two things.');
+    await Promise.all([
+      ask.text('city', { message: 'Where to?' }),
+      ask.person('lead').confirm('ok', { message: 'OK?' }),
+    ]);
+  });
+  const sessions = new Sessions([body], { notify: () => {} });
+  const { header } = await settled(await sessions.start({ principal: 'me', tool: 'x' }));
+  await sessions.close();
+  const prompts = (header.current as Question[]).map((question) => [question.key, toPrompt(question)['message']]);
+  expect(Object.fromEntries(prompts)).toEqual({ city: 'Two things.\nWhere to?', ok: 'OK?' });
+});

@@ -1,0 +1,281 @@
+// The methods of MCP Flow 0.1.0 over a set of sessions. A client that can be told things is told the next question by a request of
+// its own (`interaction.prompt`, `continue`, `complete`), once the answer to its request is out; to one that cannot, the answer
+// brings it along as `next`.
+// 1. Each question is delivered once: with the answer to `start`, by a request, or in `next`.
+// 2. A session is told of to the client that last did something with it.
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { isUnacknowledged, readStartId } from '../../protocol/interaction.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
+import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/read-prompt.ts';
+import type { Answering } from '../../server/extension.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { localeOf } from '../channel/locale-of.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
+import { toOwner } from '../session/session-context.ts';
+import { wasNotified } from '../session/external/people.ts';
+import { afterSteps } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { TokenTurn } from '../token/token-sessions.ts';
+import type { SessionAccess, SessionReference } from './session-access.ts';
+import { lookAgain } from './look-again.ts';
+import type { PromptDelivery } from './prompt-delivery.ts';
+import { toPrompt, toNextMessage, toState, toValidation } from './flow-messages.ts';
+
+export interface FlowMethodsOptions {
+  desk: SessionAccess;
+  pushes: PromptDelivery;
+  /** Whether there is a tool of this name that asks nothing. */
+  isPlainTool(name: string, client: ClientView): boolean;
+}
+
+const METHODS = [
+  'start',
+  'respond',
+  'continue',
+  'complete',
+  'cancel',
+  'getState',
+  'handOver',
+  'back',
+  'edit',
+  'extend',
+] as const;
+
+export function createFlowMethods(options: FlowMethodsOptions): Record<string, Answering> {
+  const native = new FlowMethods(options);
+  const toAnswering =
+    (method: (typeof METHODS)[number]): Answering =>
+    (exchange) => {
+      options.pushes.speaks(exchange.client);
+      return native[method](exchange);
+    };
+  return Object.fromEntries(METHODS.map((method) => [`interaction.${method}`, toAnswering(method)]));
+}
+
+class FlowMethods {
+  readonly #desk: SessionAccess;
+  readonly #pushes: PromptDelivery;
+  readonly #options: FlowMethodsOptions;
+
+  constructor(options: FlowMethodsOptions) {
+    this.#desk = options.desk;
+    this.#pushes = options.pushes;
+    this.#options = options;
+  }
+
+  async start(exchange: Exchange): Promise<JsonObject> {
+    const { params, client } = exchange;
+    const tool = readString(params, 'toolName');
+    const args = readOptionalObject(params, 'initialParams');
+    const context = readOptionalObject(params, 'context');
+    this.#checkTool(tool, client);
+    const { name, version } = client.info;
+    const request = {
+      principal: client.principal,
+      tool,
+      args,
+      context,
+      client: { name, version },
+      via: 'flow' as const,
+      locale: localeOf(exchange, this.#desk.sessions.flows.get(tool)?.options.messages),
+    };
+    const started = await this.#desk.start({
+      ...request,
+      timeoutMs: readTimeout(params),
+      startId: readStartId(params),
+    });
+    const served = { ...started, turn: await this.#first(started.turn, tool) };
+    const [question] = served.turn.questions;
+    const isAttached = question !== undefined && question.deliver !== 'prompt';
+    const result = {
+      sessionId: served.turn.header.id,
+      state: 'idle',
+      ...(isAttached && { initialPrompt: toPrompt(question), ...this.#lookAgain(exchange.client, served.turn) }),
+    };
+    return this.#told(exchange, served, result, { isAttached, isFirst: true });
+  }
+
+  async respond(exchange: Exchange): Promise<JsonObject> {
+    const { response, ...about } = readResponse(exchange.params);
+    const promptId = readOptionalString(exchange.params, 'promptId');
+    if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
+    const answers = [{ value: response.value, ...about, ...(await this.#meant(exchange, promptId)) }];
+    const served = await this.#go(exchange, (session, sessions) =>
+      sessions.answer({ ...session, answers, src: 'human', via: 'flow' }),
+    );
+    if (!isCaller(served.turn, exchange)) return this.#toldPerson(exchange, served.turn);
+    return this.#told(exchange, served, toValidation(served.turn));
+  }
+
+  /** Somebody who is asked in another's session gives the question to somebody else. */
+  async handOver(exchange: Exchange): Promise<JsonObject> {
+    const [promptId, to] = [readString(exchange.params, 'promptId'), readString(exchange.params, 'to')];
+    await this.#go(exchange, (session, sessions) => sessions.handOver({ ...session, promptId, to }));
+    return { handedOver: true };
+  }
+
+  async continue(exchange: Exchange): Promise<JsonObject> {
+    const prompt = readOptionalPrompt(exchange.params, 'nextPrompt');
+    const progress = readOptionalStep(exchange.params, 'progress');
+    const { turn, token } = await this.#go(exchange, (session, sessions) =>
+      sessions.continueByOwner({ ...session, prompt, progress }),
+    );
+    this.#pushes.sending(exchange.client, turn); // the client has put it itself
+    return withToken({ acknowledged: true }, token);
+  }
+
+  async complete(exchange: Exchange): Promise<JsonObject> {
+    const result = readObject(exchange.params, 'result');
+    if (result.success !== undefined && typeof result.success !== 'boolean') {
+      throw toInvalid('result.success', 'Must be true or false');
+    }
+    const summary = readOptionalString(exchange.params, 'summary');
+    await this.#go(exchange, (session, sessions) =>
+      sessions.completeByOwner({ ...session, result: result.data, summary }),
+    );
+    return { success: true, finalResult: isObject(result.data) ? result.data : {} };
+  }
+
+  async cancel(exchange: Exchange): Promise<JsonObject> {
+    const reason = readOptionalString(exchange.params, 'reason');
+    const { sessionId } = referenceOf(exchange);
+    await this.#pushes.cancelling(sessionId, exchange.client, () =>
+      this.#go(exchange, (session, sessions) => sessions.cancel({ ...session, reason })),
+    );
+    return { cancelled: true };
+  }
+
+  async getState(exchange: Exchange): Promise<JsonObject> {
+    const reference = referenceOf(exchange);
+    const view = await this.#desk.getState(reference);
+    if (isCaller(view, exchange)) this.#pushes.claim(view.header.id, exchange.client);
+    this.#pushes.offering(exchange.client, view);
+    return withToken({ ...toState(view), ...this.#lookAgain(exchange.client, view) }, reference.token);
+  }
+
+  async back(exchange: Exchange): Promise<JsonObject> {
+    const key = readOptionalString(exchange.params, 'key');
+    const served = await this.#go(exchange, (session, sessions) => sessions.back({ ...session, key }));
+    return this.#told(exchange, served, { accepted: true });
+  }
+
+  async edit(exchange: Exchange): Promise<JsonObject> {
+    const key = readString(exchange.params, 'key');
+    const { value } = exchange.params;
+    const served = await this.#go(exchange, (session, sessions) => sessions.edit({ ...session, key, value }));
+    // Refused, it has changed nothing: the question that waits was put before.
+    return this.#told(exchange, served, toValidation(served.turn), { isAttached: served.turn.accepted === false });
+  }
+
+  async extend(exchange: Exchange): Promise<JsonObject> {
+    const { turn, token } = await this.#go(exchange, (session, sessions) => sessions.extend(session));
+    return withToken({ extended: true, expiresAt: turn.header.expiresAt }, token);
+  }
+
+  /** Which question an answer is for. In a token it is the one that the token was given out with. */
+  async #meant(exchange: Exchange, promptId: string | undefined): Promise<Partial<GivenAnswer>> {
+    if (promptId !== undefined) return { promptId, isUnacknowledged: isUnacknowledged(exchange.params) };
+    if (!this.#desk.keeps) return {};
+    const sent = await this.#pushes.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
+    return { sent: sent ?? null };
+  }
+
+  /** A flow that says how long its first question may take is waited for; others answer at once that they are at work. */
+  async #first(turn: Turn, tool: string): Promise<Turn> {
+    if (this.#desk.sessions.flows.get(tool)?.options.firstQuestion === undefined) return turn;
+    const first = await afterSteps(turn);
+    if (first.failure?.name !== 'FLOW_TIMEOUT') return first;
+    const { data } = first.failure;
+    throw new GatewayError('FLOW_TIMEOUT', isObject(data) ? data : {});
+  }
+
+  /** Told of it from now on is whoever may do something with it, and nobody who only knows its name. */
+  async #go(
+    exchange: Exchange,
+    act: (session: { principal: string; sessionId: string }, sessions: Sessions) => Promise<Turn>,
+  ): Promise<TokenTurn> {
+    const reference = referenceOf(exchange);
+    const { principal } = reference;
+    const travelled = await this.#desk.go(reference, (sessionId, sessions) => act({ principal, sessionId }, sessions));
+    const { header } = travelled.turn;
+    if (isCaller(travelled.turn, exchange)) this.#pushes.claim(header.id, exchange.client);
+    this.#pushes.withdraw(header, exchange.client);
+    return travelled;
+  }
+
+  /** The result of a request, and after it, or within it, what comes next. */
+  async #told(
+    { client }: Exchange,
+    { turn, token }: TokenTurn,
+    result: JsonObject,
+    { isAttached = false, isFirst = false } = {},
+  ): Promise<JsonObject> {
+    const told = withToken(result, token);
+    // What is asked again after a refused answer is the question that the client has.
+    if (isAttached || turn.accepted === false) this.#pushes.sending(client, turn);
+    if (this.#pushes.canReach(client)) {
+      this.#pushes.later(turn, client, isAttached ? undefined : toNextMessage(turn));
+      return told;
+    }
+    if (isAttached) return told;
+    // Nobody could tell this client later what its steps have led to.
+    const last = await afterSteps(turn);
+    const next = toNextMessage(last);
+    if (isFirst) this.#pushes.sending(client, last);
+    else this.#pushes.offering(client, last);
+    const said = next && { method: next.method, ...next.params, ...this.#lookAgain(client, last) };
+    return { ...told, next: { state: last.header.state, ...said } };
+  }
+
+  /**
+   * Somebody who is asked in the session of another is asked once more where the answer was refused, or else what they were asked beside it,
+   * and learns nothing else.
+   */
+  #toldPerson({ client }: Exchange, turn: Turn): JsonObject {
+    const { header, accepted } = turn;
+    const question = turn.questions.find(accepted === false ? ({ complaint }) => complaint : wasNotified);
+    const result = toValidation(turn);
+    if (!question) return result;
+    if (this.#pushes.canReach(client)) {
+      setImmediate(() => this.#pushes.prompt(client, header, question));
+      return result;
+    }
+    this.#pushes.prompt(client, header, question);
+    const params = { sessionId: header.id, prompt: toPrompt(question) };
+    return { ...result, next: { state: header.state, method: 'interaction.prompt', ...params } };
+  }
+
+  /** Nothing happens by itself in a session that is kept nowhere. */
+  #lookAgain(client: ClientView, { header }: Pick<Turn, 'header'>): JsonObject {
+    if (!this.#desk.keeps) return {};
+    const now = this.#desk.sessions.setup.clock.now();
+    return lookAgain(header, { now, isTold: this.#pushes.canReach(client) });
+  }
+
+  #checkTool(tool: string, client: ClientView): void {
+    if (this.#desk.sessions.flows.has(tool)) return;
+    if (this.#options.isPlainTool(tool, client)) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
+    throw new GatewayError('INVALID_PARAMS', { data: { toolName: tool, error: 'There is no such tool' } });
+  }
+}
+
+function isCaller({ header }: Pick<Turn, 'header'>, { client }: Exchange): boolean {
+  return header.principal === toOwner(client.principal);
+}
+
+function referenceOf({ params, client }: Exchange): SessionReference {
+  const sessionId = readString(params, 'sessionId');
+  return { principal: client.principal, sessionId, token: readOptionalString(params, 'token') };
+}
+
+function readTimeout({ timeout }: JsonObject): number | undefined {
+  if (timeout === undefined || (typeof timeout === 'number' && timeout > 0)) return timeout;
+  throw toInvalid('timeout', 'Must be a number of milliseconds');
+}
+
+function withToken(result: JsonObject, token: string | undefined): JsonObject {
+  return token === undefined ? result : { ...result, token };
+}

@@ -1,0 +1,88 @@
+// Sessions as a wire reaches them: kept in a store and known by their id, or kept nowhere and brought along in a token.
+import { GatewayError } from '../../shared/errors.ts';
+import type { StartRequest } from '../session/verbs/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import type { StateView } from '../session/view.ts';
+import type { TokenTurn, TokenSessions } from '../token/token-sessions.ts';
+
+/** How a request names a session. */
+export interface SessionReference {
+  principal: string;
+  sessionId: string;
+  token: string | undefined;
+}
+
+export interface SessionAccess {
+  readonly sessions: Sessions;
+  /** Sessions are kept here, so that things can happen in them without a request. */
+  readonly keeps: boolean;
+  start(request: StartRequest): Promise<TokenTurn>;
+  /** `act` does what is asked for in the sessions that it is given. */
+  go(reference: SessionReference, act: (sessionId: string, sessions: Sessions) => Promise<Turn>): Promise<TokenTurn>;
+  getState(reference: SessionReference): Promise<StateView>;
+  /** The client knows how its session ended. */
+  acknowledge(sessionId: string): Promise<void>;
+}
+
+export function createStoredAccess(sessions: Sessions): SessionAccess {
+  return {
+    sessions,
+    keeps: true,
+    start: async (request) => ({ turn: await sessions.start(request) }),
+    go: async ({ sessionId }, act) => ({ turn: await act(sessionId, sessions) }),
+    getState: ({ principal, sessionId }) => sessions.getState({ principal, sessionId }),
+    acknowledge: (sessionId) => sessions.acknowledge(sessionId),
+  };
+}
+
+/** Of which tool a session is stands only inside its token. */
+export function createTokenAccess(travelling: TokenSessions): SessionAccess {
+  const { sessions } = travelling;
+  const bearerOf = (principal: string, tool: string) => ({ principal, tool, method: 'interaction' });
+  const opened = async <T>(
+    { principal, sessionId, token }: SessionReference,
+    open: (tool: string) => Promise<T>,
+  ): Promise<T> => {
+    const unknown = new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+    if (token === undefined || principal === '') throw unknown;
+    for (const tool of sessions.flows.keys()) {
+      try {
+        return await open(tool);
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError)) throw thrown;
+        if (thrown.code !== 'FLOW_SESSION_NOT_FOUND') throw inWordsOf(sessionId, thrown);
+      }
+    }
+    throw unknown;
+  };
+  return {
+    sessions,
+    keeps: false,
+    start: (request) => travelling.start(request, bearerOf(request.principal, request.tool)),
+    go: (reference, act) =>
+      opened(reference, (tool) =>
+        travelling.go(reference.token!, bearerOf(reference.principal, tool), ({ id }, carried) =>
+          act(meant(reference, id), carried),
+        ),
+      ),
+    getState: (reference) =>
+      opened(reference, async (tool) => {
+        const view = await travelling.getState(reference.token!, bearerOf(reference.principal, tool));
+        meant(reference, view.header.id);
+        return view;
+      }),
+    acknowledge: (sessionId) => travelling.acknowledge(sessionId),
+  };
+}
+
+/** A token of one session is none for another, whosever both are. */
+function meant({ sessionId }: SessionReference, id: string): string {
+  if (sessionId === id) return id;
+  throw new GatewayError('FLOW_SESSION_NOT_FOUND', { sessionId });
+}
+
+/** A session in a token is told of by the id that the client knows. */
+function inWordsOf(sessionId: string, error: GatewayError): GatewayError {
+  return new GatewayError(error.code, { ...error.details, sessionId });
+}

@@ -26,7 +26,7 @@ export { respond } from '../gateway/middleware/chain/outcome.ts';
 export type { Step, StepFunction } from '../protocol/step.ts';
 export { connect } from '../client/connect.ts';
 export type { Client } from '../client/client.ts';
-export type { ListenOptions } from '../gateway/accept/doors.ts';
+export type { ListenOptions } from '../gateway/accept/transport-listeners.ts';
 export type { ConnectOptions } from '../client/types.ts';
 export type { Address } from '../gateway/upstream/address.ts';
 export type { ServerView } from '../protocol/server-view.ts';

@@ -2,13 +2,13 @@
 // that cannot be used checks nothing, which is told to the log: the tool may be good all the same.
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
 import { checkWithJsonSchema } from '../protocol/schema/json-schema.ts';
-import { toReason } from '../protocol/schema/json-schema-problem.ts';
-import type { Verdict } from '../protocol/schema/json-schema-problem.ts';
+import { toReason } from '../protocol/schema/schema-problem.ts';
+import type { SchemaVerdict } from '../protocol/schema/schema-problem.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { isObject } from '../protocol/message.ts';
 import type { Log } from '../shared/log.ts';
 
-type Check = (value: unknown) => Verdict;
+type Check = (value: unknown) => SchemaVerdict;
 
 /** Compiling takes time and memory by the size of a schema, and the server chooses that. */
 const MAX_SCHEMA_CHARS = 100_000;

@@ -2,7 +2,7 @@
 // handle them.
 import type { Request } from '@modelcontextprotocol/client';
 import type { FlowState } from './journal.ts';
-import type { Prompt, Step } from '../protocol/prompt.ts';
+import type { Prompt, PromptStep } from '../protocol/prompt.ts';
 
 export type SessionId = string;
 export type InteractionState = FlowState;
@@ -22,7 +22,7 @@ export interface InteractionPromptRequest extends Request {
   params: {
     sessionId: SessionId;
     prompt: Prompt;
-    progress?: Step;
+    progress?: PromptStep;
     /** After so long a client that cannot be told things looks whether the question is still open; beyond the seed. */
     lookAgainMs?: number;
   };
@@ -43,7 +43,7 @@ export interface InteractionContinueRequest extends Request {
   params: {
     sessionId: SessionId;
     nextPrompt?: Prompt;
-    progress?: Step;
+    progress?: PromptStep;
     lookAgainMs?: number;
   };
 }

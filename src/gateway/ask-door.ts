@@ -2,11 +2,11 @@
 // only this machine by other means, on a port of its own. Loaded and opened when the first question needs it.
 // A link is given only where a browser of the user can be expected to reach it.
 import { isLoopback } from './accept/guard.ts';
-import { identified } from './accept/identify.ts';
+import { identifyCaller } from './accept/identify.ts';
 import type { Identify } from './accept/identify.ts';
 import type { PagePort } from './accept/http/page-port.ts';
 import type { AskPage } from './ask/page/ask-page.ts';
-import type { Round } from './ask/round.ts';
+import type { QuestionRound } from './ask/question-round.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
@@ -14,7 +14,7 @@ import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/crypto/seal.ts';
 
 export interface AskDoorOptions {
-  round(handle: string): Round | undefined;
+  round(handle: string): QuestionRound | undefined;
   publicUrl: string | undefined;
   identify: Identify | undefined;
   /** What else is served on a port of its own. */
@@ -66,7 +66,7 @@ export class AskDoor {
     return identify && ((request) => principalOf(identify, request));
   }
 
-  async link(round: Round): Promise<string> {
+  async link(round: QuestionRound): Promise<string> {
     const page = await this.#load();
     return page.link(round);
   }
@@ -112,5 +112,5 @@ export class AskDoor {
 }
 
 async function principalOf(identify: Identify, request: HttpRequest): Promise<string | undefined> {
-  return (await identified(identify, request, 'http')).principal;
+  return (await identifyCaller(identify, request, 'http')).principal;
 }

@@ -12,14 +12,14 @@ import { AskDoor } from './ask-door.ts';
 import { AskTarget } from './ask/ask-target.ts';
 import { ConfiguredRoots } from './ask/configured-roots.ts';
 import type { RootOption } from './ask/configured-roots.ts';
-import { createMeans } from './ask/means.ts';
-import type { AskOptions, Means } from './ask/means.ts';
+import { createAskChannels } from './ask/ask-channels.ts';
+import type { GatewayAskOptions, AskChannels } from './ask/ask-channels.ts';
 
 export interface AskingOptions {
   /** Folders that servers are told of for clients that name none; an empty list can be filled later. */
   roots?: readonly RootOption[] | undefined;
   /** How people are asked whose clients cannot be. */
-  ask?: AskOptions | undefined;
+  ask?: GatewayAskOptions | undefined;
   /** How browsers of users reach this gateway, where that is not its own address. */
   publicUrl?: string | undefined;
   identify?: Identify | undefined;
@@ -31,7 +31,7 @@ export interface AskingOptions {
 export class Asking {
   readonly door: AskDoor;
   readonly roots: ConfiguredRoots | undefined;
-  readonly #means: Means;
+  readonly #means: AskChannels;
 
   constructor(options: AskingOptions, around: { log: Log; clock: Clock; sealer: Sealer }) {
     const { ask, publicUrl, identify, limits, besides = () => ({}) } = options;
@@ -42,7 +42,7 @@ export class Asking {
       ...{ publicUrl, identify, besides, maxRequestBytes: limits?.maxRequestBytes, ...around },
     });
     const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
-    this.#means = createMeans({ ...ask, standIns, page: this.door, log, clock, limits });
+    this.#means = createAskChannels({ ...ask, standIns, page: this.door, log, clock, limits });
   }
 
   /** The target, with what it asks put to people. */

@@ -3,7 +3,7 @@
 import type { CallToolResult, Implementation, Transport } from '@modelcontextprotocol/client';
 import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { toPlain } from '../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../protocol/raw/raw-object.ts';
 import type { Step, StepFunction } from '../protocol/step.ts';
 import type { OpenPages } from '../protocol/open-pages.ts';
 import type { Target } from '../protocol/target.ts';
@@ -12,21 +12,21 @@ import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/crypto/ids.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { createLog } from '../shared/log.ts';
-import { addedUp } from '../shared/metric.ts';
+import { mergeFamilies } from '../shared/metric.ts';
 import type { Family } from '../shared/metric.ts';
 import { createSealer } from '../shared/crypto/seal.ts';
 import { keysFrom } from '../shared/crypto/state-keys.ts';
 import { version as ownVersion } from '../shared/version.ts';
-import { Doors } from './accept/doors.ts';
-import type { ListenOptions, ListeningWith } from './accept/doors.ts';
+import { TransportListeners } from './accept/transport-listeners.ts';
+import type { ListenOptions, ListeningWith } from './accept/transport-listeners.ts';
 import { isLoopback } from './accept/guard.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from './accept/http/listen-http.ts';
 import { Asking } from './asking.ts';
 import type { AskingOptions } from './asking.ts';
 import type { RootOption } from './ask/configured-roots.ts';
-import { createFront } from './dialect/serve/front.ts';
-import type { Front, FrontOptions } from './dialect/serve/front.ts';
+import { createServeContext } from './dialect/serve/serve-context.ts';
+import type { ServeContext, ServeContextOptions } from './dialect/serve/serve-context.ts';
 import { FlowTarget } from './flow/flow-target.ts';
 import { StepLives } from './middleware/life/step-lives.ts';
 import { serverRules } from './middleware/steps/filter/server-rules.ts';
@@ -56,7 +56,7 @@ export type ServerSettings = Pick<UpstreamTargetOptions, 'share' | 'revision' | 
   tools?: ToolRules | undefined;
 };
 
-export interface GatewayOptions extends FrontOptions, EndpointOptions, AskingOptions {
+export interface GatewayOptions extends ServeContextOptions, EndpointOptions, AskingOptions {
   /** Who the gateway is. Default: mcp-parley; with a single server behind it, that server. */
   name?: string | undefined;
   /** Default: that of this package. */
@@ -84,15 +84,15 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 export class Gateway {
-  readonly #options: GatewayOptions & Pick<Front, 'log' | 'clock' | 'sealer'>;
+  readonly #options: GatewayOptions & Pick<ServeContext, 'log' | 'clock' | 'sealer'>;
   readonly #observer: Observer;
   readonly #asking: Asking;
-  readonly #front: Front;
-  readonly #doors: Doors;
+  readonly #front: ServeContext;
+  readonly #doors: TransportListeners;
   readonly #names: NamingRules;
   readonly #ids: { taskIds: PublicIds; sessionIds: PublicIds };
   readonly #whole: View;
-  readonly #parts = new Map<string, { view: View; front: Front }>();
+  readonly #parts = new Map<string, { view: View; front: ServeContext }>();
   /** Servers that were replaced and have calls to finish. */
   readonly #retiring = new Set<UpstreamTarget>();
   readonly #lives: StepLives;
@@ -117,7 +117,7 @@ export class Gateway {
     this.#rules = rulesOf(this.#members);
     this.#whole = this.#viewOf(this.#members, true);
     this.#front = this.#frontOf(this.#whole);
-    this.#doors = new Doors(this.#front, { ...options, part: (name) => this.#part(name).front });
+    this.#doors = new TransportListeners(this.#front, { ...options, part: (name) => this.#part(name).front });
   }
 
   /**
@@ -165,7 +165,7 @@ export class Gateway {
   /** Calls a tool by its public name, through the steps, as a client would that cannot be asked. For flows whose steps need one. */
   async callTool(name: string, args: JsonObject = {}, options: GatewayCallOptions = {}): Promise<CallToolResult> {
     const call = new OwnCall(name, args, this.#info, options);
-    return toPlain(await this.#whole.handle(call)) as CallToolResult;
+    return toPlainObject(await this.#whole.handle(call)) as CallToolResult;
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
@@ -257,7 +257,7 @@ export class Gateway {
         samples: family.samples.map((sample) => ({ ...sample, labels: { server, ...sample.labels } })),
       })),
     );
-    return addedUp((await Promise.all(all)).flat());
+    return mergeFamilies((await Promise.all(all)).flat());
   }
 
   get #info(): Implementation {
@@ -266,7 +266,7 @@ export class Gateway {
   }
 
   /** A server or group by its name, at /mcp/<name>. */
-  #part(name: string): { view: View; front: Front } {
+  #part(name: string): { view: View; front: ServeContext } {
     const members = this.#membersOf(name);
     if (members.length === 0) throw new GatewayError('SERVER_UNKNOWN', { server: name });
     const known = this.#parts.get(name);
@@ -277,10 +277,10 @@ export class Gateway {
     return part;
   }
 
-  #frontOf(view: View): Front {
+  #frontOf(view: View): ServeContext {
     const { clock, log, limits } = this.#options;
     const options = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits } };
-    return createFront(this.#observer.front(new FlowTarget(this.#asking.before(view), options)), this.#options);
+    return createServeContext(this.#observer.front(new FlowTarget(this.#asking.before(view), options)), this.#options);
   }
 
   #membersOf(part: string): Member[] {

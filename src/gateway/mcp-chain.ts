@@ -11,11 +11,11 @@ import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/crypto/seal.ts';
 import { version } from '../shared/version.ts';
-import { Doors } from './accept/doors.ts';
-import type { ListenOptions, ListeningWith } from './accept/doors.ts';
+import { TransportListeners } from './accept/transport-listeners.ts';
+import type { ListenOptions, ListeningWith } from './accept/transport-listeners.ts';
 import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
-import { createFront } from './dialect/serve/front.ts';
-import type { FrontOptions } from './dialect/serve/front.ts';
+import { createServeContext } from './dialect/serve/serve-context.ts';
+import type { ServeContextOptions } from './dialect/serve/serve-context.ts';
 import { StepLives } from './middleware/life/step-lives.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import type { Address } from './upstream/address.ts';
@@ -29,11 +29,11 @@ export type Behind = Target & { readonly name?: string; close?(): Promise<void> 
 /** The client's side: handshake, protocol state, JSON-RPC to plain objects and back, errors. */
 export class FrontMCPServer {
   readonly #behind: Behind;
-  readonly #doors: Doors;
+  readonly #doors: TransportListeners;
 
-  constructor(behind: Behind, options: FrontOptions & EndpointOptions = {}) {
+  constructor(behind: Behind, options: ServeContextOptions & EndpointOptions = {}) {
     this.#behind = behind;
-    this.#doors = new Doors(createFront(behind, options), options);
+    this.#doors = new TransportListeners(createServeContext(behind, options), options);
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
@@ -64,7 +64,7 @@ export class MiddlewareMCPServer extends View {
   constructor(
     behind: Behind,
     steps: (Step | StepFunction)[],
-    options: Pick<FrontOptions, 'log' | 'clock' | 'keys'> = {},
+    options: Pick<ServeContextOptions, 'log' | 'clock' | 'keys'> = {},
   ) {
     const { log = createLog(), clock = systemClock, keys } = options;
     const member = { name: behind.name ?? behind.info.name, entry: behind, target: behind };

@@ -2,7 +2,7 @@
 // its task, if it becomes one.
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../protocol/message.ts';
-import { QuietExchange } from '../protocol/quiet-exchange.ts';
+import { InternalExchange } from '../protocol/internal-exchange.ts';
 import { NEWEST_HANDSHAKE } from './dialect/revisions.ts';
 
 export interface GatewayCallOptions {
@@ -11,7 +11,7 @@ export interface GatewayCallOptions {
   principal?: string | undefined;
 }
 
-export class OwnCall extends QuietExchange {
+export class OwnCall extends InternalExchange {
   readonly awaitsTask = true;
 
   constructor(

@@ -1,7 +1,7 @@
 // What the steps of a gateway leave of the tools that a server lists, for those who count them. The list is given: nothing is asked of
 // the server.
-import { QuietExchange } from '../protocol/quiet-exchange.ts';
-import { toPlain } from '../protocol/raw/raw-object.ts';
+import { InternalExchange } from '../protocol/internal-exchange.ts';
+import { toPlainObject } from '../protocol/raw/raw-object.ts';
 import type { ClientView } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Step } from '../protocol/step.ts';
@@ -33,6 +33,6 @@ export async function shownTools(
     log,
     scope: `shown ${server}`, // one for all looks: what steps remember of it does not grow
   });
-  const { tools: shown } = toPlain(await chain(new QuietExchange('tools/list', {}, client)));
+  const { tools: shown } = toPlainObject(await chain(new InternalExchange('tools/list', {}, client)));
   return Array.isArray(shown) ? (shown as JsonObject[]) : [];
 }

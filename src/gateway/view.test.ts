@@ -7,7 +7,7 @@ import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { createServer } from '../server/create-server.ts';
 import { testGateway } from '../testing/test-gateway.ts';
-import { FakeTarget } from './dialect/fake-front.contract.ts';
+import { FakeTarget } from './dialect/fake-context.contract.ts';
 import { settled } from './middleware/fake-exchange.contract.ts';
 import { rename } from './middleware/steps/names/rename.ts';
 import { redact } from './middleware/steps/redact/redact.ts';

@@ -6,12 +6,12 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
 import { toNotification } from '../protocol/message.ts';
-import { handleWithOwn, isOwnCall } from '../protocol/own-tool.ts';
-import { QuietExchange } from '../protocol/quiet-exchange.ts';
+import { handleWithGatewayTool, isGatewayToolCall } from '../protocol/gateway-tool.ts';
+import { InternalExchange } from '../protocol/internal-exchange.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
-import type { Greeting, OriginOf, Step } from '../protocol/step.ts';
-import type { Change, Opening, Target, Watcher } from '../protocol/target.ts';
-import { MadeOnce } from '../shared/containers/made-once.ts';
+import type { StepGreeting, OriginOf, Step } from '../protocol/step.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../protocol/target.ts';
+import { OncePerTick } from '../shared/containers/once-per-tick.ts';
 import { nameBehind, originBehind, passAsk, passChange } from './middleware/chain/beside-requests.ts';
 import { createChain, createScope } from './middleware/chain/chain.ts';
 import type { ChainOptions, Last } from './middleware/chain/chain.ts';
@@ -32,8 +32,8 @@ export class View implements Target {
   readonly #watchers = new Map<(change: Change) => void, { watcher: Watcher | undefined; unwatch: () => void }>();
   #steps: readonly Step[] = [];
   /** Innermost first. */
-  #greetings: readonly Greeting[] = [];
-  readonly #told = new MadeOnce<Change, Change | undefined>();
+  #greetings: readonly StepGreeting[] = [];
+  readonly #told = new OncePerTick<Change, Change | undefined>();
   readonly #reported = new Set<string>();
   /** While rules have not been compared with what servers list. */
   #check: ListCheck | undefined;
@@ -63,7 +63,7 @@ export class View implements Target {
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
     if (exchange.method === 'tools/list' && this.#check) return this.#listChecked(exchange, this.#check);
-    const canonical = isOwnCall(exchange) ? undefined : this.#router.canonicalize(exchange);
+    const canonical = isGatewayToolCall(exchange) ? undefined : this.#router.canonicalize(exchange);
     return canonical ? canonical.then(() => this.#chain(exchange)) : this.#chain(exchange);
   }
 
@@ -85,7 +85,7 @@ export class View implements Target {
   }
 
   /** Other servers may take the place of those that were waited for. */
-  async ready(opening?: Opening): Promise<void> {
+  async ready(opening?: ClientOpening): Promise<void> {
     let router: Router | undefined;
     while (router !== this.#router) await (router = this.#router).ready(opening);
   }
@@ -100,7 +100,7 @@ export class View implements Target {
   }
 
   async subscribe(uri: string, client: ClientView): Promise<void> {
-    await this.handle(new QuietExchange('resources/subscribe', { uri }, client));
+    await this.handle(new InternalExchange('resources/subscribe', { uri }, client));
   }
 
   followTask(taskId: string, client: ClientView): Promise<void> {
@@ -130,7 +130,7 @@ export class View implements Target {
     const scope = (this.#scope = createScope());
     const route = (exchange: Exchange) => router.handle(exchange);
     const last: Last = (exchange) =>
-      exchange.isNotification ? tell(router, exchange) : handleWithOwn(exchange, route);
+      exchange.isNotification ? tell(router, exchange) : handleWithGatewayTool(exchange, route);
     const around: ChainOptions = {
       ownerOf: (exchange) => router.ownerOf(exchange),
       originOf: (area, name) => router.originOf(area, name),
@@ -197,6 +197,6 @@ function withSteps(watcher: Watcher, steps: readonly Step[]): Watcher {
   };
 }
 
-class NotificationExchange extends QuietExchange {
+class NotificationExchange extends InternalExchange {
   readonly isNotification = true;
 }

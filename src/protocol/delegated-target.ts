@@ -3,7 +3,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { ClientView, Exchange } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { ResultObject } from './raw/raw-object.ts';
-import type { Change, Opening, Target, Watcher } from './target.ts';
+import type { Change, ClientOpening, Target, Watcher } from './target.ts';
 
 export class DelegatedTarget implements Target {
   protected readonly target: Target;
@@ -40,7 +40,7 @@ export class DelegatedTarget implements Target {
     return this.target.capabilities(client);
   }
 
-  async ready(opening?: Opening): Promise<void> {
+  async ready(opening?: ClientOpening): Promise<void> {
     await this.target.ready?.(opening);
   }
 

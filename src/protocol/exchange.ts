@@ -3,8 +3,8 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from '../shared/cancellation.ts';
 import type { JsonObject } from './message.ts';
-import type { OwnTool } from './own-tool.ts';
-import type { Resumed } from './suspended.ts';
+import type { GatewayTool } from './gateway-tool.ts';
+import type { ResumedCall } from './suspended-call.ts';
 
 /** How a client came in. Headers hold credentials: they are for decisions, not for logs. */
 export interface ClientConnection {
@@ -128,12 +128,12 @@ export interface Exchange {
   readonly expectsQuestions?: boolean | undefined;
   /** Whoever made it knows no tasks: a tool that runs as one is awaited to its end. */
   readonly awaitsTask?: boolean | undefined;
-  /** The call may be ended with questions (suspended.ts) instead of asking them. */
+  /** The call may be ended with questions (suspended-call.ts) instead of asking them. */
   readonly maySuspend?: boolean | undefined;
   /** It was answered so before, and this is what has come of it. */
-  readonly resumed?: Resumed | undefined;
+  readonly resumed?: ResumedCall | undefined;
   /** A tool of the gateway's own that the client may see or has called. */
-  readonly ownTool?: OwnTool | undefined;
+  readonly ownTool?: GatewayTool | undefined;
   /** A notification that belongs to this request, sent before its answer. */
   notify(method: string, params?: JsonObject): void;
   progress(progress: Progress): void;

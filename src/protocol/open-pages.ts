@@ -3,11 +3,11 @@ import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 
 export interface OpenPages {
   readonly pages: Readonly<Record<string, HttpHandler>>;
-  servedAt(place: Place): void;
+  servedAt(place: PagesHost): void;
 }
 
 /** Where they are served. */
-export interface Place {
+export interface PagesHost {
   /** How others reach it; undefined where nobody can. */
   base(): Promise<string | undefined>;
   /** The principal who sends this request; absent where nobody can tell. */

@@ -34,7 +34,7 @@ export interface Prompt {
   schema?: JsonObject | undefined;
 }
 
-export interface Step {
+export interface PromptStep {
   current: number;
   total?: number | undefined;
   message?: string | undefined;

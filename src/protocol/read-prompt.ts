@@ -2,7 +2,7 @@
 import type { JsonObject } from './message.ts';
 import { isObject } from './message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from './params.ts';
-import type { Prompt, PromptType, Step, Validation } from './prompt.ts';
+import type { Prompt, PromptType, PromptStep, Validation } from './prompt.ts';
 
 const TYPES: ReadonlySet<string> = new Set<PromptType>([
   'text',
@@ -43,13 +43,13 @@ export function readOptionalPrompt(params: JsonObject, name: string): Prompt | u
   return prompt as unknown as Prompt;
 }
 
-export function readOptionalStep(params: JsonObject, name: string): Step | undefined {
+export function readOptionalStep(params: JsonObject, name: string): PromptStep | undefined {
   const step = readOptionalObject(params, name);
   if (!step) return undefined;
   if (!isNumber(step.current)) throw toInvalid(`${name}.current`, 'Must be a number');
   if (step.total !== undefined && !isNumber(step.total)) throw toInvalid(`${name}.total`, 'Must be a number');
   readOptionalString(step, 'message', `${name}.message`);
-  return step as unknown as Step;
+  return step as unknown as PromptStep;
 }
 
 export interface GivenResponse {

@@ -68,7 +68,7 @@ export interface OutgoingCall extends CallOptions {
   logLevel?: LoggingLevel | undefined;
   /** Run it as a task where the server can. */
   task?: { ttl?: number | undefined } | undefined;
-  /** A result with questions is to be given back, and not answered (suspended.ts). */
+  /** A result with questions is to be given back, and not answered (suspended-call.ts). */
   suspends?: boolean | undefined;
   /** What has come of one. */
   resumed?: Exchange['resumed'];
@@ -80,10 +80,10 @@ export interface OutgoingCall extends CallOptions {
 export type Sender = Pick<OutgoingCall, 'info' | 'capabilities'>;
 
 /** What a client said in a request to subscribe or unsubscribe, beside the URI. */
-export type Said = Pick<OutgoingCall, 'params' | 'trace'>;
+export type SubscribeOptions = Pick<OutgoingCall, 'params' | 'trace'>;
 
 /** A log message, or a notification of the server's own. */
-export type Unnamed = Extract<Change, { kind: 'log' | 'notification' }>;
+export type UnattributedChange = Extract<Change, { kind: 'log' | 'notification' }>;
 
 /** What a server says without being asked. */
 export interface ServerEvents {
@@ -100,7 +100,7 @@ export interface ServerEvents {
   track?(): RequestTracker;
   onChange(change: Change): void;
   /** Something that may be private and names no call. Default: for the only call there is, else a change. */
-  onUnnamed?(change: Unnamed): void;
+  onUnnamed?(change: UnattributedChange): void;
   /** Something that it says of one of its interactive sessions. */
   onNotice?(notification: NotificationMessage): void;
 }

@@ -4,7 +4,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { Abortable } from '../shared/cancellation.ts';
 import type { Log } from '../shared/log.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
-import type { FormAnswer, FormAsk } from './schema/form-answer.ts';
+import type { FormAnswerOf, FormAsk } from './schema/form-answer.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
 
@@ -70,7 +70,7 @@ export interface Step {
   /** The names and globs in its rules. One that matches nothing is reported in the log. */
   readonly toolRules?: readonly ToolRule[] | undefined;
   /** What clients are told of the server when they connect, by initialize or server/discover. */
-  readonly greeting?: Greeting | undefined;
+  readonly greeting?: StepGreeting | undefined;
   /**
    * Called once before the first exchange, with what `keep` of the step returned whose place this one takes: another version of its
    * file, or a step of the same name. Undefined at first. `listen` waits for a promise.
@@ -87,7 +87,7 @@ export interface Step {
 }
 
 /** Each part may be rewritten; what is left out stays as it is. */
-export interface Greeting {
+export interface StepGreeting {
   info?(info: Implementation): Implementation;
   instructions?(instructions: string | undefined): string | undefined;
   capabilities?(capabilities: ServerCapabilities, client: ClientView): ServerCapabilities;
@@ -130,6 +130,6 @@ export interface StepExchange extends Exchange {
   /** Sees what travels back before the outcome does: progress, log lines, notifications, questions. */
   intercept(hooks: Hooks): void;
   /** As for every exchange; the answer to a form has the type of its schema. */
-  ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswer<A>>;
+  ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswerOf<A>>;
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
 }

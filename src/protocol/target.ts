@@ -21,7 +21,7 @@ export interface Target {
   /**
    * Answers one request. The result is the newest spelling without what dialects add (`resultType`, `serverInfo`):
    * lists may carry `ttlMs` and `cacheScope`; a call that became a task answers `{ task }`, one that is to be made again
-   * with answers says so (suspended.ts); completion values may be
+   * with answers says so (suspended-call.ts); completion values may be
    * `{ value, description }`. Failures are thrown as GatewayError or ProtocolError. A large result that nobody had to read
    * may be a RawObject.
    */
@@ -32,7 +32,7 @@ export interface Target {
    * Resolves when `capabilities` tells the truth, as far as it ever will; never rejects. Absent: it always does. What is
    * known of the client that waits for it helps to open just the connection that it will need.
    */
-  ready?(opening?: Opening): Promise<void>;
+  ready?(opening?: ClientOpening): Promise<void>;
   /** Calls back on every change until the returned function is called. `watcher` is the client that wants to know. */
   watch(listener: (change: Change) => void, watcher?: Watcher): () => void;
   /**
@@ -44,7 +44,7 @@ export interface Target {
   followTask?(taskId: string, client: ClientView): Promise<void>;
   /** Something a client says without wanting an answer, such as that its roots have changed. */
   notify?(notification: NotificationMessage, client: ClientView): void;
-  /** It lets requests with a tool of the gateway's own (own-tool.ts) pass its steps, and answers them. */
+  /** It lets requests with a tool of the gateway's own (gateway-tool.ts) pass its steps, and answers them. */
   readonly takesOwnTools?: boolean | undefined;
   /** What it counts of its own, for /metrics. Labels come from its code, never from clients. */
   metrics?(): Promise<Family[]>;
@@ -55,7 +55,7 @@ export interface Target {
 }
 
 /** What a client says of itself before it is a client. */
-export type Opening = Pick<ClientView, 'dialect' | 'capabilities' | 'assisted'> &
+export type ClientOpening = Pick<ClientView, 'dialect' | 'capabilities' | 'assisted'> &
   Partial<Pick<ClientView, 'info' | 'greeting'>>;
 
 export interface Watcher {

@@ -9,8 +9,8 @@ import type {
 import type { Ask, Exchange } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { toReason } from '../protocol/schema/json-schema-problem.ts';
-import { keptCheck } from '../protocol/schema/kept-check.ts';
+import { toReason } from '../protocol/schema/schema-problem.ts';
+import { cachedSchemaCheck } from '../protocol/schema/cached-schema-check.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/crypto/ids.ts';
 import { toFormSchema } from './schema/form-schema.ts';
@@ -74,7 +74,7 @@ export class ExchangeAsker implements Asker {
 
 /** A handler gets what it has asked for, whatever the client let its user type. */
 function checkAnswer(content: unknown, form: JsonObject): void {
-  const { problems } = keptCheck(form, 'form')(content);
+  const { problems } = cachedSchemaCheck(form, 'form')(content);
   if (problems) throw new GatewayError('ANSWER_INVALID', { reason: toReason(problems) });
 }
 

@@ -1,13 +1,13 @@
 // A server with its doors.
 import type { Transport } from '@modelcontextprotocol/client';
-import { Doors } from '../gateway/accept/doors.ts';
-import type { ListenOptions, ListeningWith } from '../gateway/accept/doors.ts';
+import { TransportListeners } from '../gateway/accept/transport-listeners.ts';
+import type { ListenOptions, ListeningWith } from '../gateway/accept/transport-listeners.ts';
 import type { EndpointOptions, HttpEndpoint } from '../gateway/accept/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../gateway/accept/http/listen-http.ts';
 import { isLoopback } from '../gateway/accept/guard.ts';
 import { Asking } from '../gateway/asking.ts';
-import { createFront } from '../gateway/dialect/serve/front.ts';
-import type { Front } from '../gateway/dialect/serve/front.ts';
+import { createServeContext } from '../gateway/dialect/serve/serve-context.ts';
+import type { ServeContext } from '../gateway/dialect/serve/serve-context.ts';
 import { TEXT_TYPE, writeFamilies } from '../gateway/observe/exposition.ts';
 import { metricsPage } from '../gateway/observe/health.ts';
 import { systemClock } from '../shared/clock.ts';
@@ -22,12 +22,12 @@ export function createServer(options: ServerOptions): ParleyServer {
 }
 
 export class ParleyServer extends Server {
-  #made: Doors | undefined;
+  #made: TransportListeners | undefined;
   #asking: Asking | undefined;
 
   /** Made when the first is opened: what was registered by then decides whether people are asked in the place of clients. */
-  get #doors(): Doors {
-    this.#made ??= new Doors(this.#front(), { identify: this.options.identify });
+  get #doors(): TransportListeners {
+    this.#made ??= new TransportListeners(this.#front(), { identify: this.options.identify });
     return this.#made;
   }
 
@@ -78,14 +78,14 @@ export class ParleyServer extends Server {
     };
   }
 
-  #front(): Front {
+  #front(): ServeContext {
     const { options } = this;
-    if (!options.ask && !this.asks) return createFront(this, options);
+    if (!options.ask && !this.asks) return createServeContext(this, options);
     const { log = createLog(), clock = systemClock } = options;
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
     const asking = new Asking({ ...options, besides: () => this.open?.pages ?? {} }, around);
     this.#asking = asking;
     this.open?.servedAt({ base: () => asking.door.address(), identify: asking.door.identify });
-    return createFront(asking.before(this), { ...options, ...around });
+    return createServeContext(asking.before(this), { ...options, ...around });
   }
 }

@@ -2,7 +2,7 @@
 // and a clock that is moved by hand.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import { toPlain } from '../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../protocol/raw/raw-object.ts';
 import type { Target } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -111,5 +111,5 @@ export class FakeClock implements Clock {
 
 /** A target may answer at once, throw, or promise: to a test it is all the same. */
 export async function answerOf(target: Target, exchange: Exchange): Promise<JsonObject> {
-  return toPlain(await target.handle(exchange));
+  return toPlainObject(await target.handle(exchange));
 }

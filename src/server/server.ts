@@ -3,7 +3,7 @@
 import type { Implementation, LoggingLevel, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import type { OpenPages, Place } from '../protocol/open-pages.ts';
+import type { OpenPages, PagesHost } from '../protocol/open-pages.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
@@ -22,7 +22,7 @@ import { ScopeSet } from './scope.ts';
 import { TaskStore } from '../gateway/tasks/task-store.ts';
 import type { Task } from '../gateway/tasks/task.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
-import { addedUp } from '../shared/metric.ts';
+import { mergeFamilies } from '../shared/metric.ts';
 import type { Family } from '../shared/metric.ts';
 import { Tools } from './tools.ts';
 import type * as Types from './types.ts';
@@ -41,7 +41,7 @@ export class Server implements Target {
   readonly #completable = new ScopeSet();
   readonly #methods: Map<string, Method>;
   readonly #extensions: Extension[] = [];
-  #place: Place | undefined;
+  #place: PagesHost | undefined;
 
   constructor(options: Types.ServerOptions) {
     this.options = options;
@@ -106,7 +106,7 @@ export class Server implements Target {
   /** What its extensions count. */
   async metrics(): Promise<Family[]> {
     const counted = await Promise.all(this.#extensions.map(async (extension) => extension.metrics?.() ?? []));
-    return addedUp(counted.flat());
+    return mergeFamilies(counted.flat());
   }
 
   /** What its extensions serve beside MCP. */
@@ -122,7 +122,7 @@ export class Server implements Target {
   }
 
   /** Who sends a request for one of its pages; absent where nobody can tell. */
-  get identifyVisitor(): Place['identify'] {
+  get identifyVisitor(): PagesHost['identify'] {
     return this.#place?.identify;
   }
 

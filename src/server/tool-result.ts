@@ -5,7 +5,7 @@ import { isObject } from '../protocol/message.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { ErrorCode } from '../shared/error-table.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { toReason } from '../protocol/schema/json-schema-problem.ts';
+import { toReason } from '../protocol/schema/schema-problem.ts';
 import type { CheckedSchema } from './schema/schema.ts';
 
 interface Producer {

@@ -11,8 +11,8 @@ import type { Answering } from './extension.ts';
 import { toListed } from './listed.ts';
 import { toListResult } from './page.ts';
 import { readOptionalObject, readString } from '../protocol/params.ts';
-import { toReason } from '../protocol/schema/json-schema-problem.ts';
-import type { Problem, Verdict } from '../protocol/schema/json-schema-problem.ts';
+import { toReason } from '../protocol/schema/schema-problem.ts';
+import type { SchemaProblem, SchemaVerdict } from '../protocol/schema/schema-problem.ts';
 import { toCheckedSchema } from './schema/schema.ts';
 import type { CheckedSchema } from './schema/schema.ts';
 import { ScopeSet } from './scope.ts';
@@ -165,12 +165,12 @@ function checked(args: JsonObject, tool: string, input: CheckedSchema): MaybePro
   return verdict instanceof Promise ? verdict.then((late) => accepted(late, tool)) : accepted(verdict, tool);
 }
 
-function accepted(verdict: Verdict, tool: string): unknown {
+function accepted(verdict: SchemaVerdict, tool: string): unknown {
   if (verdict.problems === undefined) return verdict.value;
   throw toInvalidArguments(tool, verdict.problems);
 }
 
-function toInvalidArguments(tool: string, problems: Problem[]): GatewayError {
+function toInvalidArguments(tool: string, problems: SchemaProblem[]): GatewayError {
   const [first] = problems;
   return new GatewayError('INVALID_ARGUMENTS', {
     tool,

@@ -24,7 +24,7 @@ import type { EventStore } from '../protocol/event-store.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Identify } from '../gateway/accept/identify.ts';
-import type { AskOptions } from '../gateway/ask/means.ts';
+import type { GatewayAskOptions } from '../gateway/ask/ask-channels.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 
@@ -180,7 +180,7 @@ export interface ServerOptions extends Implementation {
   /** How long a call that may become a task runs before it does, not counting the time it waits for answers. Default 100. */
   taskGraceMs?: number;
   /** How people are asked whose clients cannot be; `{}`: by a page and by their model. Default: not, unless flows are served. */
-  ask?: AskOptions;
+  ask?: GatewayAskOptions;
   /** How browsers of users reach this server, where that is not its own address. */
   publicUrl?: string;
   log?: Log;

@@ -3,7 +3,7 @@ import { randomId } from './crypto/ids.ts';
 
 const PREFIX = 'anonymous:';
 
-export function anonymous(kind: string, id: string = randomId()): string {
+export function anonymousPrincipal(kind: string, id: string = randomId()): string {
   return `${PREFIX}${kind}:${id}`;
 }
 

@@ -14,7 +14,7 @@ export interface Sample {
 }
 
 /** Families of the same name are one; samples with the same labels are added up. */
-export function addedUp(all: readonly Family[]): Family[] {
+export function mergeFamilies(all: readonly Family[]): Family[] {
   const families = new Map<string, Family & { byLabels: Map<string, Sample> }>();
   for (const { samples, ...family } of all) {
     let sum = families.get(family.name);

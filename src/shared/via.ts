@@ -59,7 +59,7 @@ export interface ViaCheck {
 }
 
 /** Does `work` for a request that came by these gateways; throws LOOP where this one is among them. */
-export function enterVia<T>(ids: readonly string[], { id, maxHops, isStarted }: ViaCheck, work: () => T): T {
+export function runUnlessVisited<T>(ids: readonly string[], { id, maxHops, isStarted }: ViaCheck, work: () => T): T {
   if (id === undefined || ids.length === 0) return work();
   const file = isStarted ? fileIn(id) : undefined;
   if (file !== undefined && ids.some((one) => fileIn(one) === file))

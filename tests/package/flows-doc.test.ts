@@ -1,8 +1,8 @@
 // The code that docs/flows.md shows is the code of the example, which is run by its check.
 import { expect, it } from 'vitest';
 import { toWaiting } from '../../src/flow/channel/tell-progress.ts';
-import type { Round } from '../../src/gateway/ask/round.ts';
-import { toWords } from '../../src/gateway/ask/words.ts';
+import type { QuestionRound } from '../../src/gateway/ask/question-round.ts';
+import { toQuestionText } from '../../src/gateway/ask/question-text.ts';
 import { read } from '../helpers/files.ts';
 
 const BLOCK = /<!-- file: (.+?) -->\n```js\n([\s\S]*?)```/g;
@@ -25,5 +25,7 @@ it('shows what a model reads while somebody else is asked', () => {
   const [, handle] = /"handle":"(ask_[\w-]+)"/.exec(shown!)!;
   const round = { handle: handle!, about: { tool: 'release' }, waitsFor: toWaiting(['ops-lead']), questions: [] };
   const ways = { link: undefined, hasRelay: true, hasChanges: false };
-  expect(toWords({ ...round, expiresAt: 0 } as unknown as Round, ways)).toMatchObject({ content: [{ text: shown }] });
+  expect(toQuestionText({ ...round, expiresAt: 0 } as unknown as QuestionRound, ways)).toMatchObject({
+    content: [{ text: shown }],
+  });
 });

@@ -3,7 +3,7 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import type { Target } from '../../protocol/target.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import { Asking } from '../../gateway/asking.ts';
-import { createFront } from '../../gateway/dialect/serve/front.ts';
+import { createServeContext } from '../../gateway/dialect/serve/serve-context.ts';
 import { leaveUntaken } from '../../gateway/upstream/links/head-start.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
@@ -58,7 +58,7 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
     },
   });
   const behind = asking.before(wrapped);
-  const front = createFront(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
+  const front = createServeContext(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
   let atPort: WrappedPort | undefined;
   const served: Served = {
     stdio: () => acceptStdio(front),

@@ -4,8 +4,8 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Target } from '../../protocol/target.ts';
-import { QuietExchange } from '../../protocol/quiet-exchange.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { within } from '../../gateway/upstream/within.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
@@ -120,7 +120,7 @@ async function listPages(target: Target, signal: AbortSignal): Promise<JsonObjec
 /** A server with a process for each client must not get one for being looked at. */
 async function list(target: Target, params: JsonObject, signal: AbortSignal): Promise<JsonObject | undefined> {
   if (target instanceof UpstreamTarget) return target.look('tools/list', params, signal);
-  return toPlain(await target.handle(new QuietExchange('tools/list', params, OBSERVER, signal)));
+  return toPlainObject(await target.handle(new InternalExchange('tools/list', params, OBSERVER, signal)));
 }
 
 const OBSERVER: ClientView = {

@@ -2,18 +2,18 @@
 import { listenHttp } from '../../gateway/accept/http/listen-http.ts';
 import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
 import { acceptStdio } from '../../gateway/accept/stdio.ts';
-import type { Front } from '../../gateway/dialect/serve/front.ts';
+import type { ServeContext } from '../../gateway/dialect/serve/serve-context.ts';
 import { healthPage } from '../../gateway/observe/health.ts';
 import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import { announceHere } from '../running/state-file.ts';
 import { createStatusPage, readStatus } from '../serve/status-page.ts';
 
 export class WrappedPort {
-  readonly #front: Front;
+  readonly #front: ServeContext;
   readonly #servers: { name: string; target: UpstreamTarget }[];
   readonly #started = new Date().toISOString();
 
-  constructor(front: Front, target: UpstreamTarget) {
+  constructor(front: ServeContext, target: UpstreamTarget) {
     this.#front = front;
     this.#servers = [{ name: target.name, target }];
   }

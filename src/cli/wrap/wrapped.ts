@@ -4,7 +4,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 
@@ -57,7 +57,7 @@ export class Wrapped implements Target {
   }
 
   /** Resolves when the server is there, has failed, or has taken too long. */
-  async ready(opening?: Opening): Promise<void> {
+  async ready(opening?: ClientOpening): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.#options.startMs)));
     await Promise.race([this.#target.ready(opening), late]);

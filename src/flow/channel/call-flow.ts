@@ -6,7 +6,7 @@ import { readOptionalObject } from '../../protocol/params.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { toToolResult } from '../../server/tool-result.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
-import { orAborted } from '../../shared/abort.ts';
+import { rejectOnAbort } from '../../shared/reject-on-abort.ts';
 import { CLIENT_GONE, CONNECTION_CLOSED } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -181,7 +181,7 @@ function mayComeBack({ aborted, reason }: AbortSignal, isForOthers: boolean): bo
 
 /** Others may take days. */
 function orGivenUp<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
-  return orAborted(coming, signal, () => new GatewayError('CANCELLED'));
+  return rejectOnAbort(coming, signal, () => new GatewayError('CANCELLED'));
 }
 
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { suspendedOf } from '../../protocol/suspended.ts';
+import { readSuspended } from '../../protocol/suspended-call.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';
@@ -52,7 +52,7 @@ async function kept() {
   const exchange = exchangeOf();
   const { suspended } = await travel(exchange, start, before);
   const answers = { name: { action: 'accept', content: { name: 'Ada' } } };
-  const resumed = { ...exchange, resumed: { state: suspendedOf(suspended!)!.state, answers } } as unknown as Exchange;
+  const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
   const { turn } = await travel(resumed, start, before);
   await before.sessions.close();
   return { ...process(), sessionId: turn.header.id };

@@ -1,7 +1,7 @@
 // What the client whose call waits is told meanwhile: how far steps are, whom the flow waits for, and that a form is still open.
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Step } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/prompt.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Header } from '../journal.ts';
@@ -28,7 +28,7 @@ const FOR_AN_ANSWER = 'Waiting for an answer';
 
 export function tellProgress(exchange: Exchange, sessions: Sessions, sessionId?: string): Telling {
   let id = sessionId;
-  const early = new BoundedMap<string, Step>(MAX_EARLY);
+  const early = new BoundedMap<string, PromptStep>(MAX_EARLY);
   const waiting = new WaitingCall(exchange, sessions);
   const stop = sessions.on((event) => {
     if (event.kind === 'person' && event.header.id === id) waiting.waits(event.header);
@@ -138,7 +138,7 @@ function aLittleMore(current: number | undefined): number {
 }
 
 /** MCP wants progress to grow with each notification. */
-export function tell(exchange: Exchange, { current, total, ...rest }: Step): void {
+export function tell(exchange: Exchange, { current, total, ...rest }: PromptStep): void {
   if (current <= (furthest.get(exchange)?.current ?? -Infinity)) return;
   furthest.set(exchange, { current, total });
   exchange.progress({ ...rest, ...(total !== undefined && { total }), progress: current });

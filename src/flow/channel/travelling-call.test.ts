@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
-import { suspendedOf } from '../../protocol/suspended.ts';
+import { readSuspended } from '../../protocol/suspended-call.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { manualClock } from '../testing/manual-clock.ts';
@@ -39,7 +39,7 @@ it('goes on where it stands when the state that led to keeping it is shown again
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
   const { suspended } = await travel(exchange, begin, { sessions, travelling });
   const answers = { name: { action: 'accept', content: { name: 'Ada' } } };
-  const resumed = { ...exchange, resumed: { state: suspendedOf(suspended!)!.state, answers } } as unknown as Exchange;
+  const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
   const first = await travel(resumed, begin, { sessions, travelling });
   const again = await travel(resumed, begin, { sessions, travelling });
   expect(again.turn.questions).toEqual(first.turn.questions);
@@ -64,7 +64,7 @@ it('is kept where its answer leads to a question for somebody else, who can answ
   const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
   const { suspended } = await travel(exchange, begin, { sessions, travelling });
   const answers = { version: { action: 'accept', content: { version: '2.0' } } };
-  const resumed = { ...exchange, resumed: { state: suspendedOf(suspended!)!.state, answers } } as unknown as Exchange;
+  const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
   const { turn } = await travel(resumed, begin, { sessions, travelling });
   const { id: sessionId } = turn.header;
   const later = turn.later!();

@@ -4,8 +4,8 @@
 import type { Ask, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { toSuspended } from '../../protocol/suspended.ts';
-import type { Resumed } from '../../protocol/suspended.ts';
+import { toSuspended } from '../../protocol/suspended-call.ts';
+import type { ResumedCall } from '../../protocol/suspended-call.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { isEnded } from '../store/store.ts';
@@ -77,7 +77,7 @@ function maySuspend(exchange: Exchange, ask: Ask): boolean {
 }
 
 async function goOn(exchange: Exchange, bearer: Bearer, travelling: TokenSessions): Promise<Round & TokenTurn> {
-  const { state, answers } = exchange.resumed as Resumed;
+  const { state, answers } = exchange.resumed as ResumedCall;
   let round: Omit<Round, 'turn'> = {};
   const travelled = await travelling.go(state!, bearer, async (header, sessions) => {
     tellProgress(exchange, sessions, header.id); // these sessions are of this request alone

@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
-import { Playing } from '../../gateway/flow/play/playing.ts';
-import type { FlowOutcome } from '../../gateway/flow/play/playing.ts';
-import { NOTICES, Prompts } from '../../gateway/flow/play/prompts.ts';
+import { FlowRun } from '../../gateway/flow/play/flow-run.ts';
+import type { FlowOutcome } from '../../gateway/flow/play/flow-run.ts';
+import { NOTICES, PromptInbox } from '../../gateway/flow/play/prompt-inbox.ts';
 import type { Address } from '../../gateway/upstream/address.ts';
 import { START_ID, takesStartIds } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -33,11 +33,11 @@ const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
 
 export async function connectFlows(address: Address, options: FlowClientOptions = {}): Promise<FlowClient> {
-  const sessions = new Map<string, Prompts>();
-  const promptsOf = ({ sessionId }: JsonObject): Prompts => {
+  const sessions = new Map<string, PromptInbox>();
+  const promptsOf = ({ sessionId }: JsonObject): PromptInbox => {
     const id = String(sessionId);
     let prompts = sessions.get(id);
-    if (!prompts) sessions.set(id, (prompts = new Prompts()));
+    if (!prompts) sessions.set(id, (prompts = new PromptInbox()));
     return prompts;
   };
   const requests = Object.fromEntries(
@@ -55,7 +55,7 @@ export async function connectFlows(address: Address, options: FlowClientOptions 
 
 interface Told {
   open(): Promise<Client>;
-  promptsOf(params: { sessionId: string }): Prompts;
+  promptsOf(params: { sessionId: string }): PromptInbox;
   forget(sessionId: string): void;
 }
 
@@ -129,7 +129,7 @@ export class FlowClient {
     const prompts = this.#told.promptsOf({ sessionId });
     try {
       const lost = () => this.#client.closed;
-      return await new Playing({ started, prompts, request, lost }, checking(options)).play();
+      return await new FlowRun({ started, prompts, request, lost }, checking(options)).play();
     } finally {
       this.#told.forget(sessionId);
     }

@@ -1,8 +1,8 @@
 // What a program gives that plays an interactive tool for a person.
-import type { Person } from '../../gateway/flow/play/playing.ts';
+import type { PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 
-export interface PlayOptions extends Person {
+export interface PlayOptions extends PromptHandlers {
   context?: JsonObject | undefined;
   timeout?: number | undefined;
 }

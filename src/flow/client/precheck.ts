@@ -2,15 +2,15 @@
 // last word all the same, and what is wrong again and again is sent to it.
 import { checkAnswer } from '../question/check.ts';
 import type { Complaint } from '../question/question.ts';
-import { CANCEL, wordsOf } from '../../gateway/flow/play/playing.ts';
-import type { Person } from '../../gateway/flow/play/playing.ts';
+import { CANCEL, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
+import type { PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
 import type { Prompt } from '../../protocol/prompt.ts';
 
 const MAX_TRIES = 3;
 
 export async function precheck(
   prompt: Prompt,
-  { onFeedback }: Pick<Person, 'onFeedback'>,
+  { onFeedback }: Pick<PromptHandlers, 'onFeedback'>,
   answer: (problem?: Complaint) => unknown,
   first?: Complaint,
 ): Promise<unknown> {
@@ -18,7 +18,7 @@ export async function precheck(
   for (let tries = 1; tries < MAX_TRIES && value !== CANCEL; tries++) {
     const problem = problemOf(prompt, value);
     if (!problem) return value;
-    onFeedback?.(wordsOf(problem));
+    onFeedback?.(describeRefusal(problem));
     value = await answer(problem);
   }
   return value;

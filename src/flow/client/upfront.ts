@@ -4,7 +4,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Choice, Prompt, Validation } from '../../protocol/prompt.ts';
 import { precheck } from './precheck.ts';
-import { CANCEL } from '../../gateway/flow/play/playing.ts';
+import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
 import type { PlayOptions } from './play-options.ts';
 
 /** Undefined if the person did not want to go on. */

@@ -1,6 +1,6 @@
 // A question as it is put: plain JSON, the same for every channel. It lies in the header of its session while it waits, so that
 // it can be shown again, and an answer checked, without running the body.
-import type { Prompt, PromptType, Step } from '../../protocol/prompt.ts';
+import type { Prompt, PromptType, PromptStep } from '../../protocol/prompt.ts';
 
 /** What an author can ask for. On the wire `choices` and `form` are `custom`. */
 export type Kind = PromptType | 'choices' | 'form';
@@ -40,7 +40,7 @@ export interface Question {
   help?: string | undefined;
   /** Fields of a form, by name. */
   fields?: Record<string, Field> | undefined;
-  progress?: Step | undefined;
+  progress?: PromptStep | undefined;
   /** Only a person's own word counts. */
   by?: 'human' | undefined;
   /** Must not travel through a model, a form of the client, or a log. */

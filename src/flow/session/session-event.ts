@@ -1,6 +1,6 @@
 // What happens to sessions without anybody having asked for it just now.
 import type { Header } from '../journal.ts';
-import type { Step } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/prompt.ts';
 import type { Turn } from './turn/turn.ts';
 
 export type SessionEvent =
@@ -11,7 +11,7 @@ export type SessionEvent =
   /** Somebody has cancelled it. */
   | { kind: 'cancelled'; header: Header }
   /** A step says how far it is. */
-  | { kind: 'progress'; header: Header; progress: Step }
+  | { kind: 'progress'; header: Header; progress: PromptStep }
   /** It has ended, and these effects could not be taken back. */
   | { kind: 'undo-failed'; header: Header; steps: string[] }
   /** Went on after its process had died, or a question had waited long enough. */

@@ -54,7 +54,7 @@ import { Sweeper } from './ending/sweeper.ts';
 import { toDueAt, toExpiry } from './ending/timing.ts';
 import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
-import type { Step } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/prompt.ts';
 import type { Turn } from './turn/turn.ts';
 
 const MAX_TRIES = 20;
@@ -314,7 +314,8 @@ export class Sessions {
     this.#sweeper.attend(id).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
   };
 
-  readonly #tellProgress = (header: Header, progress: Step): void => this.emit({ kind: 'progress', header, progress });
+  readonly #tellProgress = (header: Header, progress: PromptStep): void =>
+    this.emit({ kind: 'progress', header, progress });
 
   readonly #report = (header: Header, steps: string[]): void => this.emit({ kind: 'undo-failed', header, steps });
 

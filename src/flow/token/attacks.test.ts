@@ -1,7 +1,7 @@
 // What can be tried with a token, on both forms of it.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../shared/canonical.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import type { AnswerEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';

@@ -1,7 +1,7 @@
 // What a token holds for, and nothing else: a token shown by somebody else, to another server, for another tool or with other
 // arguments does not open. The binding is authenticated with the token and takes no room in it.
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../shared/canonical.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 
 /** Is not changed once a token was opened or sealed with it. */
 export interface TokenBinding {

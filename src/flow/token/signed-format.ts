@@ -4,7 +4,7 @@
 // A token without a signature is never valid.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../protocol/message.ts';
-import { canonicalJson } from '../../shared/canonical.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 
 export interface SignedContent {
   sessionId: string;

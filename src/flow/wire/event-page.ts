@@ -1,6 +1,6 @@
 // Where events are delivered by HTTP: one POST of JSON to a sealed URL. Looking at the URL changes nothing. What was wrong with a URL that is
 // none of ours is nobody's business.
-import { readBody } from '../../gateway/accept/http/read-body.ts';
+import { readRequestBody } from '../../gateway/accept/http/read-request-body.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
@@ -17,7 +17,7 @@ export function eventPage(sessions: Sessions): HttpHandler {
     }
     const address = openEventToken(sessions.setup, tokenOf(request));
     if (!address) return answer(response, 404, { error: 'There is no such event' });
-    readBody(request, limits.eventBytes, (body) => {
+    readRequestBody(request, limits.eventBytes, (body) => {
       deliverToUrl(sessions, address, () => toValue(body)).then(
         ({ again }) => answer(response, 200, { delivered: true, ...(again && { again }) }),
         (thrown: unknown) => refuse(response, thrown, (error) => log.error({ error }, 'flow.event-failed')),

@@ -1,6 +1,6 @@
 // Sessions, turns and questions in the words of MCP Flow 0.1.0. What is beyond the document is added, never put in place of it.
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Step } from '../../protocol/prompt.ts';
+import type { PromptStep } from '../../protocol/prompt.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf } from '../session/external/people.ts';
@@ -42,7 +42,7 @@ function toOutcome({ failure, result, summary }: SessionOutcome): JsonObject {
   return { result: { success: true, data: result ?? {} }, ...(summary !== undefined && { summary }) };
 }
 
-function toProgress(progress: Step | undefined): JsonObject {
+function toProgress(progress: PromptStep | undefined): JsonObject {
   return progress ? { progress: { ...progress } } : {};
 }
 

@@ -1,6 +1,6 @@
 // The forms that one client shows its user for questions in the work of others: one at a time, each withdrawn when its question is answered
 // elsewhere, handed over, or not asked any more.
-import { INSTANT_MS, OwnWord } from '../../gateway/ask/own-word.ts';
+import { INSTANT_MS, HumanCheck } from '../../gateway/ask/human-check.ts';
 import type { Ask } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
@@ -28,14 +28,14 @@ const MAX_TRIES = 3;
 export class PersonForms {
   readonly #sessions: Sessions;
   readonly #watcher: Watcher;
-  readonly #ownWord: OwnWord;
+  readonly #ownWord: HumanCheck;
   /** The first is shown, or about to be. */
   readonly #queue: Shown[] = [];
 
   constructor(sessions: Sessions, watcher: Watcher) {
     this.#sessions = sessions;
     this.#watcher = watcher;
-    this.#ownWord = new OwnWord(sessions.setup.clock);
+    this.#ownWord = new HumanCheck(sessions.setup.clock);
   }
 
   put({ id: sessionId }: Header, { promptId }: Question): void {

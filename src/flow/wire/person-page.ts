@@ -1,7 +1,7 @@
 // Where a person who is asked by `ask.person` answers in a browser. It is the page of every other question, with a session in the place
 // of a call that waits: any process shows it, as long as the question waits.
 import { servePage } from '../../gateway/ask/page/ask-page.ts';
-import { wordsForOthers } from '../../gateway/ask/page/words/words.ts';
+import { wordsForOthers } from '../../gateway/ask/page/locales/page-words.ts';
 import type { HttpHandler, HttpRequest } from '../../shared/http.ts';
 import { PERSON_PATH, openPersonToken } from '../session/external/person-link.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -24,7 +24,7 @@ export function personPage(sessions: Sessions, { server, identify, trustsLinks }
   return servePage({
     ...{ sealer, clock, log, words: wordsForOthers },
     links: { path: PERSON_PATH, open: (token) => openPersonToken(sealer, token) },
-    openers: sealedOpeners(sessions.setup),
+    owners: sealedOpeners(sessions.setup),
     round: (handle) => findPersonRound({ sessions, server, handle }),
     baseUrl: async () => (await baseUrl?.()) ?? 'http://127.0.0.1', // the Host of the request counts as well
     async isTheirs(principal, request) {

@@ -1,6 +1,6 @@
 // The question of a person as a round of the page, read from its session with every request. What became of one that no longer waits is
 // said: the holder of the link was asked.
-import type { Answer, Closed, Round, Taken } from '../../gateway/ask/round.ts';
+import type { RoundAnswer, ClosedRound, QuestionRound, RoundReceipt } from '../../gateway/ask/question-round.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { answerOnce } from '../channel/answer-in-time.ts';
 import { fromAnswer, toAsk } from '../channel/round.ts';
@@ -34,7 +34,7 @@ const KEY = 'q1';
 export async function findPersonRound(
   request: PersonRoundRequest,
   given?: readonly GivenAnswer[],
-): Promise<Round | Closed> {
+): Promise<QuestionRound | ClosedRound> {
   const { sessions, handle } = request;
   const { sessionId, ...address } = readPersonHandle(handle);
   const principal = address.person;
@@ -62,7 +62,7 @@ function isMeant(
 function toWhyNot(
   { header, entries }: StoredSession,
   { promptId, person }: Omit<PersonAddress, 'sessionId'>,
-): Closed['closed'] {
+): ClosedRound['closed'] {
   if (isEnded(header)) return 'ended';
   const [key, attempt] = toKey(promptId);
   if (entries.some((one) => one.t === 'ans' && one.k === key && one.a >= attempt)) return 'answered';
@@ -74,7 +74,7 @@ function toKey(promptId: string): [key: string, attempt: number] {
   return [promptId.slice(0, at), Number(promptId.slice(at + 1))];
 }
 
-function toRound(request: PersonRoundRequest, { header, question, given }: Shown): Round {
+function toRound(request: PersonRoundRequest, { header, question, given }: Shown): QuestionRound {
   const { person } = readPersonHandle(request.handle);
   const { notes: _, ...asked } = question; // those are for the caller
   return {
@@ -89,7 +89,11 @@ function toRound(request: PersonRoundRequest, { header, question, given }: Shown
   };
 }
 
-async function take(request: PersonRoundRequest, { header, question }: Shown, answer: Answer): Promise<Taken> {
+async function take(
+  request: PersonRoundRequest,
+  { header, question }: Shown,
+  answer: RoundAnswer,
+): Promise<RoundReceipt> {
   const { person } = readPersonHandle(request.handle);
   const answers = fromAnswer([question], { ...answer });
   const from = { principal: person, sessionId: header.id };

@@ -1,22 +1,22 @@
 // Which browser opened the link of a person. A question may wait for days and be shown by any process: so the browser itself carries
 // what is known of it, in a sealed cookie, and the store remembers only that the link was opened.
 import { hash } from 'node:crypto';
-import { cookieName, readCookie } from '../../gateway/ask/page/openers.ts';
-import type { Openers } from '../../gateway/ask/page/openers.ts';
-import type { Answer, Round } from '../../gateway/ask/round.ts';
+import { cookieName, readCookie } from '../../gateway/ask/page/page-owners.ts';
+import type { PageOwners } from '../../gateway/ask/page/page-owners.ts';
+import type { RoundAnswer, QuestionRound } from '../../gateway/ask/question-round.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import { readPersonHandle } from '../session/external/person-link.ts';
 import type { SessionContext } from '../session/session-context.ts';
 
 const PURPOSE = 'flow-person-browser';
 
-export function sealedOpeners({ sealer, store, clock, limits }: SessionContext): Openers {
-  const open = (handle: string, cookies: string | undefined): [string, Answer['action']?] | undefined => {
+export function sealedOpeners({ sealer, store, clock, limits }: SessionContext): PageOwners {
+  const open = (handle: string, cookies: string | undefined): [string, RoundAnswer['action']?] | undefined => {
     const content = readCookie(cookies, cookieName(handle));
     return content === undefined ? undefined : (sealer.open(PURPOSE, handle, content) as [string]);
   };
   return {
-    async bind({ handle, expiresAt }: Round) {
+    async bind({ handle, expiresAt }: QuestionRound) {
       const stored = await store.load(readPersonHandle(handle).sessionId);
       // A question may be asked again, and its session be parked: for all that time no other browser may open the link.
       const until = Math.max(expiresAt, stored?.header.deadline ?? 0) + limits.parkedMs;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { callerOf } from './caller.ts';
-import type { Visit } from './http/streamable-http.ts';
+import type { HttpVisit } from './http/streamable-http.ts';
 
 function from(remoteAddress: string | undefined, principal?: string): string {
-  return callerOf({ principal, request: { socket: { remoteAddress } } as Visit['request'] });
+  return callerOf({ principal, request: { socket: { remoteAddress } } as HttpVisit['request'] });
 }
 
 describe('a caller', () => {

@@ -1,8 +1,8 @@
 // Who takes up room: the principal, where callers are identified, else the network address they come from. Behind a proxy all
 // come from one address; headers that tell another are not believed, since anybody can write them.
-import type { Visit } from './http/streamable-http.ts';
+import type { HttpVisit } from './http/streamable-http.ts';
 
-export function callerOf({ principal, request }: Pick<Visit, 'principal' | 'request'>): string {
+export function callerOf({ principal, request }: Pick<HttpVisit, 'principal' | 'request'>): string {
   if (principal !== undefined) return `principal:${principal}`;
   return `address:${networkOf(request.socket.remoteAddress ?? '')}`;
 }

@@ -12,14 +12,14 @@ export interface GuardOptions {
   publicUrl?: string | undefined;
 }
 
-export interface Guard {
+export interface RequestGuard {
   /** Throws NOT_ALLOWED. */
   check(request: Pick<HttpRequest, 'headers'>): void;
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
-export function createGuard(boundHost: string, options: GuardOptions = {}): Guard {
+export function createGuard(boundHost: string, options: GuardOptions = {}): RequestGuard {
   const loopback = isLoopback(boundHost);
   const hosts = options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()));

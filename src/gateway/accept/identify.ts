@@ -28,7 +28,7 @@ type Answer = string | Identity | undefined;
 export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
 
 /** At once, unless `identify` takes its time. Throws what it throws. */
-export function identified(
+export function identifyCaller(
   identify: Identify | undefined,
   request: HttpRequest,
   transport: 'http' | 'websocket',

@@ -2,17 +2,17 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { FakeTarget, fakeFront, request } from '../dialect/fake-front.contract.ts';
-import type { FrontOptions } from '../dialect/serve/front.ts';
+import { FakeTarget, fakeContext, request } from '../dialect/fake-context.contract.ts';
+import type { ServeContextOptions } from '../dialect/serve/serve-context.ts';
 import { acceptStdio } from './stdio.ts';
 
 type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
 
-function start(handle?: Handle, options?: FrontOptions, output: Writable = new PassThrough()) {
+function start(handle?: Handle, options?: ServeContextOptions, output: Writable = new PassThrough()) {
   const input = new PassThrough();
   const target = new FakeTarget(handle);
-  const front = fakeFront(target, options);
-  const listening = acceptStdio(front, { input, output });
+  const context = fakeContext(target, options);
+  const listening = acceptStdio(context, { input, output });
   const put = (message: unknown) => void input.write(`${JSON.stringify(message)}\n`);
   const read = async (count: number): Promise<JsonObject[]> => {
     let text = '';
@@ -26,7 +26,7 @@ function start(handle?: Handle, options?: FrontOptions, output: Writable = new P
       .split('\n')
       .map((line) => JSON.parse(line) as JsonObject);
   };
-  return { input, output, target, front, put, read, ...listening };
+  return { input, output, target, context, put, read, ...listening };
 }
 
 const initialize = request(0, 'initialize', { protocolVersion: '2025-11-25' });
@@ -72,13 +72,13 @@ describe('a server on stdin and stdout', () => {
       for (let n = 0; n < 1000; n++) exchange.progress({ progress: n, message: 'x'.repeat(100) });
       return { content: [] };
     };
-    const { input, closed, front } = start(flood, { limits: { maxBufferedBytes: 10_000 } }, stuck);
+    const { input, closed, context } = start(flood, { limits: { maxBufferedBytes: 10_000 } }, stuck);
     const call = request(1, 'tools/call', { _meta: { progressToken: 1 } });
     input.write(`${JSON.stringify(initialize)}\n${JSON.stringify(call)}\n`);
     expect(await closed).toBe(1);
     expect(stuck.destroyed).toBe(true);
     expect(stuck.writableLength).toBeLessThan(20_000);
-    expect(front.lines.join()).toContain('client.too-slow');
+    expect(context.lines.join()).toContain('client.too-slow');
   });
 
   it('a client that is gone cancels what it asked for', async () => {

@@ -2,15 +2,15 @@
 // our answers, so a slow reader slows its own requests; one that lets too much pile up all the same is given up.
 import type { Readable, Writable } from 'node:stream';
 import type { Message } from '../../protocol/message.ts';
-import { anonymous } from '../../shared/anonymous.ts';
+import { anonymousPrincipal } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { LineReader } from '../codec/lines.ts';
-import { OneWrite } from '../codec/one-write.ts';
-import { toLine, write } from '../codec/written.ts';
-import type { Front } from '../dialect/serve/front.ts';
-import { Connection } from './connection.ts';
+import { WriteBatcher } from '../codec/write-batcher.ts';
+import { toEncodedLine, encode } from '../codec/encoded-message.ts';
+import type { ServeContext } from '../dialect/serve/serve-context.ts';
+import { DuplexConnection } from './duplex-connection.ts';
 
-export interface StdioOptions {
+export interface StdioListenOptions {
   input?: Readable;
   output?: Writable;
   /** Only this server or group of a gateway, as at /mcp/<name>. Default: all there is. */
@@ -23,19 +23,19 @@ export interface StdioListening {
   close(): void;
 }
 
-export function acceptStdio(front: Front, options: StdioOptions = {}): StdioListening {
+export function acceptStdio(context: ServeContext, options: StdioListenOptions = {}): StdioListening {
   const { input = process.stdin, output = process.stdout } = options;
-  const { maxRequestBytes, maxBufferedBytes } = front.limits;
+  const { maxRequestBytes, maxBufferedBytes } = context.limits;
   let finish!: (status: number) => void;
   const closed = new Promise<number>((resolve) => (finish = resolve));
   const send = (message: Message | Message[]): void => {
     if (output.destroyed) return;
     if (out.length > maxBufferedBytes) giveUp();
-    else out.write(toLine(write(message)), connection.isBusy);
+    else out.write(toEncodedLine(encode(message)), connection.isBusy);
   };
-  const out = new OneWrite(output, { onFull: () => ended || input.pause() });
+  const out = new WriteBatcher(output, { onFull: () => ended || input.pause() });
   const giveUp = (): void => {
-    front.log.warn({ bytes: out.length }, 'client.too-slow');
+    context.log.warn({ bytes: out.length }, 'client.too-slow');
     end(1);
     output.destroy();
     finish(1);
@@ -55,8 +55,8 @@ export function acceptStdio(front: Front, options: StdioOptions = {}): StdioList
   };
   const resume = (): void => void input.resume();
   const onError = (): void => end(0);
-  const principals = { handshake: anonymous('stdio'), stateless: 'local' };
-  const connection = new Connection(front, { principals, from: { transport: 'stdio' }, send, exit: end });
+  const principals = { handshake: anonymousPrincipal('stdio'), stateless: 'local' };
+  const connection = new DuplexConnection(context, { principals, from: { transport: 'stdio' }, send, exit: end });
   const lines = new LineReader({
     maxBytes: maxRequestBytes,
     onLine: (line) => connection.receive(line),

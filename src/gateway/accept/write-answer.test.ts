@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Message } from '../../protocol/message.ts';
 import { toResult } from '../../protocol/message.ts';
-import { RecordingOutlet, fakeFront } from '../dialect/fake-front.contract.ts';
+import { RecordingOutlet, fakeContext } from '../dialect/fake-context.contract.ts';
 import { splitOutlet } from './batch-outlet.ts';
-import { written } from './write-answer.ts';
+import { encodeAnswer } from './write-answer.ts';
 
 const circle: Record<string, unknown> = {};
 circle.self = circle;
@@ -20,8 +20,8 @@ it.each([
     },
   ],
 ])('%s in a result becomes an error under the same id, and the log knows why', (_, value) => {
-  const { log, lines } = fakeFront();
-  const text = written(toResult('id', value), log);
+  const { log, lines } = fakeContext();
+  const text = encodeAnswer(toResult('id', value), log);
   expect(JSON.parse(String(text))).toEqual({
     jsonrpc: '2.0',
     id: 'id',
@@ -32,7 +32,7 @@ it.each([
 
 it('in a batch only the answer that cannot be written is lost', () => {
   const answers: Message[] = [toResult(1, {}), toResult(2, 1n), toResult('3', null)];
-  const batch = JSON.parse(String(written(answers, fakeFront().log))) as { id: unknown; error?: unknown }[];
+  const batch = JSON.parse(String(encodeAnswer(answers, fakeContext().log))) as { id: unknown; error?: unknown }[];
   expect(batch.map(({ id, error }) => [id, error !== undefined])).toEqual([
     [1, false],
     [2, true],

@@ -5,8 +5,8 @@ import { toErrorMessage } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { writeMessage } from '../codec/json-rpc.ts';
-import { write } from '../codec/written.ts';
-import type { Written } from '../codec/written.ts';
+import { encode } from '../codec/encoded-message.ts';
+import type { EncodedMessage } from '../codec/encoded-message.ts';
 import { plainError } from '../dialect/plain-error.ts';
 
 /** `by` must throw before it has written anything. */
@@ -19,8 +19,8 @@ export function writeAnswer<T>(answer: Message | Message[], log: Log, by: (answe
   }
 }
 
-export function written(answer: Message | Message[], log: Log): Written {
-  return writeAnswer(answer, log, write);
+export function encodeAnswer(answer: Message | Message[], log: Log): EncodedMessage {
+  return writeAnswer(answer, log, encode);
 }
 
 /** The answer, or an error in its place: one bad answer must not cost the others of its batch. */

@@ -1,13 +1,13 @@
 // The tool by which a model brings what its user has answered. Listed for clients that cannot be asked.
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { toOwnEntry } from '../../protocol/own-tool.ts';
+import { toGatewayTool } from '../../protocol/gateway-tool.ts';
 
 export const ANSWER_TOOL = 'parley_answer';
 /** What every handle begins with. */
 export const HANDLE = 'ask_';
 
-export const answerTool: JsonObject = toOwnEntry({
+export const answerTool: JsonObject = toGatewayTool({
   name: ANSWER_TOOL,
   title: "Pass on the user's answer",
   description:
@@ -36,7 +36,7 @@ export const answerTool: JsonObject = toOwnEntry({
   },
 });
 
-export interface Given {
+export interface AnswerArguments {
   handle: unknown;
   /** Undefined when it is to be looked whether the page has brought one. */
   answer: unknown;
@@ -49,7 +49,7 @@ export function hasHandle({ arguments: args }: JsonObject): boolean {
 }
 
 /** Models sometimes write the object as a text. */
-export function readGiven({ arguments: args }: JsonObject): Given {
+export function readAnswerArguments({ arguments: args }: JsonObject): AnswerArguments {
   const { handle, answer, decline } = isObject(args) ? args : {};
   return { handle, answer: typeof answer === 'string' ? fromText(answer) : answer, isDeclined: decline === true };
 }

@@ -7,16 +7,16 @@ import { DelegatedTarget } from '../../protocol/delegated-target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
-import { handleWithOwn } from '../../protocol/own-tool.ts';
-import type { OwnTool } from '../../protocol/own-tool.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { handleWithGatewayTool } from '../../protocol/gateway-tool.ts';
+import type { GatewayTool } from '../../protocol/gateway-tool.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ANSWER_TOOL, answerTool, hasHandle } from './answer-tool.ts';
-import { AskedExchange } from './asked-exchange.ts';
-import type { HeldListener } from './asked-exchange.ts';
-import type { Means } from './means.ts';
+import { AskableExchange } from './askable-exchange.ts';
+import type { HeldListener } from './askable-exchange.ts';
+import type { AskChannels } from './ask-channels.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
@@ -24,7 +24,7 @@ type Result = Promise<ResultObject> | ResultObject;
 const MAX_TOOLS = 10_000;
 
 export class AskTarget extends DelegatedTarget implements HeldListener {
-  readonly #means: Means;
+  readonly #channels: AskChannels;
   /** Clients with sessions whose calls were held. */
   readonly #asked = new WeakSet<ClientView>();
   #hasAsked = false;
@@ -32,15 +32,15 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
   readonly #checked = new Set<unknown>();
   readonly #listeners = new Map<(change: Change) => void, ClientView>();
   readonly #handle: (exchange: Exchange) => Result;
-  readonly #ownTool: OwnTool;
+  readonly #ownTool: GatewayTool;
 
-  constructor(target: Target, means: Means) {
+  constructor(target: Target, channels: AskChannels) {
     super(target);
-    this.#means = means;
+    this.#channels = channels;
     this.#handle = (exchange) => target.handle(exchange);
     const run = async (exchange: Exchange): Promise<ResultObject> => {
       const { takeAnswer } = await import('./take-answer.ts'); // most clients never bring one
-      return takeAnswer(exchange, means);
+      return takeAnswer(exchange, channels);
     };
     this.#ownTool = { name: ANSWER_TOOL, entry: answerTool, run };
   }
@@ -50,19 +50,19 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     switch (exchange.method) {
       case 'tools/call':
         if (exchange.params.name === ANSWER_TOOL) return this.#takeAnswer(exchange);
-        return new AskedExchange(exchange, this.#means, this).run(this.#handle);
+        return new AskableExchange(exchange, this.#channels, this).run(this.#handle);
       case 'tools/list':
         return this.#list(exchange);
       case 'prompts/get':
       case 'resources/read':
-        return new AskedExchange(exchange, this.#means, this).run(this.#handle);
+        return new AskableExchange(exchange, this.#channels, this).run(this.#handle);
       default:
         return this.target.handle(exchange);
     }
   }
 
-  override async ready(opening?: Opening): Promise<void> {
-    const assisted = opening && this.#means.assistedFor(opening);
+  override async ready(opening?: ClientOpening): Promise<void> {
+    const assisted = opening && this.#channels.assistedFor(opening);
     await this.target.ready?.(assisted ? { ...opening, assisted } : opening);
   }
 
@@ -76,7 +76,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
     return () => {
       unwatch();
       this.#listeners.delete(listener);
-      if (watcher) this.#means.rounds.leave(watcher.client);
+      if (watcher) this.#channels.rounds.leave(watcher.client);
     };
   }
 
@@ -94,8 +94,8 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
 
   #takeAnswer(exchange: Exchange): Result {
     if (this.#takesAnswers(exchange.client)) return this.#withOwnTool(exchange);
-    const passed = new AskedExchange(exchange, this.#means, this).run(this.#handle);
-    return this.#means.areAny && hasHandle(exchange.params) ? this.#orLost(passed, exchange) : passed;
+    const passed = new AskableExchange(exchange, this.#channels, this).run(this.#handle);
+    return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(passed, exchange) : passed;
   }
 
   /** A server may have a tool of this name. Where none has, an earlier process of this gateway has given out the handle. */
@@ -130,7 +130,7 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
   }
 
   #noteSchemas(result: ResultObject): ResultObject {
-    const { tools } = toPlain(result);
+    const { tools } = toPlainObject(result);
     for (const tool of Array.isArray(tools) ? tools.filter(isObject) : []) {
       if (tool.outputSchema === undefined) this.#checked.delete(tool.name);
       else if (this.#checked.size < MAX_TOOLS) this.#checked.add(tool.name);
@@ -139,36 +139,36 @@ export class AskTarget extends DelegatedTarget implements HeldListener {
   }
 
   #listsAnswers(client: ClientView): boolean {
-    if (this.#means.rounds.hasAny(client.principal)) return true;
+    if (this.#channels.rounds.hasAny(client.principal)) return true;
     const wasAsked = client.dialect === 'stateless' ? this.#hasAsked : this.#asked.has(client);
     return wasAsked && client.assisted?.elicitation !== undefined;
   }
 
   #assist(client: ClientView): ClientView {
-    if (client.assisted === undefined) client.assisted = this.#means.assistedFor(client);
+    if (client.assisted === undefined) client.assisted = this.#channels.assistedFor(client);
     return client;
   }
 
   #takesAnswers({ assisted, principal }: ClientView): boolean {
-    return assisted?.elicitation !== undefined || this.#means.rounds.hasAny(principal);
+    return assisted?.elicitation !== undefined || this.#channels.rounds.hasAny(principal);
   }
 
   /** With the tool for answers: by the steps of the target, where it has some. */
   #withOwnTool(exchange: Exchange): Result {
     const own = new OwnToolExchange(exchange, this.#ownTool);
-    return this.target.takesOwnTools ? this.target.handle(own) : handleWithOwn(own, this.#handle);
+    return this.target.takesOwnTools ? this.target.handle(own) : handleWithGatewayTool(own, this.#handle);
   }
 }
 
 class OwnToolExchange extends DelegatedExchange {
-  readonly #ownTool: OwnTool;
+  readonly #ownTool: GatewayTool;
 
-  constructor(inner: Exchange, ownTool: OwnTool) {
+  constructor(inner: Exchange, ownTool: GatewayTool) {
     super(inner);
     this.#ownTool = ownTool;
   }
 
-  override get ownTool(): OwnTool {
+  override get ownTool(): GatewayTool {
     return this.#ownTool;
   }
 }

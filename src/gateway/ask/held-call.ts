@@ -6,12 +6,12 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
-import type { AskedExchange } from './asked-exchange.ts';
-import type { Asking, HeldRound } from './held-rounds.ts';
-import type { Means } from './means.ts';
-import type { Answer, AnsweredBy, Question, Round } from './round.ts';
+import type { AskableExchange } from './askable-exchange.ts';
+import type { AskingCall, HeldRound } from './held-rounds.ts';
+import type { AskChannels } from './ask-channels.ts';
+import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
-interface Open extends Question {
+interface Open extends RoundQuestion {
   /** Once it was told. */
   round?: HeldRound | undefined;
   resolve(answer: JsonObject): void;
@@ -21,23 +21,23 @@ interface Open extends Question {
 /** Matrix §4.2: long enough for what was written together, short enough not to be felt. */
 const TOGETHER_MS = 40;
 
-export class HeldCall implements Asking {
-  readonly exchange: AskedExchange;
-  readonly #means: Means;
+export class HeldCall implements AskingCall {
+  readonly exchange: AskableExchange;
+  readonly #channels: AskChannels;
   readonly #open = new Map<string, Open>();
   #minted = 0;
   #isScheduled = false;
 
-  constructor(exchange: AskedExchange, means: Means) {
+  constructor(exchange: AskableExchange, channels: AskChannels) {
     this.exchange = exchange;
-    this.#means = means;
+    this.#channels = channels;
   }
 
   get client(): ClientView {
     return this.exchange.client;
   }
 
-  get about(): Round['about'] {
+  get about(): QuestionRound['about'] {
     const { params, client, server } = this.exchange;
     const tool = typeof params.name === 'string' ? params.name : undefined;
     return { tool, server, client: client.info.title ?? client.info.name };
@@ -69,13 +69,13 @@ export class HeldCall implements Asking {
 
   /** Clients wait for a minute or so; what takes longer is told in words. */
   wait(words: string, signal: AbortSignal): void {
-    const { clock, limits } = this.#means;
+    const { clock, limits } = this.#channels;
     const stop = clock.after(limits.pollMs, () => this.#putWait(words, signal));
     signal.addEventListener('abort', stop, { once: true });
   }
 
-  settle(answers: Record<string, Answer>, by: AnsweredBy): void {
-    this.#means.log.info({ exchange: this.exchange.id, by }, 'ask.answered');
+  settle(answers: Record<string, RoundAnswer>, by: AnsweredBy): void {
+    this.#channels.log.info({ exchange: this.exchange.id, by }, 'ask.answered');
     for (const [key, open] of this.#open) {
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
       if (!answer) continue;
@@ -110,7 +110,7 @@ export class HeldCall implements Asking {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#means.clock.after(TOGETHER_MS, () => {
+    this.#channels.clock.after(TOGETHER_MS, () => {
       this.#isScheduled = false;
       if (this.#open.size > 0) this.#putRound();
     });
@@ -120,11 +120,11 @@ export class HeldCall implements Asking {
     const open = [...this.#open.values()];
     const questions = open.map(({ key, ask }) => ({ key, ask }));
     try {
-      const round = this.#means.rounds.open(this, questions);
+      const round = this.#channels.rounds.open(this, questions);
       for (const one of open) one.round = round;
       const { id, server } = this.exchange;
-      this.#means.log.info({ exchange: id, server, tool: this.about.tool, client: this.about.client }, 'ask.held');
-      this.exchange.say(this.#means.words(round));
+      this.#channels.log.info({ exchange: id, server, tool: this.about.tool, client: this.about.client }, 'ask.held');
+      this.exchange.say(this.#channels.words(round));
     } catch (thrown) {
       this.#refuse(toError(thrown));
     }
@@ -133,11 +133,11 @@ export class HeldCall implements Asking {
   #putWait(words: string, signal: AbortSignal): void {
     if (signal.aborted || this.exchange.isOver || this.#open.size > 0) return; // what is asked is said
     try {
-      const round = this.#means.rounds.open(this, [], words);
+      const round = this.#channels.rounds.open(this, [], words);
       signal.addEventListener('abort', () => round.withdraw(), { once: true });
-      this.exchange.say(this.#means.words(round));
+      this.exchange.say(this.#channels.words(round));
     } catch (error) {
-      this.#means.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // then its client waits on
+      this.#channels.log.debug({ exchange: this.exchange.id, error }, 'ask.not-held'); // then its client waits on
     }
   }
 

@@ -10,16 +10,16 @@ import { GatewayError } from '../../shared/errors.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { HANDLE } from './answer-tool.ts';
-import type { Answer, AnsweredBy, Question, Round } from './round.ts';
+import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
 
 /** The call that asked. */
-export interface Asking {
+export interface AskingCall {
   readonly client: ClientView;
-  readonly about: Round['about'];
+  readonly about: QuestionRound['about'];
   /** Whether it has been sent to a server, which may then have acted. */
   readonly isSent: boolean;
   /** All answers of the round. */
-  settle(answers: Record<string, Answer>, by: AnsweredBy): void;
+  settle(answers: Record<string, RoundAnswer>, by: AnsweredBy): void;
   /** Nobody will answer. */
   expire(round: HeldRound): void;
   /** Tells another request what follows; absent where the request that asked is still open. */
@@ -27,7 +27,7 @@ export interface Asking {
 }
 
 /** Why a handle opens nothing any more. */
-export interface Ended {
+export interface EndedRound {
   how: 'answered' | 'expired';
   isSent: boolean;
 }
@@ -39,7 +39,7 @@ export class HeldRounds {
   readonly #limits: Limits;
   readonly #open = new Map<string, HeldRound>();
   readonly #perPrincipal = new Map<string, number>();
-  readonly #ended = new Map<string, Ended & { principal: string }>();
+  readonly #ended = new Map<string, EndedRound & { principal: string }>();
 
   constructor(limits: Limits, clock: Clock) {
     this.#limits = limits;
@@ -51,7 +51,7 @@ export class HeldRounds {
   }
 
   /** Throws TOO_MANY when the principal has too many questions open. `waitsFor`: nothing is asked, and what it waits for in words. */
-  open(call: Asking, questions: readonly Question[], waitsFor?: string): HeldRound {
+  open(call: AskingCall, questions: readonly RoundQuestion[], waitsFor?: string): HeldRound {
     const { principal } = call.client;
     const count = this.#perPrincipal.get(principal) ?? 0;
     if (count >= this.#limits.maxParked) throw tooMany();
@@ -73,7 +73,7 @@ export class HeldRounds {
   }
 
   /** For the page, which knows the person by the link. */
-  get(handle: string): Round | undefined {
+  get(handle: string): QuestionRound | undefined {
     return this.#open.get(handle);
   }
 
@@ -91,7 +91,7 @@ export class HeldRounds {
     this.#remove(round, 'answered');
   }
 
-  whyNot(handle: unknown, principal: string): Ended | undefined {
+  whyNot(handle: unknown, principal: string): EndedRound | undefined {
     const ended = typeof handle === 'string' ? this.#ended.get(handle) : undefined;
     return ended?.principal === principal ? ended : undefined;
   }
@@ -119,7 +119,7 @@ export class HeldRounds {
     round.call.expire(round);
   }
 
-  #remove(round: HeldRound, how: Ended['how']): void {
+  #remove(round: HeldRound, how: EndedRound['how']): void {
     const { handle, principal, call } = round;
     round.forget();
     if (!this.#open.delete(handle)) return;
@@ -131,11 +131,11 @@ export class HeldRounds {
   }
 }
 
-export class HeldRound implements Round {
+export class HeldRound implements QuestionRound {
   readonly handle: string = randomId(HANDLE);
-  readonly questions: readonly Question[];
+  readonly questions: readonly RoundQuestion[];
   readonly expiresAt: number;
-  readonly call: Asking;
+  readonly call: AskingCall;
   /** What it waits for, where that is nothing the user can do. */
   waitsFor: string | undefined;
   /** Answers of a model that did not fit. */
@@ -146,7 +146,7 @@ export class HeldRound implements Round {
   forget: () => void = () => {};
   #onAnswer: (() => void)[] = [];
 
-  constructor(call: Asking, questions: readonly Question[], expiresAt: number) {
+  constructor(call: AskingCall, questions: readonly RoundQuestion[], expiresAt: number) {
     this.call = call;
     this.questions = questions;
     this.expiresAt = expiresAt;
@@ -156,11 +156,11 @@ export class HeldRound implements Round {
     return this.call.client.principal;
   }
 
-  get about(): Round['about'] {
+  get about(): QuestionRound['about'] {
     return this.call.about;
   }
 
-  answer(answers: Record<string, Answer>, by: AnsweredBy): boolean {
+  answer(answers: Record<string, RoundAnswer>, by: AnsweredBy): boolean {
     if (!this.isOpen) return false;
     this.isOpen = false;
     this.call.settle(answers, by);

@@ -6,31 +6,34 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { readGiven } from './answer-tool.ts';
-import type { Given } from './answer-tool.ts';
-import { validateAnswer } from './form/form-answer.ts';
-import type { Ended, HeldRound } from './held-rounds.ts';
-import { isChange } from './is-change.ts';
-import type { Means } from './means.ts';
-import { describeProblem } from './form/problem.ts';
-import type { Answer, Question } from './round.ts';
+import { readAnswerArguments } from './answer-tool.ts';
+import type { AnswerArguments } from './answer-tool.ts';
+import { validateAnswer } from './form/validate-answer.ts';
+import type { EndedRound, HeldRound } from './held-rounds.ts';
+import { isEditRequest } from './is-edit-request.ts';
+import type { AskChannels } from './ask-channels.ts';
+import { describeProblem } from './form/answer-problem.ts';
+import type { RoundAnswer, RoundQuestion } from './question-round.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
 
 /** A model that does not manage to answer is stopped: it would ask for ever. */
 const MAX_ATTEMPTS = 5;
 
-export async function takeAnswer(exchange: Exchange, means: Means): Promise<ResultObject> {
-  const given = readGiven(exchange.params);
+export async function takeAnswer(exchange: Exchange, channels: AskChannels): Promise<ResultObject> {
+  const given = readAnswerArguments(exchange.params);
   const { principal } = exchange.client;
-  const round = means.rounds.find(given.handle, principal);
-  if (!round?.call.carryBy) return toLost(means.rounds.whyNot(given.handle, principal));
+  const round = channels.rounds.find(given.handle, principal);
+  if (!round?.call.carryBy) return toLost(channels.rounds.whyNot(given.handle, principal));
   const isLook = given.answer === undefined && !given.isDeclined;
-  if (round.waitsFor !== undefined) means.rounds.renew(round);
+  if (round.waitsFor !== undefined) channels.rounds.renew(round);
   const problem =
-    isLook || round.waitsFor !== undefined ? await waitForPage(round, exchange, means) : bring(given, round, means);
-  if (problem !== undefined) return means.words(round, problem);
-  if (means.rounds.find(given.handle, principal) !== round) return toLost(means.rounds.whyNot(given.handle, principal));
-  means.rounds.collect(round);
+    isLook || round.waitsFor !== undefined
+      ? await waitForPage(round, exchange, channels)
+      : bring(given, round, channels);
+  if (problem !== undefined) return channels.words(round, problem);
+  if (channels.rounds.find(given.handle, principal) !== round)
+    return toLost(channels.rounds.whyNot(given.handle, principal));
+  channels.rounds.collect(round);
   return round.call.carryBy(exchange);
 }
 
@@ -38,7 +41,7 @@ export async function takeAnswer(exchange: Exchange, means: Means): Promise<Resu
 async function waitForPage(
   round: HeldRound,
   { signal }: Exchange,
-  { clock, limits }: Means,
+  { clock, limits }: AskChannels,
 ): Promise<string | undefined> {
   let stop = (): void => {};
   const giveUp = new Promise<void>((resolve) => {
@@ -51,16 +54,16 @@ async function waitForPage(
 }
 
 /** What is wrong with the answer; undefined when it was taken, or another came first. */
-function bring({ answer, isDeclined }: Given, round: HeldRound, means: Means): string | undefined {
+function bring({ answer, isDeclined }: AnswerArguments, round: HeldRound, channels: AskChannels): string | undefined {
   if (!round.isOpen) return undefined;
   const { questions } = round;
   // A change of an earlier answer is none to this question, and may come from a model even where a person has to answer this one.
-  if (means.takesChanges(round) && isChange(questions[0]!.ask, answer)) {
+  if (channels.takesChanges(round) && isEditRequest(questions[0]!.ask, answer)) {
     round.answer({ [questions[0]!.key]: { action: 'accept', content: answer } }, 'relay');
     return undefined;
   }
-  if (!means.takesWords(round)) return 'This was not taken as an answer: only the user can give it, on the page.';
-  const answers: Record<string, Answer> = dictionary();
+  if (!channels.takesWords(round)) return 'This was not taken as an answer: only the user can give it, on the page.';
+  const answers: Record<string, RoundAnswer> = dictionary();
   for (const question of questions) {
     const read = isDeclined ? { action: 'decline' as const } : readAnswer(question, questions.length, answer);
     if (typeof read !== 'string') answers[question.key] = read;
@@ -71,7 +74,7 @@ function bring({ answer, isDeclined }: Given, round: HeldRound, means: Means): s
   return undefined;
 }
 
-function readAnswer({ key, ask }: Question, count: number, given: unknown): Answer | string {
+function readAnswer({ key, ask }: RoundQuestion, count: number, given: unknown): RoundAnswer | string {
   if (ask.params?.mode === 'url') return { action: 'accept' };
   const own = count === 1 ? given : isObject(given) && Object.hasOwn(given, key) ? given[key] : undefined;
   if (own === undefined) return `There is no answer to the question ${JSON.stringify(key)}.`;
@@ -81,7 +84,7 @@ function readAnswer({ key, ask }: Question, count: number, given: unknown): Answ
   return `The answer does not fit the question. ${words.join(' ')}`;
 }
 
-function toLost(ended: Ended | undefined): JsonObject {
+function toLost(ended: EndedRound | undefined): JsonObject {
   const why = ended
     ? `it ${ended.how === 'expired' ? 'has expired' : 'was answered already'}`
     : 'it is unknown, was used already, or the gateway was restarted';

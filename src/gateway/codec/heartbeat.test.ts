@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
-import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { keepAlive } from './heartbeat.ts';
 
 class FakeSocket extends EventEmitter {

@@ -4,11 +4,11 @@ import type { Message, RequestId } from '../../protocol/message.ts';
 import { ERRORS } from '../../shared/error-table.ts';
 import type { ErrorCode } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { MAX_BATCH_ITEMS, readMessage, toIncoming, writeMessage } from './json-rpc.ts';
-import type { Incoming } from './json-rpc.ts';
+import { MAX_BATCH_ITEMS, readMessage, toParsedInput, writeMessage } from './json-rpc.ts';
+import type { ParsedInput } from './json-rpc.ts';
 
 const limits = { maxDepth: 512 };
-const read = (text: string): Incoming => readMessage(text, limits);
+const read = (text: string): ParsedInput => readMessage(text, limits);
 
 function readOne(text: string): Message {
   const incoming = read(text);
@@ -16,7 +16,7 @@ function readOne(text: string): Message {
   return incoming.message;
 }
 
-function expectRefused(incoming: Incoming | undefined, code: ErrorCode, id: RequestId | null): GatewayError {
+function expectRefused(incoming: ParsedInput | undefined, code: ErrorCode, id: RequestId | null): GatewayError {
   if (incoming?.kind !== 'refused') throw new Error(`expected a refusal, got ${incoming?.kind}`);
   expect({ code: incoming.error.code, id: incoming.id }).toStrictEqual({ code, id });
   return incoming.error;
@@ -148,7 +148,7 @@ describe('readMessage', () => {
     );
     fc.assert(
       fc.property(value, (value) => {
-        const incoming = toIncoming(value, limits);
+        const incoming = toParsedInput(value, limits);
         if (incoming.kind !== 'message') return incoming.kind === 'refused';
         return incoming.message === value || ('error' in value && !('id' in value));
       }),
@@ -177,8 +177,8 @@ describe('a batch', () => {
 
   it('is refused as a whole when it holds too many items', () => {
     const batch = (length: number): unknown[] => Array.from({ length }, () => ({ jsonrpc: '2.0', method: 'x' }));
-    expect(toIncoming(batch(MAX_BATCH_ITEMS), limits).kind).toBe('batch');
-    expectRefused(toIncoming(batch(MAX_BATCH_ITEMS + 1), limits), 'INVALID_REQUEST', null);
+    expect(toParsedInput(batch(MAX_BATCH_ITEMS), limits).kind).toBe('batch');
+    expectRefused(toParsedInput(batch(MAX_BATCH_ITEMS + 1), limits), 'INVALID_REQUEST', null);
   });
 });
 
@@ -189,10 +189,10 @@ describe('nesting', () => {
   it('is allowed up to the limit, and refused one level above it with the id and the limit', () => {
     for (const maxDepth of [3, 20, 512]) {
       expect(readMessage(nested(maxDepth), { maxDepth }).kind).toBe('message');
-      expect(toIncoming(JSON.parse(nested(maxDepth)), { maxDepth }).kind).toBe('message');
+      expect(toParsedInput(JSON.parse(nested(maxDepth)), { maxDepth }).kind).toBe('message');
       const error = expectRefused(readMessage(nested(maxDepth + 1), { maxDepth }), 'NESTED_TOO_DEEP', 9);
       expect(error.details).toStrictEqual({ limit: maxDepth });
-      expectRefused(toIncoming(JSON.parse(nested(maxDepth + 1)), { maxDepth }), 'NESTED_TOO_DEEP', 9);
+      expectRefused(toParsedInput(JSON.parse(nested(maxDepth + 1)), { maxDepth }), 'NESTED_TOO_DEEP', 9);
     }
   });
 

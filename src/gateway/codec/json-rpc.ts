@@ -6,12 +6,15 @@
 import { parseExactly, writeExactly } from '../../protocol/raw/exact-numbers.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, Message, RequestId, RequestMessage } from '../../protocol/message.ts';
-import { WrittenParams } from '../../protocol/raw/written-params.ts';
-import type { SentParams } from '../../protocol/raw/written-params.ts';
+import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
+import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
-export type Refused = { kind: 'refused'; id: RequestId | null; error: GatewayError };
-export type Incoming = { kind: 'message'; message: Message } | { kind: 'batch'; items: Incoming[] } | Refused;
+export type RefusedInput = { kind: 'refused'; id: RequestId | null; error: GatewayError };
+export type ParsedInput =
+  | { kind: 'message'; message: Message }
+  | { kind: 'batch'; items: ParsedInput[] }
+  | RefusedInput;
 
 export interface ReadLimits {
   maxDepth: number;
@@ -22,7 +25,7 @@ export const MAX_BATCH_ITEMS = 1024;
 
 const BYTE_ORDER_MARK = 0xfeff;
 
-export function readMessage(text: string, limits: ReadLimits): Incoming {
+export function readMessage(text: string, limits: ReadLimits): ParsedInput {
   let value: unknown;
   try {
     value = parseExactly(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
@@ -33,26 +36,26 @@ export function readMessage(text: string, limits: ReadLimits): Incoming {
   return toIncomingWithin(value, text.length > 2 * limits.maxDepth ? limits.maxDepth : Infinity);
 }
 
-export function toIncoming(value: unknown, limits: ReadLimits): Incoming {
+export function toParsedInput(value: unknown, limits: ReadLimits): ParsedInput {
   return toIncomingWithin(value, limits.maxDepth);
 }
 
 export function writeMessage(message: Message | Message[]): string {
   try {
-    return message instanceof Call ? writeCall(message) : writeExactly(message);
+    return message instanceof OutgoingRequest ? writeCall(message) : writeExactly(message);
   } catch (cause) {
     throw new GatewayError('INTERNAL', {}, { cause });
   }
 }
 
 /** A request as we make them: there is nothing else in it. */
-export class Call implements RequestMessage {
+export class OutgoingRequest implements RequestMessage {
   readonly jsonrpc = '2.0';
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
 
-  constructor(id: number, method: string, params: SentParams) {
+  constructor(id: number, method: string, params: OutgoingParams) {
     this.id = id;
     this.method = method;
     this.params = params as JsonObject;
@@ -63,27 +66,27 @@ export class Call implements RequestMessage {
 let latest = { method: '', text: '""' };
 
 /** Only the params have to be looked at: half of the time that writing a small request takes. */
-function writeCall({ id, method, params }: Call): string {
+function writeCall({ id, method, params }: OutgoingRequest): string {
   const text = textOf(params);
   if (method !== latest.method) latest = { method, text: JSON.stringify(method) };
   return `{"jsonrpc":"2.0","id":${id},"method":${latest.text},"params":${text}}`;
 }
 
 function textOf(params: unknown): string {
-  return params instanceof WrittenParams ? params.text : writeExactly(params);
+  return params instanceof EncodedParams ? params.text : writeExactly(params);
 }
 
-function toIncomingWithin(value: unknown, maxDepth: number): Incoming {
+function toIncomingWithin(value: unknown, maxDepth: number): ParsedInput {
   if (!Array.isArray(value)) return toSingle(value, maxDepth);
   if (value.length === 0) return invalid(null, 'an empty batch');
   if (value.length > MAX_BATCH_ITEMS) return invalid(null, `more than ${MAX_BATCH_ITEMS} messages in a batch`);
-  const items: Incoming[] = [];
+  const items: ParsedInput[] = [];
   // The depth is counted per item: a deep one must not cost its neighbours their answers.
   for (const item of value) items.push(toSingle(item, maxDepth));
   return { kind: 'batch', items };
 }
 
-function toSingle(value: unknown, maxDepth: number): Incoming {
+function toSingle(value: unknown, maxDepth: number): ParsedInput {
   if (maxDepth !== Infinity && isDeeperThan(value, maxDepth)) {
     const error = new GatewayError('NESTED_TOO_DEEP', { limit: maxDepth });
     return { kind: 'refused', id: isObject(value) ? readableId(value) : null, error };
@@ -121,7 +124,7 @@ function collectContainer(value: unknown, into: object[]): void {
 }
 
 /** A request or a notification. */
-function toCall(value: JsonObject): Incoming {
+function toCall(value: JsonObject): ParsedInput {
   const isRequest = isId(value.id);
   if (!isRequest && 'id' in value) return invalid(null, 'id must be a string or a number');
   if ('result' in value || 'error' in value) return invalid(readableId(value), 'both a method and a result or error');
@@ -131,7 +134,7 @@ function toCall(value: JsonObject): Incoming {
   return { kind: 'message', message: value as unknown as Message };
 }
 
-function toResponse(value: JsonObject): Incoming {
+function toResponse(value: JsonObject): ParsedInput {
   const hasError = 'error' in value;
   if (hasError === 'result' in value) {
     return invalid(readableId(value), hasError ? 'both a result and an error' : 'no method, result or error');
@@ -158,10 +161,10 @@ function readableId(value: JsonObject): RequestId | null {
   return isId(value.id) ? value.id : null;
 }
 
-function invalid(id: RequestId | null, reason: string): Refused {
+function invalid(id: RequestId | null, reason: string): RefusedInput {
   return refuse('INVALID_REQUEST', id, reason);
 }
 
-function refuse(code: 'INVALID_REQUEST' | 'INVALID_PARAMS', id: RequestId | null, data: string): Refused {
+function refuse(code: 'INVALID_REQUEST' | 'INVALID_PARAMS', id: RequestId | null, data: string): RefusedInput {
   return { kind: 'refused', id, error: new GatewayError(code, { data }) };
 }

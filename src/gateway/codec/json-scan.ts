@@ -2,8 +2,8 @@
 // because nothing is made and long strings are crossed in leaps (string-end.ts).
 // It accepts less than JSON.parse and never more: line ends between values, nesting beyond a bound, and of course whatever is
 // no JSON make it stop. UTF-8 is not checked here. Nothing recurses, so nesting cannot overflow the stack.
-import { bytesIn, endOfString, toWords } from './string-end.ts';
-import type { Words } from './string-end.ts';
+import { bytesIn, endOfString, toWordView } from './string-end.ts';
+import type { WordView } from './string-end.ts';
 
 const SPACE = 0x20;
 const TAB = 0x09;
@@ -30,11 +30,11 @@ export class JsonScan {
   readonly bytes: Buffer;
   /** The byte that is looked at next. After a `false` it stands anywhere. */
   at = 0;
-  readonly #words: Words;
+  readonly #words: WordView;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
-    this.#words = toWords(bytes);
+    this.#words = toWordView(bytes);
   }
 
   get isAtEnd(): boolean {

@@ -2,7 +2,7 @@
 // 1. How the bytes were cut into chunks never shows in the lines.
 // 2. Never holds more than maxBytes of a line: a longer one is told once and skipped up to its newline.
 // 3. The callbacks must not throw: the rest of the chunk would be lost.
-import { HeldBytes } from './held-bytes.ts';
+import { ChunkBuffer } from './chunk-buffer.ts';
 import { LARGE_BYTES } from './raw-message.ts';
 
 export interface LineOptions {
@@ -21,7 +21,7 @@ const BRACE = 0x7b;
 
 export class LineReader {
   readonly #options: LineOptions;
-  readonly #held = new HeldBytes();
+  readonly #held = new ChunkBuffer();
   #isSkipping = false;
 
   constructor(options: LineOptions) {

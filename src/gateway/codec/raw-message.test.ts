@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RawObject } from '../../protocol/raw/raw-object.ts';
 import { readMessage } from './json-rpc.ts';
-import type { Incoming } from './json-rpc.ts';
+import type { ParsedInput } from './json-rpc.ts';
 import { JsonScan } from './json-scan.ts';
 import { membersText, objectText, valueText } from './json-text.contract.ts';
 import { readRaw } from './raw-message.ts';
 
 const limits = { maxDepth: 20 };
 
-function plain({ kind, ...incoming }: Incoming): unknown {
+function plain({ kind, ...incoming }: ParsedInput): unknown {
   return kind === 'message' && 'message' in incoming ? incoming.message : undefined;
 }
 

@@ -7,11 +7,11 @@ import { keepNumbers } from '../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { isDeeperThan, readMessage } from './json-rpc.ts';
-import type { Incoming, ReadLimits } from './json-rpc.ts';
-import type { Form } from './sent-span.ts';
-import { findSpan, parseObject } from './sent-span.ts';
+import type { ParsedInput, ReadLimits } from './json-rpc.ts';
+import type { MessageTemplate } from './message-span.ts';
+import { findSpan, parseObject } from './message-span.ts';
 
-export interface Recurring {
+export interface RecurringRequest {
   /** A plain word. */
   readonly method: string;
   /** Whether another request is likely to come with the same. */
@@ -30,19 +30,19 @@ const MAX_TAIL_CHARS = 4096;
 
 export class RequestReader {
   readonly #limits: ReadLimits;
-  readonly #recurring: Recurring;
-  readonly #form: Form;
+  readonly #recurring: RecurringRequest;
+  readonly #form: MessageTemplate;
   readonly #tails: Tail[] = [];
   #next = 0;
 
-  constructor(limits: ReadLimits, recurring: Recurring) {
+  constructor(limits: ReadLimits, recurring: RecurringRequest) {
     const { method } = recurring;
     this.#limits = limits;
     this.#recurring = recurring;
     this.#form = { afterId: `,"method":"${method}","params":{`, atStart: `{"method":"${method}","params":{` };
   }
 
-  read(text: string): Incoming {
+  read(text: string): ParsedInput {
     const span = findSpan(text, this.#form);
     const params = span && this.#params(text.slice(span.from, span.to));
     if (!params) return readMessage(text, this.#limits);

@@ -1,12 +1,12 @@
 // Writes events of an event stream. A line break in a field never starts a field of its own.
 import { GatewayError } from '../../shared/errors.ts';
-import type { SseEvent } from './sse.ts';
-import type { Written } from './written.ts';
+import type { SseEvent } from './sse-reader.ts';
+import type { EncodedMessage } from './encoded-message.ts';
 
 /** Without a type it is `message`; data that is bytes holds no line end. */
-export type OutgoingEvent = Partial<Omit<SseEvent, 'data'>> & { data?: Written };
+export type OutgoingEvent = Partial<Omit<SseEvent, 'data'>> & { data?: EncodedMessage };
 
-export function writeEvent(event: OutgoingEvent): Written {
+export function writeEvent(event: OutgoingEvent): EncodedMessage {
   let text = '';
   if (event.event !== undefined) text += `event: ${singleLine(event.event)}\n`;
   if (event.id !== undefined) text += `id: ${singleLine(event.id)}\n`;

@@ -2,7 +2,7 @@
 // a loop over single bytes takes as long as parsing does. UTF-8 is not checked.
 
 /** The same bytes, also in fours from the first that is aligned. */
-export interface Words {
+export interface WordView {
   readonly bytes: Buffer;
   readonly words: Int32Array;
   /** How many bytes stand before the first four. */
@@ -17,7 +17,7 @@ const ESCAPED = bytesIn('"\\/bfnrt');
 const HEX = bytesIn('0123456789abcdefABCDEF');
 const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-export function toWords(bytes: Buffer): Words {
+export function toWordView(bytes: Buffer): WordView {
   const shift = (4 - (bytes.byteOffset & 3)) & 3;
   const count = (bytes.length - shift) >> 2;
   const words = count > 0 ? new Int32Array(bytes.buffer, bytes.byteOffset + shift, count) : new Int32Array(0);
@@ -25,7 +25,7 @@ export function toWords(bytes: Buffer): Words {
 }
 
 /** The place behind the closing quote of the string whose content begins here; -1 when it is none. */
-export function endOfString({ bytes, words, shift }: Words, from: number): number {
+export function endOfString({ bytes, words, shift }: WordView, from: number): number {
   let at = from;
   for (;;) {
     if (((at - shift) & 3) === 0) at = skipPlain(words, (at - shift) >> 2) + shift;

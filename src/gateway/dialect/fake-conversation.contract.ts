@@ -2,19 +2,19 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../protocol/message.ts';
 import { Conversation } from './serve/conversation.ts';
-import { FakeTarget, RecordingOutlet, fakeFront, request } from './fake-front.contract.ts';
-import type { Answered } from './fake-front.contract.ts';
-import type { FrontOptions } from './serve/front.ts';
+import { FakeTarget, RecordingOutlet, fakeContext, request } from './fake-context.contract.ts';
+import type { RecordedAnswer } from './fake-context.contract.ts';
+import type { ServeContextOptions } from './serve/serve-context.ts';
 
 type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
 
-export function converse(handle?: Handle, options?: FrontOptions) {
+export function converse(handle?: Handle, options?: ServeContextOptions) {
   const target = new FakeTarget(handle);
-  const front = fakeFront(target, options);
+  const context = fakeContext(target, options);
   const back: Message[] = [];
   const exits: number[] = [];
   const conversation = new Conversation(
-    front,
+    context,
     'me',
     { send: (message) => void back.push(message) },
     {
@@ -31,9 +31,9 @@ export function converse(handle?: Handle, options?: FrontOptions) {
   const open = (params: JsonObject = { protocolVersion: '2025-11-25' }) => {
     const outlet = call('init', 'initialize', params);
     tell('notifications/initialized');
-    return outlet.ends[0] as Answered;
+    return outlet.ends[0] as RecordedAnswer;
   };
-  return { target, front, back, exits, conversation, put, call, tell, open };
+  return { target, context, back, exits, conversation, put, call, tell, open };
 }
 
-export const answerOf = (outlet: RecordingOutlet): Answered => outlet.ends[0] as Answered;
+export const answerOf = (outlet: RecordingOutlet): RecordedAnswer => outlet.ends[0] as RecordedAnswer;

@@ -5,11 +5,11 @@ import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
-import { WrittenParams } from '../../protocol/raw/written-params.ts';
-import type { Wire, WireCall } from './speak/speaker.ts';
+import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
+import type { Wire, WireCall } from './speak/server-dialect.ts';
 
 /** A call as it reached the server, with the id that it was given. */
-export interface Called extends WireCall {
+export interface RecordedCall extends WireCall {
   id: number;
   isSettled?: boolean;
   /** Settled by the test, for calls whose answer is `later`. */
@@ -25,13 +25,13 @@ export class FakeWire implements Wire {
   readonly log = createLog({ level: 'silent' });
   readonly http: boolean;
   closedBy: string | undefined;
-  readonly calls: Called[] = [];
+  readonly calls: RecordedCall[] = [];
   readonly notified: NotificationMessage[] = [];
   readonly responded: ResponseMessage[] = [];
   held = 0;
-  readonly #answer: (call: Called) => unknown;
+  readonly #answer: (call: RecordedCall) => unknown;
 
-  constructor(answer: (call: Called) => unknown, { http = false }: { http?: boolean } = {}) {
+  constructor(answer: (call: RecordedCall) => unknown, { http = false }: { http?: boolean } = {}) {
     this.#answer = answer;
     this.http = http;
   }
@@ -40,9 +40,9 @@ export class FakeWire implements Wire {
     if (call.signal?.aborted) throw new GatewayError('CANCELLED');
     const id = this.calls.length + 1;
     const sent = call.toParams?.(id) ?? call.params;
-    const params = sent instanceof WrittenParams ? sent.toJSON() : sent;
+    const params = sent instanceof EncodedParams ? sent.toJSON() : sent;
     return new Promise((resolve, reject) => {
-      const called: Called = { ...call, params, id, resolve, reject };
+      const called: RecordedCall = { ...call, params, id, resolve, reject };
       this.calls.push(called);
       call.signal?.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
       Promise.resolve()

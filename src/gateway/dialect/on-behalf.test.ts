@@ -4,11 +4,11 @@ import type { Ask, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { OutgoingCall } from '../../protocol/server-view.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import { FakeWire, fakeEvents, later, settled } from './fake-wire.contract.ts';
-import type { Called } from './fake-wire.contract.ts';
-import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
+import type { RecordedCall } from './fake-wire.contract.ts';
+import { HandshakeServerDialect } from './handshake/handshake-server-dialect.ts';
 import { META } from './meta.ts';
-import type { Speaker } from './speak/speaker.ts';
-import { StatelessSpeaker } from './stateless/speak/stateless-speaker.ts';
+import type { ServerDialect } from './speak/server-dialect.ts';
+import { StatelessServerDialect } from './stateless/speak/stateless-server-dialect.ts';
 
 const info = { name: 's', version: '1' };
 const message = (data: unknown) => ({
@@ -17,22 +17,26 @@ const message = (data: unknown) => ({
   params: { level: 'info', data },
 });
 
-function speaking(dialect: 'handshake' | 'stateless', answer: (call: Called) => unknown, revision = '2025-11-25') {
+function speaking(
+  dialect: 'handshake' | 'stateless',
+  answer: (call: RecordedCall) => unknown,
+  revision = '2025-11-25',
+) {
   const wire = new FakeWire(answer);
   const events = fakeEvents();
   const capabilities = {};
   const identity = { info: { name: 'me', version: '1' }, capabilities: {} };
-  const speaker: Speaker =
+  const serverDialect: ServerDialect =
     dialect === 'handshake'
-      ? new HandshakeSpeaker(wire, { dialect, revision, info, capabilities }, events)
-      : new StatelessSpeaker(wire, { dialect, revision: '2026-07-28', info, capabilities }, identity, events);
-  return { wire, events, speaker };
+      ? new HandshakeServerDialect(wire, { dialect, revision, info, capabilities }, events)
+      : new StatelessServerDialect(wire, { dialect, revision: '2026-07-28', info, capabilities }, identity, events);
+  return { wire, events, serverDialect };
 }
 
 describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
   const start = (...calls: Partial<OutgoingCall>[]) => {
     const set = speaking(dialect, () => later);
-    for (const call of calls) void set.speaker.call({ method: 'tools/call', params: {}, ...call });
+    for (const call of calls) void set.serverDialect.call({ method: 'tools/call', params: {}, ...call });
     return set;
   };
 
@@ -46,9 +50,9 @@ describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
 
   it('logs for the only call there is, where the wire does not say', async () => {
     const heard: LogEntry[] = [];
-    const { speaker, events } = start({ onLog: (entry) => heard.push(entry) });
+    const { serverDialect, events } = start({ onLog: (entry) => heard.push(entry) });
     await settled();
-    speaker.onNotification(message('for the call'));
+    serverDialect.onNotification(message('for the call'));
     expect(heard).toEqual([{ level: 'info', data: 'for the call' }]);
     expect(events.changes).toEqual([]);
   });
@@ -57,9 +61,9 @@ describe.each(['handshake', 'stateless'] as const)('a %s server', (dialect) => {
     const heard: LogEntry[] = [];
     const onLog = (entry: LogEntry): void => void heard.push(entry);
     for (const calls of [[{ onLog }, { onLog }], [], [{}]]) {
-      const { speaker, events } = start(...calls);
+      const { serverDialect, events } = start(...calls);
       await settled();
-      speaker.onNotification(message('?'));
+      serverDialect.onNotification(message('?'));
       expect(events.changes).toMatchObject([{ kind: 'log', entry: { data: '?' } }]);
     }
     expect(heard).toEqual([]);
@@ -70,23 +74,23 @@ describe('a handshake server', () => {
   const request = (method: string, params = {}) => ({ jsonrpc: '2.0' as const, id: 7, method, params });
 
   it('is answered by who made the call on whose stream it asked', async () => {
-    const { speaker, wire, events } = speaking('handshake', () => later);
+    const { serverDialect, wire, events } = speaking('handshake', () => later);
     const asked: Ask[] = [];
     const ask = async (question: Ask) => {
       asked.push(question);
       return { by: 'the call' };
     };
-    speaker.onRequest(request('elicitation/create', { message: 'm' }), { ask });
-    speaker.onRequest(request('roots/list'));
+    serverDialect.onRequest(request('elicitation/create', { message: 'm' }), { ask });
+    serverDialect.onRequest(request('roots/list'));
     await settled();
     expect(wire.responded).toMatchObject([{ result: { by: 'the call' } }, { result: {} }]);
     expect([asked.length, events.asks.length]).toEqual([1, 1]);
   });
 
   it('says which task it asks for', async () => {
-    const { speaker, events } = speaking('handshake', () => later);
+    const { serverDialect, events } = speaking('handshake', () => later);
     const _meta = { [META.relatedTask]: { taskId: 't' }, [META.key]: 'k', other: 1 };
-    speaker.onRequest(request('elicitation/create', { message: 'm', _meta }));
+    serverDialect.onRequest(request('elicitation/create', { message: 'm', _meta }));
     await settled();
     expect(events.asks).toEqual([
       {
@@ -101,32 +105,32 @@ describe('a handshake server', () => {
     const params = { ref: {}, argument: {}, context: { arguments: {} } };
     const complete = { method: 'completion/complete', params };
     const march = speaking('handshake', () => ({ completion: { values: [] } }), '2025-03-26');
-    await march.speaker.call(complete);
+    await march.serverDialect.call(complete);
     expect(march.wire.calls[0]?.params).toEqual({ ref: {}, argument: {} });
     const june = speaking('handshake', () => ({ completion: { values: [] } }), '2025-06-18');
-    await june.speaker.call(complete);
+    await june.serverDialect.call(complete);
     expect(june.wire.calls[0]?.params).toBe(params);
     const unable = () => {
       throw new ProtocolError(-32601, 'Method not found');
     };
-    expect(await speaking('handshake', unable, '2024-11-05').speaker.call(complete)).toEqual({
+    expect(await speaking('handshake', unable, '2024-11-05').serverDialect.call(complete)).toEqual({
       completion: { values: [] },
     });
-    await expect(speaking('handshake', unable).speaker.call(complete)).rejects.toMatchObject({ code: -32601 });
+    await expect(speaking('handshake', unable).serverDialect.call(complete)).rejects.toMatchObject({ code: -32601 });
   });
 
   it('may leave out content beside structured data', async () => {
-    const { speaker } = speaking('handshake', () => ({ structuredContent: { a: 1 } }));
-    expect(await speaker.call({ method: 'tools/call', params: {} })).toEqual({ structuredContent: { a: 1 } });
+    const { serverDialect } = speaking('handshake', () => ({ structuredContent: { a: 1 } }));
+    expect(await serverDialect.call({ method: 'tools/call', params: {} })).toEqual({ structuredContent: { a: 1 } });
   });
 });
 
 describe('a stateless server', () => {
   it('is told with each call for whom it is', async () => {
-    const { speaker, wire } = speaking('stateless', () => ({}));
+    const { serverDialect, wire } = speaking('stateless', () => ({}));
     const them = { info: { name: 'them', version: '2' }, capabilities: { sampling: {} }, logLevel: 'debug' as const };
-    await speaker.call({ method: 'tools/list', ...them });
-    await speaker.call({ method: 'tools/list' });
+    await serverDialect.call({ method: 'tools/list', ...them });
+    await serverDialect.call({ method: 'tools/list' });
     const metas = wire.calls.map(({ params }) => params?._meta);
     expect(metas).toEqual([
       expect.objectContaining({
@@ -141,12 +145,12 @@ describe('a stateless server', () => {
 
   it('does not fall back in its progress from one round of questions to the next', async () => {
     const heard: number[] = [];
-    const { speaker } = speaking('stateless', ({ id, onProgress }) => {
+    const { serverDialect } = speaking('stateless', ({ id, onProgress }) => {
       for (const progress of id === 1 ? [1, 3, 2] : [1, 3, 4]) onProgress?.({ progress });
       return id === 1 ? { resultType: 'input_required', inputRequests: { a: { method: 'roots/list' } } } : {};
     });
     const onProgress = ({ progress }: Progress): void => void heard.push(progress);
-    await speaker.call({ method: 'tools/call', params: {}, onProgress });
+    await serverDialect.call({ method: 'tools/call', params: {}, onProgress });
     expect(heard).toEqual([1, 3, 2, 4]);
   });
 });

@@ -19,7 +19,7 @@ function traceable({ row }: GatewayError, exchange: string | undefined): { excha
 }
 
 /** What a server said, in its own words; where its era is not the client's, under the number that the client's era has for it. */
-export function inOwnWords(error: GatewayError, spelled: WireError, dialect: ClientView['dialect']): WireError {
+export function withServerWords(error: GatewayError, spelled: WireError, dialect: ClientView['dialect']): WireError {
   const { origin, dialect: spoken } = error.details;
   if (!(origin instanceof ProtocolError)) return spelled;
   return spoken === dialect ? plainError(origin) : toWire(spelled.code, origin.message, origin.data);

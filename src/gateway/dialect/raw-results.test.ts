@@ -2,19 +2,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../protocol/message.ts';
-import { RawObject, toPlain } from '../../protocol/raw/raw-object.ts';
+import { RawObject, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { RawText } from '../../protocol/raw/raw-text.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { readRaw } from '../codec/raw-message.ts';
-import { readSentResult } from '../codec/sent-result.ts';
+import { readFastResult } from '../codec/fast-result.ts';
 import { FakeWire, fakeEvents } from './fake-wire.contract.ts';
-import { HandshakeSpeaker } from './handshake/handshake-speaker.ts';
+import { HandshakeServerDialect } from './handshake/handshake-server-dialect.ts';
 import { toHandshakeResult } from './handshake/results.ts';
 import { META } from './meta.ts';
 import { featuresOf } from './revisions.ts';
 import { toStatelessResult } from './stateless/results.ts';
-import { StatelessSpeaker } from './stateless/speak/stateless-speaker.ts';
+import { StatelessServerDialect } from './stateless/speak/stateless-server-dialect.ts';
 
 const info = { name: 's', version: '1' };
 const METHODS = ['tools/call', 'resources/read', 'prompts/get'];
@@ -48,7 +48,7 @@ const task = { taskId: 't', status: 'working', createdAt: 'now', lastUpdatedAt: 
 /** Whole in one go: read already, with its text. */
 function asText(value: object): RawObject {
   const text = `{"jsonrpc":"2.0","id":1,"result":${JSON.stringify(value)}}`;
-  const { message, sent } = readSentResult(text, { maxDepth: 100 })!;
+  const { message, sent } = readFastResult(text, { maxDepth: 100 })!;
   return new RawText(message.result as JsonObject, sent);
 }
 
@@ -64,12 +64,14 @@ function read(value: ResultObject): unknown {
   return JSON.parse(value instanceof RawObject ? Buffer.concat(value.chunks()).toString() : JSON.stringify(value));
 }
 
-function speakers(answer: () => unknown): { call(call: { method: string }): Promise<ResultObject> }[] {
+function dialects(answer: () => unknown): { call(call: { method: string }): Promise<ResultObject> }[] {
   const server = (dialect: ServerView['dialect'], revision: string) => ({ dialect, revision, info, capabilities: {} });
   const wire = new FakeWire(answer);
   return [
-    ...[...OLD, ...NEW].map((revision) => new HandshakeSpeaker(wire, server('handshake', revision), fakeEvents())),
-    new StatelessSpeaker(wire, server('stateless', '2026-07-28'), { info, capabilities: {} }, fakeEvents()),
+    ...[...OLD, ...NEW].map(
+      (revision) => new HandshakeServerDialect(wire, server('handshake', revision), fakeEvents()),
+    ),
+    new StatelessServerDialect(wire, server('stateless', '2026-07-28'), { info, capabilities: {} }, fakeEvents()),
   ];
 }
 
@@ -118,9 +120,9 @@ describe.each(Object.entries(KINDS))('from a server, %s,', (_, unread) => {
       fc.asyncProperty(result, fc.constantFrom(...METHODS), fc.boolean(), async (value, method, isShort) => {
         const { content, ...others } = value;
         const sent = isShort ? others : value;
-        const [plain, raw] = [speakers(() => structuredClone(sent)), speakers(() => unread(sent))];
-        for (const [index, speaker] of plain.entries()) {
-          expect(read(await raw[index]!.call({ method }))).toEqual(read(await speaker.call({ method })));
+        const [plain, raw] = [dialects(() => structuredClone(sent)), dialects(() => unread(sent))];
+        for (const [index, dialect] of plain.entries()) {
+          expect(read(await raw[index]!.call({ method }))).toEqual(read(await dialect.call({ method })));
         }
       }),
       { numRuns: 50 },
@@ -129,28 +131,28 @@ describe.each(Object.entries(KINDS))('from a server, %s,', (_, unread) => {
 
   it('stays unread where the newest spelling is the same', async () => {
     const value = { content: [], structuredContent: [1], contents: [], messages: [], resultType: 'complete' };
-    for (const speaker of speakers(() => unread(value)))
-      for (const method of METHODS) expect(await speaker.call({ method })).toBeInstanceOf(RawObject);
+    for (const dialect of dialects(() => unread(value)))
+      for (const method of METHODS) expect(await dialect.call({ method })).toBeInstanceOf(RawObject);
   });
 
   it('lists, tasks and questions are read', async () => {
     const list = { tools: [{ name: 'a', inputSchema: { type: 'object' } }] };
-    for (const speaker of speakers(() => unread(list)))
-      expect(await speaker.call({ method: 'tools/list' })).toEqual(list);
-    const created = speakers(() => unread({ task: { ...task, ttl: 5 } })).slice(0, -1);
-    for (const speaker of created)
-      expect(await speaker.call({ method: 'tools/call' })).toMatchObject({ task: { taskId: 't', ttlMs: 5 } });
-    const stateless = speakers(() => unread({ ...task, resultType: 'task' })).at(-1)!;
+    for (const dialect of dialects(() => unread(list)))
+      expect(await dialect.call({ method: 'tools/list' })).toEqual(list);
+    const created = dialects(() => unread({ task: { ...task, ttl: 5 } })).slice(0, -1);
+    for (const dialect of created)
+      expect(await dialect.call({ method: 'tools/call' })).toMatchObject({ task: { taskId: 't', ttlMs: 5 } });
+    const stateless = dialects(() => unread({ ...task, resultType: 'task' })).at(-1)!;
     expect(await stateless.call({ method: 'tools/call' })).toEqual({ task });
     let round = 0;
     const asking = { resultType: 'input_required', requestState: 's' };
-    const patient = speakers(() => unread(round++ === 0 ? asking : { content: [] })).at(-1)!;
-    expect(toPlain(await patient.call({ method: 'tools/call' }))).toEqual({ content: [] });
+    const patient = dialects(() => unread(round++ === 0 ? asking : { content: [] })).at(-1)!;
+    expect(toPlainObject(await patient.call({ method: 'tools/call' }))).toEqual({ content: [] });
     expect(round).toBe(2);
   });
 
   it('an unknown type of result is refused as ever', async () => {
-    const odd = speakers(() => unread({ resultType: 'strange' })).at(-1)!;
+    const odd = dialects(() => unread({ resultType: 'strange' })).at(-1)!;
     await expect(odd.call({ method: 'tools/call' })).rejects.toThrow('unknown resultType strange');
   });
 });

@@ -75,7 +75,7 @@ export function isStateless(revision: string): boolean {
 }
 
 /** What to answer to an offer: the same when it is spoken here, else the newest dated handshake revision spoken. */
-export function negotiate(offered: string, spoken: readonly string[]): string | undefined {
+export function negotiateRevision(offered: string, spoken: readonly string[]): string | undefined {
   if (isHandshake(offered) && spoken.includes(offered)) return offered;
   return spoken
     .filter((revision) => isHandshake(revision) && revision !== ECHOED_DRAFT)
@@ -94,7 +94,7 @@ export function spokenEraOf(dialect: Era): SpokenEra {
 }
 
 /** What is to be spoken with a server, and nothing else. */
-export interface Pin {
+export interface RevisionPin {
   revision?: string | undefined;
   era?: Era | undefined;
 }
@@ -105,15 +105,15 @@ export function eraOf(revision: string): Era {
 }
 
 /** An era of one revision pins that one; the handshake era leaves open which of its revisions it is. */
-export function toPin({ revision, era }: Pin): Pin {
+export function toRevisionPin({ revision, era }: RevisionPin): RevisionPin {
   if (revision !== undefined) return { revision, era: eraOf(revision) };
   if (era === 'stateless') return { revision: STATELESS, era };
   return era === 'draft' ? { revision: DRAFT, era } : { era };
 }
 
 /** Which openings to try with a server. */
-export function openingsFor(pin: Pin): { discover: boolean; initialize: boolean } {
-  const { era } = toPin(pin);
+export function openingsFor(pin: RevisionPin): { discover: boolean; initialize: boolean } {
+  const { era } = toRevisionPin(pin);
   if (era === undefined) return { discover: true, initialize: true };
   return { discover: era === 'stateless', initialize: era !== 'stateless' };
 }

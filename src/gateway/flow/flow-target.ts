@@ -7,23 +7,23 @@ import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { FLOW_VERSION, flowOf, isInteraction, readStartId, withCalls } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { readOptionalObject, readString, toInvalid } from '../../protocol/params.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change, Target, Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
-import { canonicalJson } from '../../shared/canonical.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { lateCrypto } from '../../shared/crypto/late-crypto.ts';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import type { Log } from '../../shared/log.ts';
-import { answerPlayed } from './emulate/answer-played.ts';
-import { CalledExchange } from './emulate/called-exchange.ts';
-import { FlowSessions } from './play/flow-sessions.ts';
-import type { Player, Told } from './play/flow-sessions.ts';
-import type { PlayedCall } from './emulate/played-call.ts';
-import { PlayedCalls } from './emulate/played-calls.ts';
-import type { NewCall, Start } from './emulate/played-calls.ts';
-import { PlayedExchange } from './emulate/played-exchange.ts';
+import { answerEmulated } from './emulate/answer-emulated.ts';
+import { PromptingExchange } from './emulate/prompting-exchange.ts';
+import { UpstreamFlowSessions } from './play/upstream-flow-sessions.ts';
+import type { Player, SessionMessage } from './play/upstream-flow-sessions.ts';
+import type { EmulatedSession } from './emulate/emulated-session.ts';
+import { EmulatedSessions } from './emulate/emulated-sessions.ts';
+import type { NewEmulatedSession, SessionStart } from './emulate/emulated-sessions.ts';
+import { EmulatedExchange } from './emulate/emulated-exchange.ts';
 import { toFailure, toOutcome } from './to-outcome.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
@@ -49,15 +49,15 @@ const DECLARATION = {
 
 export class FlowTarget extends DelegatedTarget {
   readonly #options: FlowTargetOptions;
-  readonly #calls: PlayedCalls;
-  readonly #sessions: FlowSessions;
+  readonly #calls: EmulatedSessions;
+  readonly #sessions: UpstreamFlowSessions;
   readonly #watchers = new Map<ClientView, Watcher>();
 
   constructor(target: Target, options: FlowTargetOptions) {
     super(target);
     this.#options = options;
-    const sessions = (this.#sessions = new FlowSessions(options.clock));
-    this.#calls = new PlayedCalls(options.clock, options.limits, (id) => sessions.forget(id));
+    const sessions = (this.#sessions = new UpstreamFlowSessions(options.clock));
+    this.#calls = new EmulatedSessions(options.clock, options.limits, (id) => sessions.forget(id));
   }
 
   override handle(exchange: Exchange): Result {
@@ -90,7 +90,7 @@ export class FlowTarget extends DelegatedTarget {
 
   /** Whatever is behind it can be played: what is not interactive itself is called. */
   async #declare(exchange: Exchange): Promise<JsonObject> {
-    const declared = await Promise.resolve(this.target.handle(exchange)).then(toPlain, (): JsonObject => ({}));
+    const declared = await Promise.resolve(this.target.handle(exchange)).then(toPlainObject, (): JsonObject => ({}));
     return declared.interactive === true ? declared : DECLARATION;
   }
 
@@ -111,17 +111,20 @@ export class FlowTarget extends DelegatedTarget {
     const before = start && this.#calls.startedAs(start, client.principal);
     if (before) return this.#startedAgain(before);
     const call = this.#session({ tool, timeoutMs: readTimeout(params), start }, client);
-    setImmediate(() => void this.#play(new PlayedExchange(exchange, args, call, this.#watchers.get(client)), call));
+    setImmediate(() => void this.#play(new EmulatedExchange(exchange, args, call, this.#watchers.get(client)), call));
     return { sessionId: call.options.id, state: 'idle' };
   }
 
-  #startedAgain(call: PlayedCall): JsonObject {
+  #startedAgain(call: EmulatedSession): JsonObject {
     const initialPrompt = call.again();
     return { sessionId: call.options.id, state: 'idle', ...(initialPrompt && { initialPrompt }) };
   }
 
-  #session(about: Pick<NewCall, 'tool' | 'timeoutMs' | 'start'>, { principal }: ClientView): PlayedCall {
-    const call: PlayedCall = this.#calls.begin({
+  #session(
+    about: Pick<NewEmulatedSession, 'tool' | 'timeoutMs' | 'start'>,
+    { principal }: ClientView,
+  ): EmulatedSession {
+    const call: EmulatedSession = this.#calls.begin({
       ...about,
       principal,
       tell: (told) => void this.#tell(told, call),
@@ -136,14 +139,14 @@ export class FlowTarget extends DelegatedTarget {
   /** Its questions begin a session, if there are any; its result ends it. */
   async #call(exchange: Exchange): Promise<ResultObject> {
     const { client, params } = exchange;
-    const called = new CalledExchange(exchange, () => {
+    const called = new PromptingExchange(exchange, () => {
       const call = this.#session({ tool: String(params.name), timeoutMs: undefined }, client);
       void this.#sessions.start(this.#playerFor(client), async () => ({ sessionId: call.options.id }));
       return call;
     });
     try {
       const answer = await this.target.handle(called);
-      if (called.played) end(called.played, toPlain(answer));
+      if (called.played) end(called.played, toPlainObject(answer));
       return answer;
     } catch (thrown) {
       called.played?.complete(toFailure(thrown), undefined);
@@ -151,18 +154,18 @@ export class FlowTarget extends DelegatedTarget {
     }
   }
 
-  async #play(exchange: PlayedExchange, call: PlayedCall): Promise<void> {
+  async #play(exchange: EmulatedExchange, call: EmulatedSession): Promise<void> {
     try {
-      end(call, toPlain(await this.target.handle(exchange)));
+      end(call, toPlainObject(await this.target.handle(exchange)));
     } catch (thrown) {
       call.complete(toFailure(thrown), undefined);
     }
   }
 
-  async #goOn(exchange: Exchange, call: PlayedCall): Promise<JsonObject> {
+  async #goOn(exchange: Exchange, call: EmulatedSession): Promise<JsonObject> {
     const { method, params, client } = exchange;
     return this.#sessions.goOn(this.#playerFor(client), { method, params }, async (given) =>
-      answerPlayed(method, given, call),
+      answerEmulated(method, given, call),
     );
   }
 
@@ -178,7 +181,7 @@ export class FlowTarget extends DelegatedTarget {
     return { client, tell: watcher?.ask && ((told, signal) => watcher.ask!(told, signal)) };
   }
 
-  async #tell(told: Told, call: PlayedCall): Promise<void> {
+  async #tell(told: SessionMessage, call: EmulatedSession): Promise<void> {
     try {
       await this.#sessions.put(told);
       if (told.method === 'interaction.complete') call.acknowledge();
@@ -187,17 +190,17 @@ export class FlowTarget extends DelegatedTarget {
     }
   }
 
-  #warn(call: PlayedCall, remainingMs: number): void {
+  #warn(call: EmulatedSession, remainingMs: number): void {
     this.#notify(call, 'interaction.timeoutWarning', { expiresAt: call.expiresAt, remainingMs });
   }
 
-  #expire(call: PlayedCall): void {
+  #expire(call: EmulatedSession): void {
     const { code: name, message } = new GatewayError('FLOW_SESSION_EXPIRED', { sessionId: call.options.id });
     const result = { success: false, error: { name, message } };
     this.#notify(call, 'interaction.ended', { result, summary: message });
   }
 
-  #notify({ options: { id: sessionId } }: PlayedCall, method: string, params: JsonObject): void {
+  #notify({ options: { id: sessionId } }: EmulatedSession, method: string, params: JsonObject): void {
     const client = this.#sessions.playerOf(sessionId)?.client;
     const watcher = client && this.#watchers.get(client);
     watcher?.notify?.(method, { sessionId, ...params });
@@ -214,15 +217,15 @@ export class FlowTarget extends DelegatedTarget {
   }
 }
 
-function end(call: PlayedCall, answer: JsonObject): void {
+function end(call: EmulatedSession, answer: JsonObject): void {
   const { result, summary } = toOutcome(answer);
   call.complete(result, summary);
 }
 
-function toStart(params: JsonObject, what: unknown): Start | undefined {
+function toStart(params: JsonObject, what: unknown): SessionStart | undefined {
   const id = readStartId(params);
   if (id === undefined) return undefined;
-  return { id, what: lateCrypto().createHash('sha256').update(canonicalJson(what)).digest('base64url') };
+  return { id, what: lazyCrypto().createHash('sha256').update(canonicalJson(what)).digest('base64url') };
 }
 
 function readTimeout({ timeout }: JsonObject): number | undefined {

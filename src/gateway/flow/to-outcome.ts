@@ -19,7 +19,7 @@ export function toFailure(thrown: unknown): JsonObject {
 }
 
 /** The result of `tools/call`, from the params of `interaction.complete`. */
-export function toToolResult({ result, summary }: JsonObject): JsonObject {
+export function toCallResult({ result, summary }: JsonObject): JsonObject {
   const { success, data, error } = isObject(result) ? result : {};
   if (success === false) return { content: [toText(summary ?? messageIn(error) ?? 'The tool failed')], isError: true };
   if (isObject(data) && Array.isArray(data.content)) return data;

@@ -2,7 +2,7 @@
 // and steps run in front of a function.
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { Step, StepFunction } from '../../protocol/step.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { createChain } from './chain/chain.ts';
@@ -94,7 +94,7 @@ export function chainOf(steps: (Step | StepFunction)[], last: Last): Call {
   const named = steps.map((step) => (typeof step === 'function' ? { name: step.name, handle: step } : step));
   const chain = createChain(named, last);
   return async (exchange, params) =>
-    toPlain(await chain(typeof exchange === 'string' ? new FakeExchange(exchange, params) : exchange));
+    toPlainObject(await chain(typeof exchange === 'string' ? new FakeExchange(exchange, params) : exchange));
 }
 
 export type Call = (exchange: string | Exchange, params?: JsonObject) => Promise<JsonObject>;

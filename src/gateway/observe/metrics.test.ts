@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import { Metrics } from './metrics.ts';
@@ -19,7 +19,7 @@ const CLIENT = {
 const NOTHING = { servers: [], upstreams: new Map(), sessions: 0, listens: 0, parked: 0 };
 
 function exchange(method: string, server?: string): Exchange {
-  return Object.assign(new QuietExchange(method, {}, CLIENT), server && { server });
+  return Object.assign(new InternalExchange(method, {}, CLIENT), server && { server });
 }
 
 function read(metrics: Metrics) {

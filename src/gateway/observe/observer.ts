@@ -1,7 +1,7 @@
 // What is seen of a gateway from outside: counters, spans, and whether it is well. Stands around the steps (for what clients
 // ask) and around each server (for what that leads to). What is switched off is not there at all.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { Target, Watcher } from '../../protocol/target.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Family } from '../../shared/metric.ts';
@@ -112,7 +112,7 @@ export class Observer {
     const { target } = this.#observed().servers.find((server) => server.name === name) ?? {};
     if (!target || this.#waking.has(target)) return;
     this.#waking.add(target);
-    const answer = Promise.resolve(target.handle(new QuietExchange('ping', {}, PROBE)));
+    const answer = Promise.resolve(target.handle(new InternalExchange('ping', {}, PROBE)));
     answer.catch(() => {}).finally(() => this.#waking.delete(target)); // the next look at its state tells how it went
   }
 }

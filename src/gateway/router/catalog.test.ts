@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { createLog } from '../../shared/log.ts';
-import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { Catalog, UNAVAILABLE } from './catalog.ts';
 import type { Member } from './member.ts';
 

@@ -9,9 +9,9 @@
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { QuietExchange } from '../../protocol/quiet-exchange.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
-import type { Opening } from '../../protocol/target.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
+import type { ClientOpening } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -85,7 +85,7 @@ export class Catalog {
   }
 
   /** Whether it is known what the member offers, or why that is not known; false when it is still starting. */
-  async ready(opening?: Opening): Promise<boolean> {
+  async ready(opening?: ClientOpening): Promise<boolean> {
     const { clock, startMs } = this.#options;
     this.#waitUntil ??= ticksOf(clock) + startMs;
     const isKnown = Promise.resolve(this.#member.target.ready?.(opening)).then(() => true);
@@ -180,7 +180,7 @@ export class Catalog {
     do {
       seen.add(cursor);
       const params = cursor === undefined ? {} : { cursor };
-      page = await this.#page(new QuietExchange(LIST_METHODS[area], params, client));
+      page = await this.#page(new InternalExchange(LIST_METHODS[area], params, client));
       if (Array.isArray(page[area])) entries.push(...(page[area] as unknown[]).filter(isObject));
       cursor = page.nextCursor;
     } while (cursor !== undefined && !seen.has(cursor) && seen.size < MAX_PAGES);
@@ -191,9 +191,9 @@ export class Catalog {
   }
 
   /** Many a server with resources has no list of templates. */
-  async #page(exchange: QuietExchange): Promise<JsonObject> {
+  async #page(exchange: InternalExchange): Promise<JsonObject> {
     try {
-      return toPlain(await this.#member.target.handle(exchange));
+      return toPlainObject(await this.#member.target.handle(exchange));
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.code === 'METHOD_NOT_FOUND') return {};
       throw thrown;

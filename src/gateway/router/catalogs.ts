@@ -5,7 +5,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { readServerUri } from '../../protocol/server-uri.ts';
 import type { Origin } from '../../protocol/step.ts';
-import type { Change, Opening } from '../../protocol/target.ts';
+import type { Change, ClientOpening } from '../../protocol/target.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -65,12 +65,12 @@ export class Catalogs {
   }
 
   /** One that does not come up in time is told of later, by a changed list. */
-  async ready(opening?: Opening): Promise<void> {
+  async ready(opening?: ClientOpening): Promise<void> {
     await Promise.all([...this.#catalogs.values()].map((catalog) => catalog.ready(opening)));
   }
 
   /** Whether it is known in time what the member offers, or why that is not known. */
-  isReady({ name }: Member, opening: Opening): Promise<boolean> {
+  isReady({ name }: Member, opening: ClientOpening): Promise<boolean> {
     return this.#catalogs.get(name)!.ready(opening);
   }
 

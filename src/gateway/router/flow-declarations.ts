@@ -4,8 +4,8 @@ import type { ClientView } from '../../protocol/exchange.ts';
 import { flowOf } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { QuietExchange } from '../../protocol/quiet-exchange.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { Target } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -69,7 +69,7 @@ export class FlowDeclarations {
 
 async function ask(target: Target, client: ClientView): Promise<JsonObject> {
   try {
-    return toPlain(await target.handle(new QuietExchange('capabilities', {}, client)));
+    return toPlainObject(await target.handle(new InternalExchange('capabilities', {}, client)));
   } catch (thrown) {
     const isRefused = thrown instanceof ProtocolError || (thrown instanceof GatewayError && REFUSALS.has(thrown.code));
     if (isRefused) return NOT_INTERACTIVE;

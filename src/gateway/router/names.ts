@@ -7,7 +7,7 @@
 //    the same gets a hash in front.
 // 4. No name is longer than 64 characters, because clients refuse longer ones. A longer one is cut and gets a hash of the whole.
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { lateCrypto } from '../../shared/crypto/late-crypto.ts';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
 
 export interface Owner {
@@ -136,5 +136,5 @@ function serverIn(spelling: string, prefixes: readonly { server: string; prefix:
 
 function hashOf({ server, name }: Owner): string {
   const whole = JSON.stringify([server, name]);
-  return lateCrypto().createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
+  return lazyCrypto().createHash('sha256').update(whole).digest('hex').slice(0, HASH_LENGTH);
 }

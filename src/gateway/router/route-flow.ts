@@ -5,9 +5,9 @@ import { START_ID } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readString } from '../../protocol/params.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { lateCrypto } from '../../shared/crypto/late-crypto.ts';
+import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import type { FlowDeclarations } from './flow-declarations.ts';
 import { FlowExchange, publishError, published } from './flow-exchange.ts';
 import type { Publish } from './flow-exchange.ts';
@@ -44,7 +44,7 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   const params = { ...exchange.params, ...ownStartId(exchange), toolName: name };
   const own = new FlowExchange(exchange, params, publish);
   try {
-    return published(toPlain(await handTo(member, own)), publish);
+    return published(toPlainObject(await handTo(member, own)), publish);
   } catch (thrown) {
     throw publishError(thrown, name, tool, false);
   }
@@ -54,7 +54,7 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
 function ownStartId({ params: { _meta: meta }, client: { principal } }: Exchange): JsonObject {
   const startId = isObject(meta) ? meta[START_ID] : undefined;
   if (typeof startId !== 'string') return {};
-  const own = lateCrypto().createHash('sha256').update(`${START_ID}\0${principal}\0${startId}`).digest('base64url');
+  const own = lazyCrypto().createHash('sha256').update(`${START_ID}\0${principal}\0${startId}`).digest('base64url');
   return { _meta: { ...(meta as JsonObject), [START_ID]: own } };
 }
 
@@ -67,7 +67,7 @@ async function goOn(exchange: Exchange, { members, ids, nameOf }: FlowRouting): 
     own === opened.id ? sessionId : publisherOf(member, ids, exchange.client.principal)(own);
   const own = new FlowExchange(exchange, { ...exchange.params, sessionId: opened.id }, publish);
   try {
-    const result = published(toPlain(await handTo(member, own)), publish);
+    const result = published(toPlainObject(await handTo(member, own)), publish);
     return withToolName(result, (tool) => nameOf(member, tool));
   } catch (thrown) {
     throw publishError(thrown, opened.id, sessionId, true);

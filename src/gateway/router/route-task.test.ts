@@ -5,7 +5,7 @@ import { fieldOf } from '../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createSealer } from '../../shared/crypto/seal.ts';
-import { FakeTarget } from '../dialect/fake-front.contract.ts';
+import { FakeTarget } from '../dialect/fake-context.contract.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';
 import { PublicIds } from './public-ids.ts';

@@ -2,7 +2,7 @@
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
-import { fieldOf, toPlain } from '../../protocol/raw/raw-object.ts';
+import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Change } from '../../protocol/target.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -23,7 +23,7 @@ export function publishTask({ client }: Exchange, member: Member, ids: PublicIds
   const task = fieldOf(result, 'task');
   if (!isObject(task)) return result;
   const taskId = ids.publish(member.name, task.taskId, client.principal);
-  return { ...toPlain(result), task: { ...task, taskId } };
+  return { ...toPlainObject(result), task: { ...task, taskId } };
 }
 
 export async function routeTask(exchange: Exchange, members: readonly Member[], ids: PublicIds): Promise<JsonObject> {
@@ -34,7 +34,7 @@ export async function routeTask(exchange: Exchange, members: readonly Member[], 
   if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
   const own = new TaskExchange(exchange, opened.id);
   try {
-    return own.published(toPlain(await handTo(member, own)));
+    return own.published(toPlainObject(await handTo(member, own)));
   } catch (thrown) {
     const isUnknown = thrown instanceof GatewayError && thrown.code === 'TASK_NOT_FOUND';
     throw isUnknown ? new GatewayError('TASK_NOT_FOUND', { taskId }) : thrown;
@@ -57,7 +57,7 @@ async function listTasks(exchange: Exchange, members: readonly Member[], ids: Pu
   if (able.length === 0) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
   const lists = await Promise.all(
     able.map(async (member) => {
-      const { tasks, nextCursor, ...more } = toPlain(await handTo(member, exchange));
+      const { tasks, nextCursor, ...more } = toPlainObject(await handTo(member, exchange));
       return { member, known: Array.isArray(tasks) ? (tasks as JsonObject[]) : [], nextCursor, more };
     }),
   );

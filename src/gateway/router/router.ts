@@ -7,11 +7,11 @@ import type { JsonObject, NotificationMessage } from '../../protocol/message.ts'
 import { isObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Origin } from '../../protocol/step.ts';
-import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { MadeOnce } from '../../shared/containers/made-once.ts';
+import { OncePerTick } from '../../shared/containers/once-per-tick.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
 import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
@@ -64,7 +64,7 @@ export class Router implements Target {
   readonly #taskIds: PublicIds;
   readonly #flow: FlowRouting;
   /** The same change, for all who watch. */
-  readonly #published = new MadeOnce<Change, Change | undefined>();
+  readonly #published = new OncePerTick<Change, Change | undefined>();
   readonly #names: AreaNames;
   /** Whether names may have their server in front. */
   readonly #isJoined: boolean;
@@ -130,7 +130,7 @@ export class Router implements Target {
   }
 
   /** A server that does not come up in time is told of later, by a changed list. */
-  ready(opening?: Opening): Promise<void> {
+  ready(opening?: ClientOpening): Promise<void> {
     return this.#catalogs.ready(opening);
   }
 

@@ -7,7 +7,7 @@ import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/serve
 import type { TaskState } from '../../protocol/target.ts';
 import type { Ask } from '../../protocol/exchange.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
-import { orAborted } from '../../shared/abort.ts';
+import { rejectOnAbort } from '../../shared/reject-on-abort.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 const DEFAULT_POLL_MS = 1000;
@@ -139,7 +139,7 @@ async function answerTask(task: TaskState, following: Following): Promise<boolea
   const inputResponses: JsonObject = dictionary();
   const ask = async ([key, question]: (typeof open)[number]): Promise<void> => {
     const answer = answers.answer({ ...question, key }, signal);
-    inputResponses[key] = await orAborted(answer, signal, () => signal.reason as Error);
+    inputResponses[key] = await rejectOnAbort(answer, signal, () => signal.reason as Error);
     answered.add(key);
   };
   await Promise.all(open.map(ask));

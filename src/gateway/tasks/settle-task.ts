@@ -1,6 +1,6 @@
 // Ends a task the way its call ended.
 import type { WireError } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import { toError } from '../../shared/to-error.ts';
@@ -8,7 +8,7 @@ import type { Task } from './task.ts';
 
 export async function settle(task: Task, running: Promise<ResultObject>): Promise<void> {
   try {
-    task.complete(toPlain(await running));
+    task.complete(toPlainObject(await running));
   } catch (thrown) {
     task.fail(toWireError(thrown));
   }

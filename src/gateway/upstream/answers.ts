@@ -2,7 +2,7 @@
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -117,7 +117,7 @@ export class Answers {
 
   async #list(exchange: Exchange, server: ServerView): Promise<JsonObject> {
     const { lender, tools, tasks } = this.#options;
-    const result = toPlain(await lender.send(exchange));
+    const result = toPlainObject(await lender.send(exchange));
     tools(exchange.client).learn(result, exchange.params.cursor === undefined);
     return tasks.toList(result, exchange, server);
   }

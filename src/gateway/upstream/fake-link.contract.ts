@@ -1,10 +1,10 @@
 // For tests only (the build leaves `*.contract.ts` out): a link whose server is a function in the test, a wire over it, and a
 // log to look at.
 import type { Message, NotificationMessage, RequestId, RequestMessage } from '../../protocol/message.ts';
-import { toPlainMessage } from '../../protocol/raw/written-params.ts';
+import { toPlainMessage } from '../../protocol/raw/encoded-params.ts';
 import { isNotification, isRequest } from '../../protocol/message.ts';
 import type { Log } from '../../shared/log.ts';
-import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { FakeClock } from '../dialect/fake-context.contract.ts';
 import type { Link, LinkEvents, SendOptions } from './links/link.ts';
 import { LinkWire } from './link-wire.ts';
 

@@ -3,7 +3,7 @@
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import { flowOf, isInteraction, playsCalls } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
@@ -12,10 +12,10 @@ import { ProtocolError } from '../../shared/errors.ts';
 import type { Put } from './questions/ask-routing.ts';
 import type { Connection } from './connections/connection.ts';
 import type { Connections } from './connections/connections.ts';
-import { FlowSessions } from '../flow/play/flow-sessions.ts';
-import type { Player, Told } from '../flow/play/flow-sessions.ts';
-import type { Stage } from '../flow/play/play-tool.ts';
-import { Prompts } from '../flow/play/prompts.ts';
+import { UpstreamFlowSessions } from '../flow/play/upstream-flow-sessions.ts';
+import type { Player, SessionMessage } from '../flow/play/upstream-flow-sessions.ts';
+import type { FlowToolSession } from '../flow/play/run-flow-tool.ts';
+import { PromptInbox } from '../flow/play/prompt-inbox.ts';
 import type { Lender } from './connections/lender.ts';
 
 const GONE = 'The client is gone';
@@ -28,7 +28,7 @@ const MAX_PLAIN = 10_000;
 export class FlowBridge {
   readonly #lender: Lender;
   readonly #clock: Clock;
-  readonly #sessions = new WeakMap<Connection, FlowSessions>();
+  readonly #sessions = new WeakMap<Connection, UpstreamFlowSessions>();
   /** Tools of an interactive server that are not. */
   readonly #plain = new Set<string>();
   readonly #watchers = new Map<ClientView, Watcher>();
@@ -65,7 +65,7 @@ export class FlowBridge {
   /** Plays a tool that was called; undefined where it turns out that it is to be called. */
   async callTool(exchange: Exchange): Promise<JsonObject | undefined> {
     const tool = String(exchange.params.name);
-    const prompts = new Prompts();
+    const prompts = new PromptInbox();
     const { client } = exchange;
     const player: Player = {
       client,
@@ -77,8 +77,8 @@ export class FlowBridge {
         return this.#notPlayed(thrown, tool);
       });
       if (!started) return undefined;
-      const { playTool } = await import('../flow/play/play-tool.ts'); // few servers play tools
-      return playTool(exchange, { started, prompts, request });
+      const { runFlowTool } = await import('../flow/play/run-flow-tool.ts'); // few servers play tools
+      return runFlowTool(exchange, { started, prompts, request });
     });
   }
 
@@ -93,15 +93,19 @@ export class FlowBridge {
   }
 
   /** What comes on the stream of a request may belong to a session. */
-  async #with<T>(exchange: Exchange, player: Player, work: (request: Stage['request']) => Promise<T>): Promise<T> {
+  async #with<T>(
+    exchange: Exchange,
+    player: Player,
+    work: (request: FlowToolSession['request']) => Promise<T>,
+  ): Promise<T> {
     const put: Put = (ask, signal) =>
       isInteraction(ask.method) ? this.put(ask, connection, signal) : exchange.ask(ask, signal);
     const loan = await this.#lender.lend(exchange, put);
     const { connection } = loan;
     const sessions = this.#sessionsOn(connection);
-    const request: Stage['request'] = (method, params, isLast = false) => {
+    const request: FlowToolSession['request'] = (method, params, isLast = false) => {
       const call = async (given = params): Promise<JsonObject> =>
-        toPlain(await loan.send({ method, params: given, ...(isLast && { signal: undefined }) }));
+        toPlainObject(await loan.send({ method, params: given, ...(isLast && { signal: undefined }) }));
       if (method === 'interaction.start') return sessions.start(player, call);
       return sessions.goOn(player, { method, params }, call);
     };
@@ -113,9 +117,9 @@ export class FlowBridge {
   }
 
   /** Two connections may lead to two processes, which need not know of each other's ids. */
-  #sessionsOn(connection: Connection): FlowSessions {
+  #sessionsOn(connection: Connection): UpstreamFlowSessions {
     let sessions = this.#sessions.get(connection);
-    if (!sessions) this.#sessions.set(connection, (sessions = new FlowSessions(this.#clock)));
+    if (!sessions) this.#sessions.set(connection, (sessions = new UpstreamFlowSessions(this.#clock)));
     return sessions;
   }
 
@@ -145,7 +149,7 @@ export class FlowBridge {
   }
 }
 
-function toTold({ method, params = {} }: Ask): Told {
+function toTold({ method, params = {} }: Ask): SessionMessage {
   return { method, params };
 }
 

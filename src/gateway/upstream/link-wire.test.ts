@@ -1,17 +1,17 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
-import type { Speaker } from '../dialect/speak/speaker.ts';
-import { FakeClock } from '../dialect/fake-front.contract.ts';
+import type { ServerDialect } from '../dialect/speak/server-dialect.ts';
+import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { FakeLink, RecordingLog, Refuse, wired as setUp } from './fake-link.contract.ts';
 import { HttpRefusal } from './links/link.ts';
 import { LinkWire } from './link-wire.ts';
 
 /** A speaker that writes down what it hears. */
-function listening(): { speaker: Speaker; heard: string[] } {
+function listening(): { speaker: ServerDialect; heard: string[] } {
   const heard: string[] = [];
   const hear = ({ method }: { method: string }) => void heard.push(method);
-  return { heard, speaker: { onRequest: hear, onNotification: hear } as unknown as Speaker };
+  return { heard, speaker: { onRequest: hear, onNotification: hear } as unknown as ServerDialect };
 }
 
 const tick = () => new Promise(setImmediate);

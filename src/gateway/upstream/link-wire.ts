@@ -16,16 +16,16 @@ import {
   toNotification,
   toResult,
 } from '../../protocol/message.ts';
-import { WrittenParams } from '../../protocol/raw/written-params.ts';
-import type { SentParams } from '../../protocol/raw/written-params.ts';
+import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
+import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
 import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { arrivedVia, viaFrom } from '../../shared/via.ts';
-import { Call } from '../codec/json-rpc.ts';
+import { OutgoingRequest } from '../codec/json-rpc.ts';
 import { META } from '../dialect/meta.ts';
-import type { Speaker, Wire, WireCall } from '../dialect/speak/speaker.ts';
+import type { ServerDialect, Wire, WireCall } from '../dialect/speak/server-dialect.ts';
 import { fromRefusal } from './http/from-refusal.ts';
 import { isLostAnswer } from './http/http-answer.ts';
 import { HttpRefusal } from './links/link.ts';
@@ -58,7 +58,7 @@ export class LinkWire implements Wire, LinkEvents {
   readonly #link: Link;
   readonly #options: LinkWireOptions;
   readonly #pending: Pending;
-  #speaker: Speaker | undefined;
+  #speaker: ServerDialect | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
   readonly #late = new Map<RequestId, Pick<WireCall, 'onLate' | 'tracker'>>();
   #isMute = false;
@@ -93,7 +93,7 @@ export class LinkWire implements Wire, LinkEvents {
   }
 
   /** It is known now which dialect the server speaks; what it said meanwhile is heard first. */
-  adopt(speaker: Speaker): void {
+  adopt(speaker: ServerDialect): void {
     this.#speaker = speaker;
     for (const message of this.#early.splice(0)) this.onMessage(message);
   }
@@ -113,7 +113,7 @@ export class LinkWire implements Wire, LinkEvents {
     });
     this.#pending.add(pending);
     call.tracker?.onSent(pending);
-    const message = params ? new Call(id, method, params) : { jsonrpc: '2.0' as const, id, method };
+    const message = params ? new OutgoingRequest(id, method, params) : { jsonrpc: '2.0' as const, id, method };
     const others = this.#pending.size > 1;
     this.#follow(this.#link.send(message, { headers: call.headers, signal: stream, others }), id);
     return answer;
@@ -123,12 +123,12 @@ export class LinkWire implements Wire, LinkEvents {
    * The server was told at the opening which gateway speaks on the connection. A request that has passed others before this one says so:
    * on HTTP in a header, elsewhere in `_meta`. A server that says it is a gateway finds the ids in the `_meta` of each request.
    */
-  #withVia(params: SentParams | undefined): SentParams | undefined {
+  #withVia(params: OutgoingParams | undefined): OutgoingParams | undefined {
     const { id } = this.#options;
     if (id === undefined) return params;
     const isTold = this.#speaker?.server.isGateway ?? (!this.http && arrivedVia().length > 0);
     if (!isTold) return params;
-    const plain = params instanceof WrittenParams ? params.toJSON() : params;
+    const plain = params instanceof EncodedParams ? params.toJSON() : params;
     const meta = isObject(plain?._meta) ? plain._meta : {};
     return { ...plain, _meta: { ...meta, [META.via]: viaFrom(id) } };
   }

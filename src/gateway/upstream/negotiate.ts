@@ -7,10 +7,10 @@
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { discoverServer, isOtherEra } from '../dialect/speak/discover-server.ts';
 import { initializeServer } from '../dialect/speak/initialize-server.ts';
-import type { Introduction } from '../dialect/speak/initialize-server.ts';
+import type { ServerIntroduction } from '../dialect/speak/initialize-server.ts';
 import { openingsFor } from '../dialect/revisions.ts';
 import type { SpokenEra } from '../dialect/revisions.ts';
-import type { Speaker } from '../dialect/speak/speaker.ts';
+import type { ServerDialect } from '../dialect/speak/server-dialect.ts';
 import type { StatelessIdentity } from '../dialect/stateless/speak/outgoing-envelope.ts';
 import type { ServerEvents } from '../../protocol/server-view.ts';
 import type { Route } from './address.ts';
@@ -27,11 +27,11 @@ interface Opened {
 }
 
 export interface Connected extends Opened {
-  speaker: Speaker;
+  speaker: ServerDialect;
 }
 
 export interface NegotiateOptions {
-  intro: Introduction;
+  intro: ServerIntroduction;
   identity: StatelessIdentity;
   events: ServerEvents;
   /** The gateways on the way to the server, this one last; for its first question. */
@@ -59,7 +59,7 @@ export async function negotiate(route: Route, options: NegotiateOptions): Promis
 }
 
 /** Repeats the handshake on a link whose session the server has forgotten. */
-export async function reinitialize(opened: Opened, options: NegotiateOptions): Promise<Speaker> {
+export async function reinitialize(opened: Opened, options: NegotiateOptions): Promise<ServerDialect> {
   opened.link.forgetSession?.();
   return handshake(opened, options);
 }
@@ -84,7 +84,7 @@ async function openBy(route: Route, options: NegotiateOptions): Promise<Connecte
   }
 }
 
-function handshakeFirst(options: NegotiateOptions): (opened: Opened) => Promise<Speaker> {
+function handshakeFirst(options: NegotiateOptions): (opened: Opened) => Promise<ServerDialect> {
   return async (opened) => {
     try {
       return await handshake(opened, options);
@@ -103,7 +103,7 @@ function handshakeFirst(options: NegotiateOptions): (opened: Opened) => Promise<
 async function onFresh(
   route: Route,
   options: NegotiateOptions,
-  speak: (opened: Opened) => Promise<Speaker>,
+  speak: (opened: Opened) => Promise<ServerDialect>,
 ): Promise<Connected> {
   const link = await route.open();
   try {
@@ -115,7 +115,7 @@ async function onFresh(
   }
 }
 
-async function probe(wire: LinkWire, options: NegotiateOptions): Promise<Speaker | 'other-era' | 'silent'> {
+async function probe(wire: LinkWire, options: NegotiateOptions): Promise<ServerDialect | 'other-era' | 'silent'> {
   const { identity, events, probeMs, intro, via } = options;
   // Only where a server may not know the question is silence an answer; on HTTP it is an outage.
   const bounded = !wire.http && openingsFor(intro).initialize;
@@ -134,7 +134,7 @@ async function afterProbe(
   opened: Opened,
   verdict: 'other-era' | 'silent',
   options: NegotiateOptions,
-): Promise<Speaker> {
+): Promise<ServerDialect> {
   try {
     return await handshake(opened, options);
   } catch (thrown) {
@@ -147,8 +147,8 @@ async function afterProbe(
   }
 }
 
-async function handshake({ link, wire }: Opened, options: NegotiateOptions): Promise<Speaker> {
-  const { speaker, headers } = await initializeServer(
+async function handshake({ link, wire }: Opened, options: NegotiateOptions): Promise<ServerDialect> {
+  const { dialect, headers } = await initializeServer(
     wire,
     { ...options.intro, via: options.via?.() },
     options.events,
@@ -156,10 +156,10 @@ async function handshake({ link, wire }: Opened, options: NegotiateOptions): Pro
   );
   link.setHeaders?.(headers);
   link.listen?.();
-  return speaker;
+  return dialect;
 }
 
-function adopt(wire: LinkWire, speaker: Speaker): Speaker {
+function adopt(wire: LinkWire, speaker: ServerDialect): ServerDialect {
   wire.adopt(speaker);
   return speaker;
 }

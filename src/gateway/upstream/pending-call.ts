@@ -5,10 +5,10 @@ import type { JsonObject, RequestId, ResponseMessage } from '../../protocol/mess
 import { isError } from '../../protocol/message.ts';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
 import { RawText } from '../../protocol/raw/raw-text.ts';
-import { Alarm } from '../../shared/alarms.ts';
+import { DeadlineItem } from '../../shared/deadline-list.ts';
 import type { Cancellation } from '../../shared/cancellation.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { WireCall } from '../dialect/speak/speaker.ts';
+import type { WireCall } from '../dialect/speak/server-dialect.ts';
 
 /** Who is told why a call ends without an answer. */
 export interface Waiting {
@@ -18,7 +18,7 @@ export interface Waiting {
   onPause(pending: PendingCall): void;
 }
 
-export class PendingCall extends Alarm implements SentRequest {
+export class PendingCall extends DeadlineItem implements SentRequest {
   readonly id: RequestId;
   readonly call: WireCall;
   /** Of its own, on HTTP. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { FakeClock } from '../dialect/fake-front.contract.ts';
-import type { WireCall } from '../dialect/speak/speaker.ts';
+import { FakeClock } from '../dialect/fake-context.contract.ts';
+import type { WireCall } from '../dialect/speak/server-dialect.ts';
 import { PendingCall } from './pending-call.ts';
 import { Pending } from './pending.ts';
 

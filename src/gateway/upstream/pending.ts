@@ -3,11 +3,11 @@
 // 2. The clock of a call restarts with each sign of life, stands still while a question of it is open, and has an upper bound.
 import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
-import { Alarms } from '../../shared/alarms.ts';
+import { DeadlineList } from '../../shared/deadline-list.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { PassingMap } from '../../shared/containers/passing-map.ts';
-import type { WireCall } from '../dialect/speak/speaker.ts';
+import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
+import type { WireCall } from '../dialect/speak/server-dialect.ts';
 import type { PendingCall, Waiting } from './pending-call.ts';
 
 export interface Deadlines {
@@ -22,13 +22,13 @@ export interface GivenUp {
 }
 
 export class Pending implements Waiting {
-  readonly #alarms: Alarms;
+  readonly #alarms: DeadlineList;
   readonly #deadlines: Deadlines;
   readonly #givenUp: GivenUp;
-  #calls = new PassingMap<RequestId, PendingCall>();
+  #calls = new ShortLivedMap<RequestId, PendingCall>();
 
   constructor(clock: Clock, deadlines: Deadlines, givenUp: GivenUp) {
-    this.#alarms = new Alarms(clock);
+    this.#alarms = new DeadlineList(clock);
     this.#deadlines = deadlines;
     this.#givenUp = givenUp;
   }

@@ -4,10 +4,10 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/c
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isInteraction } from '../../protocol/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
-import { QuietExchange } from '../../protocol/quiet-exchange.ts';
+import { InternalExchange } from '../../protocol/internal-exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { ServerView, Unnamed } from '../../protocol/server-view.ts';
-import type { Change, Opening, Target, Watcher } from '../../protocol/target.ts';
+import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { WIRE_NOTIFICATIONS } from '../../protocol/wire-notifications.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -44,7 +44,7 @@ const ROOTS_CHANGED = 'notifications/roots/list_changed';
 const OF_THE_GATEWAY = { method: 'resources/subscribe', subject: 'resources/subscribe' };
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 /** A client of which nothing is known yet is most likely one of this kind. */
-const ANYBODY: Opening = { dialect: 'handshake', capabilities: {} };
+const ANYBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 
 export class UpstreamTarget implements Target {
   readonly name: string;
@@ -142,7 +142,7 @@ export class UpstreamTarget implements Target {
   }
 
   /** Resolves when it is known what the server offers to such a client, or why that is not known: `status` then says it. */
-  async ready(opening: Opening = ANYBODY): Promise<void> {
+  async ready(opening: ClientOpening = ANYBODY): Promise<void> {
     if (this.viewFor(opening)) return;
     await this.#connections
       .prepare(opening)
@@ -172,7 +172,7 @@ export class UpstreamTarget implements Target {
   }
 
   async subscribe(uri: string, client: ClientView): Promise<void> {
-    await this.handle(new QuietExchange('resources/subscribe', { uri }, client));
+    await this.handle(new InternalExchange('resources/subscribe', { uri }, client));
   }
 
   /** Elsewhere tasks are told of without being asked for. */
@@ -275,7 +275,7 @@ export class UpstreamTarget implements Target {
       onPing: (ask: Ask, signal: AbortSignal) => connection.asks.ping(ask, signal),
       onLateAsk: (ask: Ask, signal: AbortSignal) => connection.asks.putLate(ask, signal),
       track: () => new OpenCall(connection.asks, undefined, { ...OF_THE_GATEWAY, habits: this.#lender.habits }),
-      onUnnamed: (change: Unnamed) => this.#onUnnamed(connection, change),
+      onUnnamed: (change: UnattributedChange) => this.#onUnnamed(connection, change),
       onChange: (change: Change) => hear(change, connection, this.#concernedBy(connection)),
       onNotice: (notification: NotificationMessage) => this.#flow.notice(notification, connection),
     };
@@ -321,7 +321,7 @@ export class UpstreamTarget implements Target {
    * Servers of the stateless era log for a request, those of the handshake era for a session: there, what names no call reaches a
    * client only if no other client has used the connection. It may belong to a call that was answered long ago.
    */
-  #onUnnamed(connection: Connection, change: Unnamed): void {
+  #onUnnamed(connection: Connection, change: UnattributedChange): void {
     const { sole, clients, latest } = connection.asks;
     const isPerCall = connection.supervised.current?.server.dialect === 'stateless';
     const caller = isPerCall ? connection.asks.soleOfPrincipal : undefined;

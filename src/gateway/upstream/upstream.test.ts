@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fakeEvents, settled } from '../dialect/fake-wire.contract.ts';
-import { FakeClock } from '../dialect/fake-front.contract.ts';
+import { FakeClock } from '../dialect/fake-context.contract.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal } from './links/link.ts';
 import { LinkWire } from './link-wire.ts';

@@ -2,9 +2,9 @@
 // once, with all that was wished for in the old one, and the call that met it is made again: the server never saw it.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
-import { toPlain } from '../../protocol/raw/raw-object.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { OutgoingCall, Said, Sender, ServerEvents, ServerView } from '../../protocol/server-view.ts';
+import type { OutgoingCall, SubscribeOptions, Sender, ServerEvents, ServerView } from '../../protocol/server-view.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
@@ -14,8 +14,8 @@ import { createLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { toClientCapabilities } from '../dialect/speak/client-capabilities.ts';
 import { viaFrom } from '../../shared/via.ts';
-import { ALL_REVISIONS, STATELESS, toPin } from '../dialect/revisions.ts';
-import type { Pin, SpokenEra } from '../dialect/revisions.ts';
+import { ALL_REVISIONS, STATELESS, toRevisionPin } from '../dialect/revisions.ts';
+import type { RevisionPin, SpokenEra } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/speak/outgoing-envelope.ts';
 import { routeTo } from './address.ts';
 import type { Address, Route } from './address.ts';
@@ -27,7 +27,7 @@ import type { Connected, NegotiateOptions } from './negotiate.ts';
 import { Wishes } from './connections/wishes.ts';
 
 /** What is pinned is the only thing to speak; `draft` stands for the draft dialect. */
-export interface UpstreamOptions extends Pin {
+export interface UpstreamOptions extends RevisionPin {
   info: Implementation;
   capabilities: ClientCapabilities;
   /** In whose name a session is opened that one client has to itself; default: `info`. */
@@ -62,7 +62,12 @@ export async function openUpstream(address: Address | Route, options: UpstreamOp
   let live: Link | undefined;
   let upstream: Upstream | undefined;
   const negotiation: NegotiateOptions = {
-    intro: { info: options.info, ...options.introduction, capabilities: options.capabilities, ...toPin(options) },
+    intro: {
+      info: options.info,
+      ...options.introduction,
+      capabilities: options.capabilities,
+      ...toRevisionPin(options),
+    },
     identity: { info: options.info, capabilities: withTasks(toClientCapabilities(options.capabilities, STATELESS)) },
     // Of the request for which it is opened, or opened again.
     via: () => (id === undefined ? undefined : viaFrom(id)),
@@ -129,7 +134,7 @@ export class Upstream {
   }
 
   async call(call: OutgoingCall): Promise<JsonObject> {
-    return toPlain(await this.relay(call));
+    return toPlainObject(await this.relay(call));
   }
 
   /** The same for a caller that only passes the result on: where nobody had to read it, it is not read. */
@@ -147,11 +152,11 @@ export class Upstream {
   }
 
   /** Each needs an `unsubscribe` of its own: only the first and the last reach the server. All who subscribe get its result. */
-  subscribe(uri: string, said?: Said): Promise<JsonObject> {
+  subscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
     return this.#wishes.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri, said)));
   }
 
-  unsubscribe(uri: string, said?: Said): Promise<JsonObject> {
+  unsubscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
     if (!this.#wishes.remove(uri)) return Promise.resolve({});
     return this.#healed((speaker) => speaker.unsubscribe(uri, said));
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../protocol/exchange.ts';
-import { FakeClock, settled } from '../dialect/fake-front.contract.ts';
+import { FakeClock, settled } from '../dialect/fake-context.contract.ts';
 import { coalesce } from './questions/coalesce.ts';
 import { lateAbort } from './tasks/late-abort.ts';
 

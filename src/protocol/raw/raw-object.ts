@@ -37,7 +37,7 @@ export abstract class RawObject {
 }
 
 /** For whoever has to see all of it. */
-export function toPlain(result: ResultObject): JsonObject {
+export function toPlainObject(result: ResultObject): JsonObject {
   return result instanceof RawObject ? result.parse() : result;
 }
 

@@ -7,7 +7,7 @@ import { RawObject } from './raw-object.ts';
 import type { RawType } from './raw-object.ts';
 
 /** Members that are put on often, with their text, which begins with a comma. */
-export interface WrittenMembers {
+export interface EncodedMembers {
   readonly values: JsonObject;
   readonly text: string;
 }
@@ -67,7 +67,7 @@ export class RawText extends RawObject {
   }
 
   /** With members that it does not have. */
-  plus({ values, text }: WrittenMembers): RawText {
+  plus({ values, text }: EncodedMembers): RawText {
     const own = this.text;
     const joined = own === '{}' ? `{${text.slice(1)}}` : `${own.slice(0, -1)}${text}}`;
     return new RawText(this.#read, joined, { of: this, on: values });

@@ -9,7 +9,7 @@ export type FormAsk = Ask & {
 };
 
 /** Content is there where the user has accepted, and only there. */
-export type FormAnswer<A extends FormAsk> =
+export type FormAnswerOf<A extends FormAsk> =
   | { action: 'accept'; content: ContentOf<A['params']['requestedSchema']> }
   | { action: 'decline' | 'cancel'; content?: undefined };
 

@@ -6,13 +6,13 @@ import type * as Draft07 from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
 import type { JsonObject } from '../message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toProblem } from './json-schema-problem.ts';
-import type { Verdict } from './json-schema-problem.ts';
+import { toSchemaProblem } from './schema-problem.ts';
+import type { SchemaVerdict } from './schema-problem.ts';
 
 type Draft = 'draft-07' | 'draft-2020-12';
 type Extent = 'first' | 'all';
 
-export function checkWithJsonSchema(schema: JsonObject, option: string): (value: unknown) => Verdict {
+export function checkWithJsonSchema(schema: JsonObject, option: string): (value: unknown) => SchemaVerdict {
   const draft = toDraft(schema, option);
   const compiled: Partial<Record<Extent, ValidateFunction>> = {};
   const validator = (extent: Extent) => (compiled[extent] ??= compile(schema, draft, extent));
@@ -20,7 +20,7 @@ export function checkWithJsonSchema(schema: JsonObject, option: string): (value:
   return (value) => {
     const first = validator('first');
     if (first(value)) return { value };
-    return { problems: sorted(allErrors(value, first, validator)).map(toProblem) };
+    return { problems: sorted(allErrors(value, first, validator)).map(toSchemaProblem) };
   };
 }
 

@@ -4,14 +4,14 @@ import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { checkWithJsonSchema } from '../../protocol/schema/json-schema.ts';
-import type { Verdict } from '../../protocol/schema/json-schema-problem.ts';
+import type { SchemaVerdict } from '../../protocol/schema/schema-problem.ts';
 import { checkWithStandard, isStandardSchema, toJsonSchema } from './standard-schema.ts';
 import type { MaybePromise, Schema } from '../types.ts';
 
 export interface CheckedSchema {
   readonly json: JsonObject;
   /** Lets the value through as the schema makes it, or says all that is wrong with it. */
-  readonly check: (value: unknown) => MaybePromise<Verdict>;
+  readonly check: (value: unknown) => MaybePromise<SchemaVerdict>;
 }
 
 interface Purpose {

@@ -5,7 +5,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { MISSING } from '../../protocol/params.ts';
-import type { Problem, Verdict } from '../../protocol/schema/json-schema-problem.ts';
+import type { SchemaProblem, SchemaVerdict } from '../../protocol/schema/schema-problem.ts';
 import type { CheckedSchema } from './schema.ts';
 
 type Side = 'input' | 'output';
@@ -43,12 +43,12 @@ export function checkWithStandard(schema: StandardSchemaV1, json: JsonObject): C
   };
 }
 
-function toVerdict(result: StandardSchemaV1.Result<unknown>, value: unknown, required: unknown[]): Verdict {
+function toVerdict(result: StandardSchemaV1.Result<unknown>, value: unknown, required: unknown[]): SchemaVerdict {
   if (result.issues === undefined) return { value: result.value };
   return { problems: result.issues.map((issue) => toProblem(issue, value, required)) };
 }
 
-function toProblem(issue: StandardSchemaV1.Issue, value: unknown, required: unknown[]): Problem {
+function toProblem(issue: StandardSchemaV1.Issue, value: unknown, required: unknown[]): SchemaProblem {
   const keys = (issue.path ?? []).map((segment) => (typeof segment === 'object' ? segment.key : segment));
   // A rule between fields may blame an optional one that is absent: that is not a missing parameter.
   const missing = isAbsent(value, keys) && (keys.length > 1 || required.includes(keys[0]));

@@ -3,7 +3,7 @@
 // made for one purpose or principal does not open for another. It does not stop a replay: whoever needs single use keeps count.
 import { GatewayError } from '../errors.ts';
 import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from './aead.ts';
-import { lateCrypto } from './late-crypto.ts';
+import { lazyCrypto } from './lazy-crypto.ts';
 
 export interface Sealer {
   seal(purpose: string, binding: string, payload: unknown): string;
@@ -22,7 +22,7 @@ export function createSealer(keys?: readonly string[]): Sealer {
   let ring: Buffer[] | undefined;
   // Not before the first is needed: it loads crypto.
   const allKeys = (): Buffer[] =>
-    (ring ??= given?.map((text) => toKey('seal', text)) ?? [lateCrypto().randomBytes(32)]);
+    (ring ??= given?.map((text) => toKey('seal', text)) ?? [lazyCrypto().randomBytes(32)]);
   return {
     durable: given !== undefined,
     seal(purpose, binding, payload) {

@@ -1,5 +1,5 @@
 // The clients there are, by the way in which they can be asked. One word for each; which revision has which is not repeated here.
-import type { Channel } from '../../gateway/ask/means.ts';
+import type { Channel } from '../../gateway/ask/ask-channels.ts';
 import { NEWEST_HANDSHAKE, PLAIN_FORMS, STATELESS } from '../../gateway/dialect/revisions.ts';
 
 export interface Kind {

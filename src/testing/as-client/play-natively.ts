@@ -1,6 +1,6 @@
 // A flow played over MCP Flow.
 import type { FlowClient } from '../../flow/client/flow-client.ts';
-import { CANCEL } from '../../gateway/flow/play/playing.ts';
+import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
 import type { Prompt } from '../../protocol/prompt.ts';
 import { Unanswered } from '../../flow/testing/play.ts';
 import type { Person } from './person.ts';

@@ -4,7 +4,7 @@ import type { RunState } from '../../engine/run-state.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import type { PendingStep } from '../../engine/pending-ask.ts';
 import type { JournalEntry, StepEntry } from '../../journal.ts';
-import type { Step } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/prompt.ts';
 import type { TurnInput } from '../turn/turn-input.ts';
 import type { LazyAbort } from '../unless-aborted.ts';
 import { isOutcomeUnknown, runStep, toIdempotencyKey } from '../turn/run-step.ts';
@@ -76,7 +76,7 @@ export class RunningSteps {
     const { id: sessionId, principal } = header;
     const abort = spec.options.cleanup ? this.#signals.cleanup : this.#signals.work;
     const signal = () => abort.signal;
-    const onProgress = (progress: Step) => this.#input.onProgress?.(header, progress);
+    const onProgress = (progress: PromptStep) => this.#input.onProgress?.(header, progress);
     const { folded } = run.input;
     void runStep({ setup, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
       step.entry = entry;

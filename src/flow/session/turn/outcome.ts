@@ -3,7 +3,7 @@
 // Of the last answers only fingerprints are kept, so that one that is sent again is known.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalJson } from '../../../shared/canonical.ts';
+import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { isFileRef } from '../../question/check-file.ts';
 import { toPromptId } from '../../question/question.ts';
 import { isObject } from '../../../protocol/message.ts';

@@ -13,7 +13,7 @@ import { readStoredFile, revealSecret } from '../values/secrets.ts';
 import { toEventUrl } from '../external/event-url.ts';
 import { LazyAbort, unlessAborted } from '../unless-aborted.ts';
 import { toRetryPause } from './step-retry.ts';
-import type { Step } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
 
 export interface StepExecution {
@@ -24,7 +24,7 @@ export interface StepExecution {
   spec: StepSpec;
   folded: FoldedJournal;
   signal: () => AbortSignal;
-  onProgress?: ((progress: Step) => void) | undefined;
+  onProgress?: ((progress: PromptStep) => void) | undefined;
 }
 
 /** The same on every try, in every process and under a new name; another one only after the effect was taken back. */

@@ -12,8 +12,8 @@ import type { JournalEntry, Header } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { toShortId } from '../../short-id.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toReason } from '../../../protocol/schema/json-schema-problem.ts';
-import type { Step } from '../../../protocol/prompt.ts';
+import { toReason } from '../../../protocol/schema/schema-problem.ts';
+import type { PromptStep } from '../../../protocol/prompt.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { TurnRunner } from './turn-runner.ts';
 import { keepNotices } from '../external/people.ts';
@@ -30,7 +30,7 @@ export interface TurnDraft {
 }
 
 /** What the body says of how far it is goes with its next question. Where steps come first, it is told before them. */
-export function takeNewProgress(run: BodyRun): Step | undefined {
+export function takeNewProgress(run: BodyRun): PromptStep | undefined {
   const { progress, isProgressNew } = run;
   run.isProgressNew = false;
   return isProgressNew ? progress : undefined;

@@ -5,7 +5,7 @@ import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import type { WarmBody } from './warm-body.ts';
-import type { Step } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/prompt.ts';
 import type { SessionContext } from '../session-context.ts';
 import type { Turn } from './turn.ts';
 
@@ -44,7 +44,7 @@ export interface TurnInput {
   /** A question or a wait has waited long enough, while steps run here. */
   onDue?: ((id: string) => void) | undefined;
   /** A step says how far it is. */
-  onProgress?: ((header: Header, progress: Step) => void) | undefined;
+  onProgress?: ((header: Header, progress: PromptStep) => void) | undefined;
   /** Effects could not be taken back, however often it was tried. */
   onNotUndone?: ((header: Header, steps: string[]) => void) | undefined;
 }

@@ -1,6 +1,6 @@
 // What a session answers to whatever is done with it: where it stands now, what it asks, how it ended.
 import type { Header } from '../../journal.ts';
-import type { Step } from '../../../protocol/prompt.ts';
+import type { PromptStep } from '../../../protocol/prompt.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 
 export type Verdict = { valid: true } | ({ valid: false } & Complaint);
@@ -19,7 +19,7 @@ export interface Turn {
   verdicts?: Record<string, Verdict> | undefined;
   /** The questions that wait now. */
   questions: Question[];
-  progress?: Step | undefined;
+  progress?: PromptStep | undefined;
   /** Present, be it undefined, once it is completed by what was done here. */
   result?: unknown;
   summary?: string | undefined;

@@ -4,7 +4,7 @@ import { toMs } from '../../authoring/span.ts';
 import type { FoundQuestion } from '../../explore/explored.ts';
 import { createHeader } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
-import { toReason } from '../../../protocol/schema/json-schema-problem.ts';
+import { toReason } from '../../../protocol/schema/schema-problem.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { storeArgs, findUnknownArgs } from '../values/stored-args.ts';
 import type { StoredArgs } from '../values/stored-args.ts';

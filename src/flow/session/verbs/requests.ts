@@ -1,7 +1,7 @@
 // What can be asked of a session. Who asks is always said: a session belongs to one principal, and looks unknown to all others.
 import type { AskFailure } from '../../authoring/ask-failure.ts';
 import type { AnswerSource, Via } from '../../journal.ts';
-import type { Prompt, Step } from '../../../protocol/prompt.ts';
+import type { Prompt, PromptStep } from '../../../protocol/prompt.ts';
 
 export interface StartRequest {
   principal: string;
@@ -84,7 +84,7 @@ export interface EditRequest extends SessionRequest {
 /** The owner of a session speaks for its tool. */
 export interface ContinueRequest extends SessionRequest {
   prompt?: Prompt | undefined;
-  progress?: Step | undefined;
+  progress?: PromptStep | undefined;
 }
 
 export interface CompleteRequest extends SessionRequest {

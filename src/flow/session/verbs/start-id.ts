@@ -1,7 +1,7 @@
 // An id that a client makes for starting a session: a start that is sent again, because nobody heard what became of it, is the same session.
 // It belongs to its principal: the same id of somebody else is another one.
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../../shared/canonical.ts';
+import { canonicalJson } from '../../../shared/canonical-json.ts';
 import { toOwner } from '../session-context.ts';
 
 /** The id of the session, which nobody can guess who does not know the client's id. */

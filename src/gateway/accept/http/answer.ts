@@ -5,14 +5,14 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import { byteLengthOf, writeTo } from '../../codec/written.ts';
-import type { Written } from '../../codec/written.ts';
+import { byteLengthOf, writeEncoded } from '../../codec/encoded-message.ts';
+import type { EncodedMessage } from '../../codec/encoded-message.ts';
 import { plainError } from '../../dialect/plain-error.ts';
 
 export function answerJson(
   response: HttpResponse,
   status: number,
-  written: Written,
+  written: EncodedMessage,
   headers?: Record<string, string>,
 ): void {
   if (response.headersSent || response.destroyed) return;
@@ -20,7 +20,7 @@ export function answerJson(
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers });
   // Head and text leave as one piece. `end` adds an empty one, and several are copied together by Node to be written.
   response.cork();
-  writeTo(response, written);
+  writeEncoded(response, written);
   response.uncork();
   response.end();
 }

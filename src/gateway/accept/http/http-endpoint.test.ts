@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { fakeFront } from '../../dialect/fake-front.contract.ts';
+import { fakeContext } from '../../dialect/fake-context.contract.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
 
 function visit(url: string, host = '127.0.0.1') {
@@ -17,7 +17,7 @@ function visit(url: string, host = '127.0.0.1') {
     end: () => response,
   };
   const pages = { '/healthz': () => void told.push('page') };
-  const endpoint = createHttpEndpoint(fakeFront(), { pages });
+  const endpoint = createHttpEndpoint(fakeContext(), { pages });
   const request = { url, method: 'GET', headers: { host } } as unknown as IncomingMessage;
   endpoint.handle(request, response as unknown as ServerResponse, () => void told.push('next'));
   return told;

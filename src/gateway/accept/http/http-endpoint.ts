@@ -5,20 +5,20 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import type { Front } from '../../dialect/serve/front.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { answerThrown } from './answer.ts';
 import { answerPreflight, allowOrigin } from './cors.ts';
-import { enterRequest, isByGateway } from '../enter.ts';
+import { runRequestUnlessLoop, isByGateway } from '../refuse-loops.ts';
 import { createGuard } from '../guard.ts';
 import type { GuardOptions } from '../guard.ts';
 import { LegacySse } from './legacy-sse.ts';
-import { identified } from '../identify.ts';
+import { identifyCaller } from '../identify.ts';
 import type { Identify, Identity } from '../identify.ts';
 import { readMount } from './mount.ts';
 import type { Mount } from './mount.ts';
 import { StreamableHttp } from './streamable-http.ts';
-import type { Visit } from './streamable-http.ts';
-import { acceptWebSocketsLate } from './late-websockets.ts';
+import type { HttpVisit } from './streamable-http.ts';
+import { acceptWebSocketsLazily } from './lazy-websockets.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 import { toFetch } from '../web/to-fetch.ts';
 import type { Fetch } from '../web/to-fetch.ts';
@@ -30,7 +30,7 @@ export interface EndpointOptions extends GuardOptions {
   path?: string | undefined;
   identify?: Identify | undefined;
   /** What is served at /mcp/<name>; throws SERVER_UNKNOWN. */
-  part?: ((name: string) => Front) | undefined;
+  part?: ((name: string) => ServeContext) | undefined;
   /** Further pages by path, e.g. /healthz. */
   pages?: Record<string, HttpHandler> | undefined;
   /** Those that anybody who knows the URL may call: nobody has to say who they are. */
@@ -47,18 +47,18 @@ export interface HttpEndpoint {
 }
 
 /** Who it is from is still being found out. */
-interface Arrival extends Pick<Visit, 'request' | 'response'> {
+interface Arrival extends Pick<HttpVisit, 'request' | 'response'> {
   caller: Promise<Partial<Identity>>;
 }
 
 const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
-export function createHttpEndpoint(shared: Front, options: EndpointOptions = {}): HttpEndpoint {
-  const front: Front = { ...shared, listens: new Set() }; // closing this door must not end what came in by another
+export function createHttpEndpoint(shared: ServeContext, options: EndpointOptions = {}): HttpEndpoint {
+  const context: ServeContext = { ...shared, listens: new Set() }; // closing this door must not end what came in by another
   const mount = readMount(options.path);
   const guard = createGuard(options.host ?? '127.0.0.1', options);
-  const routes = createRoutes(front, options, mount);
-  const sockets = acceptWebSocketsLate(front, (socket, thrown) => failUpgrade(front, socket, thrown));
+  const routes = createRoutes(context, options, mount);
+  const sockets = acceptWebSocketsLazily(context, (socket, thrown) => failUpgrade(context, socket, thrown));
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.toLocal(pathOf(request));
@@ -66,14 +66,14 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
     try {
       guard.check(request);
       allowOrigin(request, response);
-      if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, front));
+      if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
       const open = options.openPages;
       if (open && Object.hasOwn(open, path)) return open[path]!(request, response);
-      const caller = identified(options.identify, request, 'http');
+      const caller = identifyCaller(options.identify, request, 'http');
       if (caller instanceof Promise) routes.enterLater(path, { request, response, caller });
       else routes.enter(path, { request, response, principal: caller.principal, claims: caller.claims });
     } catch (thrown) {
-      refuse(front, response, thrown, path);
+      refuse(context, response, thrown, path);
     }
   };
 
@@ -86,16 +86,16 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
         guard.check(request);
         if (mount.toLocal(pathOf(request)) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
         const go = (caller: Partial<Identity>): void =>
-          enterRequest(front, request, () => sockets.upgrade(request, socket, head, caller));
-        const caller = identified(options.identify, request, 'websocket');
-        if (caller instanceof Promise) caller.then(go).catch((thrown) => failUpgrade(front, socket, thrown));
+          runRequestUnlessLoop(context, request, () => sockets.upgrade(request, socket, head, caller));
+        const caller = identifyCaller(options.identify, request, 'websocket');
+        if (caller instanceof Promise) caller.then(go).catch((thrown) => failUpgrade(context, socket, thrown));
         else go(caller);
       } catch (thrown) {
-        failUpgrade(front, socket, thrown);
+        failUpgrade(context, socket, thrown);
       }
     },
     close() {
-      for (const close of front.listens) close();
+      for (const close of context.listens) close();
       sockets.close();
       routes.close();
     },
@@ -103,12 +103,12 @@ export function createHttpEndpoint(shared: Front, options: EndpointOptions = {})
 }
 
 /** What answers at each path, as it would be at /mcp. */
-function createRoutes(front: Front, options: EndpointOptions, mount: Mount) {
-  const streamable = new StreamableHttp(front);
-  const legacy = new LegacySse(front, streamable);
+function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mount) {
+  const streamable = new StreamableHttp(context);
+  const legacy = new LegacySse(context, streamable);
   const parts = new Map<string, StreamableHttp>();
-  const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: front.listens }, name);
-  const go = (path: string, visit: Visit): void => {
+  const toPart = (name: string) => streamable.part({ ...options.part!(name), listens: context.listens }, name);
+  const go = (path: string, visit: HttpVisit): void => {
     if (path === '/mcp') streamable.handle(visit);
     else if (path === '/sse') legacy.stream(visit);
     else if (path === '/message') legacy.message(visit);
@@ -116,8 +116,8 @@ function createRoutes(front: Front, options: EndpointOptions, mount: Mount) {
     else if (isPage(path, options)) options.pages![path]!(visit.request, visit.response);
     else answerNotFound(visit.response, mount);
   };
-  const enter = (path: string, visit: Visit): void => {
-    if (isByGateway(visit.request)) enterRequest(front, visit.request, () => go(path, visit));
+  const enter = (path: string, visit: HttpVisit): void => {
+    if (isByGateway(visit.request)) runRequestUnlessLoop(context, visit.request, () => go(path, visit));
     else go(path, visit);
   };
   return {
@@ -125,7 +125,7 @@ function createRoutes(front: Front, options: EndpointOptions, mount: Mount) {
     /** Apart from the usual way: what a function refers to is kept in an object of its own for every request. */
     enterLater(path: string, { request, response, caller }: Arrival): void {
       const arrived = caller.then(({ principal, claims }) => enter(path, { request, response, principal, claims }));
-      arrived.catch((thrown: unknown) => refuse(front, response, thrown, path));
+      arrived.catch((thrown: unknown) => refuse(context, response, thrown, path));
     },
     close(): void {
       legacy.close();
@@ -159,14 +159,14 @@ function answerNotFound(response: HttpResponse, { path }: Mount): void {
   response.writeHead(404, { 'content-type': 'text/plain' }).end(`Not found: this server answers at ${path}\n`);
 }
 
-function failUpgrade(front: Front, socket: Duplex, thrown: unknown): void {
+function failUpgrade(context: ServeContext, socket: Duplex, thrown: unknown): void {
   if (thrown instanceof GatewayError) return refuseUpgrade(socket, '403 Forbidden');
-  front.log.error({ cause: thrown }, 'upgrade.failed');
+  context.log.error({ cause: thrown }, 'upgrade.failed');
   refuseUpgrade(socket, '500 Internal Server Error');
 }
 
 /** A server of the stateless era alone knows no sessions to GET or DELETE. */
-function allowOf(path: string, { handshake }: Front): string {
+function allowOf(path: string, { handshake }: ServeContext): string {
   const known = path.startsWith('/mcp/') ? '/mcp' : path;
   if (known === '/mcp' && !handshake) return 'POST';
   return ALLOW[known] ?? 'GET';
@@ -178,8 +178,8 @@ export function pathOf(request: HttpRequest): string {
   return query === -1 ? url : url.slice(0, query);
 }
 
-function refuse(front: Front, response: HttpResponse, thrown: unknown, path: string): void {
+function refuse(context: ServeContext, response: HttpResponse, thrown: unknown, path: string): void {
   const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
-  if (isMethod) response.setHeader('allow', allowOf(path, front));
-  answerThrown(front, response, thrown);
+  if (isMethod) response.setHeader('allow', allowOf(path, context));
+  answerThrown(context, response, thrown);
 }

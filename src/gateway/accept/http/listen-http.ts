@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Front } from '../../dialect/serve/front.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { isLoopback } from '../guard.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
 import type { EndpointOptions } from './http-endpoint.ts';
@@ -22,21 +22,21 @@ export interface HttpListening {
 
 const MAX_HEADER_BYTES = 32 * 1024;
 
-export async function listenHttp(front: Front, options: HttpListenOptions): Promise<HttpListening> {
+export async function listenHttp(context: ServeContext, options: HttpListenOptions): Promise<HttpListening> {
   const { port, host = '127.0.0.1', tls } = options;
-  if (!tls && !isLoopback(host)) front.log.warn({ host }, 'listen.without-tls');
-  const endpoint = createHttpEndpoint(front, { ...options, host });
+  if (!tls && !isLoopback(host)) context.log.warn({ host }, 'listen.without-tls');
+  const endpoint = createHttpEndpoint(context, { ...options, host });
   const server = tls
     ? (await import('node:https')).createServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
     : createServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
-  server.maxConnections = front.limits.maxConnections;
+  server.maxConnections = context.limits.maxConnections;
   server.on('upgrade', endpoint.upgrade);
   const sockets = trackSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(cause, host, port)));
     server.listen(port, host, resolve);
   });
-  server.on('error', (error) => front.log.error({ error }, 'listen.failed'));
+  server.on('error', (error) => context.log.error({ error }, 'listen.failed'));
   const bound = (server.address() as AddressInfo).port;
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}${options.path ?? '/mcp'}`,

@@ -2,44 +2,44 @@
 // answer or by silence. Proxies give up on an answer that says nothing, and a connection that breaks can be resumed only if
 // the client has an event id. In the handshake era the stream belongs to a session and outlives the HTTP answer.
 import type { Message, RequestId } from '../../../protocol/message.ts';
-import { Alarm } from '../../../shared/alarms.ts';
-import type { Alarms } from '../../../shared/alarms.ts';
+import { DeadlineItem } from '../../../shared/deadline-list.ts';
+import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
-import type { Written } from '../../codec/written.ts';
-import type { Front } from '../../dialect/serve/front.ts';
+import type { EncodedMessage } from '../../codec/encoded-message.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { Outlet } from '../../dialect/serve/outlet.ts';
 import { answerJson } from './answer.ts';
-import type { Accepted } from './media.ts';
+import type { AcceptedTypes } from './accept-header.ts';
 import type { SessionStream } from '../session/session-stream.ts';
-import type { Session } from '../session/session.ts';
+import type { HttpSession } from '../session/http-session.ts';
 import { SseResponse } from './sse-response.ts';
-import { written } from '../write-answer.ts';
+import { encodeAnswer } from '../write-answer.ts';
 
-export class PostOutlet extends Alarm implements Outlet {
+export class PostOutlet extends DeadlineItem implements Outlet {
   ended = false;
   /** The id of the one request that is answered. */
   request: RequestId | null = null;
-  readonly #front: Front;
+  readonly #context: ServeContext;
   readonly #response: HttpResponse;
-  readonly #accepted: Accepted;
-  readonly #session: Session | undefined;
+  readonly #accepted: AcceptedTypes;
+  readonly #session: HttpSession | undefined;
   #stream: SessionStream | undefined;
   #carrier: SseResponse | undefined;
 
-  constructor(front: Front, response: HttpResponse, accepted: Accepted, session?: Session) {
+  constructor(context: ServeContext, response: HttpResponse, accepted: AcceptedTypes, session?: HttpSession) {
     super();
-    this.#front = front;
+    this.#context = context;
     this.#response = response;
     this.#accepted = accepted;
     this.#session = session;
   }
 
   /** Call it once the request is being handled: opens the stream if the answer takes too long. `now`: where it is known. */
-  limitSilence(alarms: Alarms, now?: number): void {
+  limitSilence(deadlines: DeadlineList, now?: number): void {
     if (this.ended || this.#carrier || !this.#accepted.stream) return;
-    const { keepAliveMs, primeMs } = this.#front.limits;
-    alarms.set(this, this.#canPrime ? Math.min(primeMs, keepAliveMs) : keepAliveMs, now);
+    const { keepAliveMs, primeMs } = this.#context.limits;
+    deadlines.set(this, this.#canPrime ? Math.min(primeMs, keepAliveMs) : keepAliveMs, now);
   }
 
   /** It has been silent for too long. */
@@ -60,7 +60,7 @@ export class PostOutlet extends Alarm implements Outlet {
     this.ended = true;
     this.callOff();
     if (answer === undefined) return this.#endEmpty();
-    const body = written(answer, this.#front.log);
+    const body = encodeAnswer(answer, this.#context.log);
     if (!this.#carrier && (status !== 200 || this.#accepted.json)) {
       return answerJson(this.#response, status, body, this.#headers());
     }
@@ -90,7 +90,7 @@ export class PostOutlet extends Alarm implements Outlet {
     if (this.#carrier) return;
     this.callOff();
     const session = this.#session;
-    this.#carrier = new SseResponse(this.#front, this.#response, this.#headers());
+    this.#carrier = new SseResponse(this.#context, this.#response, this.#headers());
     if (!session) return;
     this.#stream = session.openPost(this.request);
     this.#stream.carry(this.#carrier);
@@ -99,10 +99,10 @@ export class PostOutlet extends Alarm implements Outlet {
 
   /** A session that could not be opened is not named. */
   #headers(): Record<string, string> | undefined {
-    return this.#session?.conversation.wording && { 'mcp-session-id': this.#session.id };
+    return this.#session?.conversation.dialect && { 'mcp-session-id': this.#session.id };
   }
 
-  #write(data: Written): void {
+  #write(data: EncodedMessage): void {
     if (this.#stream) this.#stream.write(data);
     else this.#carrier?.write({ event: 'message', data });
   }

@@ -2,8 +2,8 @@
 // more than the allowed bytes wait for it.
 import { writeComment, writeEvent } from '../../codec/sse-write.ts';
 import type { OutgoingEvent } from '../../codec/sse-write.ts';
-import { writeTo } from '../../codec/written.ts';
-import type { Front } from '../../dialect/serve/front.ts';
+import { writeEncoded } from '../../codec/encoded-message.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import type { HttpResponse } from '../../../shared/http.ts';
 
 const HEAD = {
@@ -15,11 +15,11 @@ const HEAD = {
 
 export class SseResponse {
   readonly #response: HttpResponse;
-  readonly #front: Front;
+  readonly #context: ServeContext;
   #stopKeepAlive: () => void = () => {};
 
-  constructor(front: Front, response: HttpResponse, headers: Record<string, string> = {}) {
-    this.#front = front;
+  constructor(context: ServeContext, response: HttpResponse, headers: Record<string, string> = {}) {
+    this.#context = context;
     this.#response = response;
     response.writeHead(200, { ...HEAD, ...headers });
     response.flushHeaders();
@@ -39,11 +39,11 @@ export class SseResponse {
   write(event: OutgoingEvent): boolean {
     if (!this.isOpen) return false;
     const { writableLength: bytes } = this.#response;
-    if (bytes <= this.#front.limits.maxBufferedBytes) {
-      writeTo(this.#response, writeEvent(event));
+    if (bytes <= this.#context.limits.maxBufferedBytes) {
+      writeEncoded(this.#response, writeEvent(event));
       return true;
     }
-    this.#front.log.warn({ bytes }, 'client.too-slow');
+    this.#context.log.warn({ bytes }, 'client.too-slow');
     this.#response.destroy();
     return false;
   }
@@ -54,7 +54,7 @@ export class SseResponse {
   }
 
   #keepAlive(): void {
-    const { clock, limits } = this.#front;
+    const { clock, limits } = this.#context;
     this.#stopKeepAlive = clock.after(limits.keepAliveMs, () => {
       if (!this.isOpen) return;
       this.#response.write(writeComment('alive'));

@@ -2,35 +2,35 @@
 // DELETE. Which era a POST belongs to is decided by the dialects; here are the rules of HTTP around it.
 import type { JsonObject, Message, RequestId } from '../../../protocol/message.ts';
 import { isNotification, isRequest } from '../../../protocol/message.ts';
-import { Alarms } from '../../../shared/alarms.ts';
+import { DeadlineList } from '../../../shared/deadline-list.ts';
 import { CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
-import type { Incoming } from '../../codec/json-rpc.ts';
+import type { ParsedInput } from '../../codec/json-rpc.ts';
 import { RequestReader } from '../../codec/request-reader.ts';
 import { Conversation } from '../../dialect/serve/conversation.ts';
 import { isStatelessMessage, openingOf } from '../../dialect/serve/detect.ts';
-import type { Front } from '../../dialect/serve/front.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { RECURRING } from '../../dialect/recurring.ts';
 import { checkOpeningVersion, checkSessionVersion } from '../../dialect/serve/session-version.ts';
-import { hearStateless } from '../../dialect/stateless/hear.ts';
-import { isEndless, serveStateless } from '../../dialect/stateless/serve.ts';
+import { receiveStatelessNotification } from '../../dialect/stateless/receive-notification.ts';
+import { isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
 import { answerError, answerJson, answerThrown } from './answer.ts';
 import { callerOf } from '../caller.ts';
-import { enter, viaOf } from '../enter.ts';
-import { readAccept } from './media.ts';
-import type { Accepted } from './media.ts';
+import { runUnlessLoop, readMessageVia } from '../refuse-loops.ts';
+import { readAccept } from './accept-header.ts';
+import type { AcceptedTypes } from './accept-header.ts';
 import { PostOutlet } from './post-outlet.ts';
-import { readBody } from './read-body.ts';
-import { receiveIn, refuse } from '../receive.ts';
-import { SessionKeeper } from '../kept/session-keeper.ts';
-import type { SessionName } from '../kept/session-keeper.ts';
-import { Session } from '../session/session.ts';
+import { readRequestBody } from './read-request-body.ts';
+import { receiveInput, answerRefusal } from '../receive-input.ts';
+import { DurableSessions } from '../durable/durable-sessions.ts';
+import type { SessionName } from '../durable/durable-sessions.ts';
+import { HttpSession } from '../session/http-session.ts';
 import { SessionTable } from '../session/session-table.ts';
 import { SseResponse } from './sse-response.ts';
 
 /** One HTTP request on its way through the endpoint. */
-export interface Visit {
+export interface HttpVisit {
   request: HttpRequest;
   response: HttpResponse;
   /** From the `identify` hook. */
@@ -38,31 +38,31 @@ export interface Visit {
   claims?: JsonObject | undefined;
 }
 
-type OneMessage = Extract<Incoming, { kind: 'message' }>;
+type OneMessage = Extract<ParsedInput, { kind: 'message' }>;
 
 export class StreamableHttp {
-  readonly #front: Front;
+  readonly #context: ServeContext;
   readonly #reader: RequestReader;
-  readonly #sessions: SessionTable<Session>;
+  readonly #sessions: SessionTable<HttpSession>;
   /** Lets sessions go on in the next process. */
-  readonly #keeper: SessionKeeper | undefined;
+  readonly #durable: DurableSessions | undefined;
   readonly #part: string;
   /** One timer for the silence of all answers. */
-  readonly #silence: Alarms;
+  readonly #silence: DeadlineList;
 
-  constructor(front: Front, whole?: { keeper: SessionKeeper | undefined; part: string }) {
-    this.#front = front;
+  constructor(context: ServeContext, whole?: { durable: DurableSessions | undefined; part: string }) {
+    this.#context = context;
     // Without lasting keys there is nothing that a later process could open.
-    this.#keeper = whole ? whole.keeper : front.sealer.durable ? new SessionKeeper(front) : undefined;
+    this.#durable = whole ? whole.durable : context.sealer.durable ? new DurableSessions(context) : undefined;
     this.#part = whole?.part ?? '';
-    this.#reader = new RequestReader(front.limits, RECURRING);
-    this.#sessions = new SessionTable(front.limits, front.clock);
-    this.#silence = new Alarms(front.clock);
+    this.#reader = new RequestReader(context.limits, RECURRING);
+    this.#sessions = new SessionTable(context.limits, context.clock);
+    this.#silence = new DeadlineList(context.clock);
   }
 
   /** Another target on the same port, whose sessions are its own. */
-  part(front: Front, name: string): StreamableHttp {
-    return new StreamableHttp(front, { keeper: this.#keeper, part: name });
+  part(context: ServeContext, name: string): StreamableHttp {
+    return new StreamableHttp(context, { durable: this.#durable, part: name });
   }
 
   get sessionCount(): number {
@@ -70,62 +70,62 @@ export class StreamableHttp {
   }
 
   /** Throws GatewayError for what HTTP itself refuses. */
-  handle(visit: Visit): void {
+  handle(visit: HttpVisit): void {
     const { method } = visit.request;
     if (method === 'POST') this.post(visit);
-    else if (!this.#front.handshake) throw new GatewayError('HTTP_METHOD'); // where there are no sessions
+    else if (!this.#context.handshake) throw new GatewayError('HTTP_METHOD'); // where there are no sessions
     else if (method === 'GET') this.#get(visit);
     else if (method === 'DELETE') this.#delete(visit);
     else throw new GatewayError('HTTP_METHOD');
   }
 
-  post(visit: Visit): void {
+  post(visit: HttpVisit): void {
     const { request, response } = visit;
     const accepted = readAccept(request.headers.accept);
     if (!accepted.json && !accepted.stream) {
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept application/json, text/event-stream' });
     }
     if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
-    readBody(request, this.#front.limits.maxRequestBytes, (body) => {
+    readRequestBody(request, this.#context.limits.maxRequestBytes, (body) => {
       if (typeof body !== 'string') return answerError(response, body);
       const incoming = this.#reader.read(body);
-      const via = viaOf(this.#front, incoming);
+      const via = readMessageVia(this.#context, incoming);
       if (via.length === 0) return this.#receive(visit, incoming, accepted);
       try {
-        enter(this.#front, via, () => this.#receive(visit, incoming, accepted));
+        runUnlessLoop(this.#context, via, () => this.#receive(visit, incoming, accepted));
       } catch (thrown) {
-        answerThrown(this.#front, response, thrown, idOf(incoming));
+        answerThrown(this.#context, response, thrown, idOf(incoming));
       }
     });
   }
 
-  #receive(visit: Visit, incoming: Incoming, accepted: Accepted): void {
+  #receive(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
     const opening = asksWhatIsOffered(incoming);
-    const ready = opening && this.#front.target.ready?.(openingOf(opening));
+    const ready = opening && this.#context.target.ready?.(openingOf(opening));
     if (ready) void ready.then(() => this.#answer(visit, incoming, accepted));
     else this.#answer(visit, incoming, accepted);
   }
 
-  #answer(visit: Visit, incoming: Incoming, accepted: Accepted): void {
+  #answer(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
     try {
       this.take(visit, incoming, accepted);
     } catch (thrown) {
-      answerThrown(this.#front, visit.response, thrown, idOf(incoming));
+      answerThrown(this.#context, visit.response, thrown, idOf(incoming));
     }
   }
 
   close(): void {
     this.#silence.clear();
     this.#sessions.close();
-    if (this.#part === '') this.#keeper?.close();
+    if (this.#part === '') this.#durable?.close();
   }
 
-  take(visit: Visit, incoming: Incoming, accepted: Accepted): void {
+  take(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
     const { headers } = visit.request;
     const sessionId = headers['mcp-session-id'] as string | undefined;
     const session = sessionId !== undefined && this.#knows(sessionId, visit);
     const versionHeader = headers['mcp-protocol-version'] as string | undefined;
-    const isMessage = incoming.kind === 'message' && this.#front.stateless;
+    const isMessage = incoming.kind === 'message' && this.#context.stateless;
     if (isMessage && isStatelessMessage(incoming.message, { session, versionHeader }))
       this.#stateless(visit, incoming, accepted);
     else if (sessionId === undefined) this.#opening(visit, incoming, accepted);
@@ -133,20 +133,20 @@ export class StreamableHttp {
   }
 
   #stateless(
-    { request, response, principal = 'local', claims }: Visit,
+    { request, response, principal = 'local', claims }: HttpVisit,
     { message }: OneMessage,
-    accepted: Accepted,
+    accepted: AcceptedTypes,
   ): void {
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
-    const outlet = new PostOutlet(this.#front, response, accepted);
+    const outlet = new PostOutlet(this.#context, response, accepted);
     if (!isRequest(message)) {
-      if (isNotification(message)) hearStateless(this.#front, message, principal);
+      if (isNotification(message)) receiveStatelessNotification(this.#context, message, principal);
       return outlet.end();
     }
     const headers = (name: string) => request.headers[name] as string | undefined;
     const from = { transport: 'http', headers: request.headers, claims } as const;
-    const running = serveStateless(this.#front, message, outlet, { principal, from, headers });
+    const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
     // Closing the stream is how this era calls off a request.
     if (!running || outlet.ended) return;
     response.on('close', () => outlet.ended || running.cancel(CONNECTION_CLOSED));
@@ -154,23 +154,23 @@ export class StreamableHttp {
   }
 
   /** Before there is a session: `initialize` opens one, ping and the like are answered, everything else is refused. */
-  #opening(visit: Visit, incoming: Incoming, accepted: Accepted): void {
-    if (incoming.kind === 'refused') return refuse(incoming, this.#outlet(visit, accepted));
+  #opening(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    if (incoming.kind === 'refused') return answerRefusal(incoming, this.#outlet(visit, accepted));
     const message = incoming.kind === 'message' ? incoming.message : undefined;
     if (message && !isRequest(message)) throw new GatewayError('SESSION_MISSING');
     if (message?.method !== 'initialize') {
-      checkOpeningVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, this.#front);
-      const nobody = new Conversation(this.#front, 'nobody', { send: () => {} }, { onExit: () => {} });
-      return receiveIn(nobody, incoming, this.#outlet(visit, accepted));
+      checkOpeningVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, this.#context);
+      const nobody = new Conversation(this.#context, 'nobody', { send: () => {} }, { onExit: () => {} });
+      return receiveInput(nobody, incoming, this.#outlet(visit, accepted));
     }
-    const session = this.#create(visit, this.#keeper?.name(message.params ?? {}, this.#bindingOf(visit)));
+    const session = this.#create(visit, this.#durable?.name(message.params ?? {}, this.#bindingOf(visit)));
     this.#sessions.add(session, callerOf(visit));
-    receiveIn(session.conversation, incoming, this.#outlet(visit, accepted, session));
-    if (session.conversation.wording) this.#keeper?.begin(session);
+    receiveInput(session.conversation, incoming, this.#outlet(visit, accepted, session));
+    if (session.conversation.dialect) this.#durable?.begin(session);
     else this.#sessions.remove(session); // refused: nothing was agreed on
   }
 
-  #inSession(visit: Visit, incoming: Incoming, accepted: Accepted, sessionId: string): void {
+  #inSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes, sessionId: string): void {
     const session = this.#sessions.get(sessionId, visit.principal);
     checkSessionVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, session.conversation);
     session.from.headers = visit.request.headers;
@@ -178,15 +178,15 @@ export class StreamableHttp {
     const outlet = this.#outlet(visit, accepted, session);
     outlet.request = idOf(incoming);
     const cameAt = session.lastSeen;
-    receiveIn(session.conversation, incoming, outlet);
+    receiveInput(session.conversation, incoming, outlet);
     outlet.limitSilence(this.#silence, cameAt);
   }
 
-  #outlet({ response }: Visit, accepted: Accepted, session?: Session): PostOutlet {
-    return new PostOutlet(this.#front, response, accepted, session);
+  #outlet({ response }: HttpVisit, accepted: AcceptedTypes, session?: HttpSession): PostOutlet {
+    return new PostOutlet(this.#context, response, accepted, session);
   }
 
-  #get(visit: Visit): void {
+  #get(visit: HttpVisit): void {
     const { request, response } = visit;
     const session = this.#find(visit);
     const accepted = readAccept(request.headers.accept);
@@ -194,9 +194,9 @@ export class StreamableHttp {
     // Clients of event streams reconnect until the server says that there is nothing more.
     if (lastEventId !== undefined && session.hasNothingAfter(lastEventId)) response.writeHead(204).end();
     else if (accepted.stream) {
-      const carrier = new SseResponse(this.#front, response, { 'mcp-session-id': session.id });
+      const carrier = new SseResponse(this.#context, response, { 'mcp-session-id': session.id });
       session.listen(carrier, lastEventId).catch((cause: unknown) => {
-        this.#front.log.error({ cause }, 'stream.resume');
+        this.#context.log.error({ cause }, 'stream.resume');
         carrier.end();
       });
     } else if (accepted.json) {
@@ -209,47 +209,47 @@ export class StreamableHttp {
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream, or application/json to poll' });
   }
 
-  #delete(visit: Visit): void {
+  #delete(visit: HttpVisit): void {
     this.#sessions.remove(this.#find(visit));
     visit.response.writeHead(204).end();
   }
 
   /** Whether it is here, or can be taken over from an earlier process. */
-  #knows(id: string, visit: Visit): boolean {
+  #knows(id: string, visit: HttpVisit): boolean {
     return this.#sessions.has(id, visit.principal) || this.#takeOver(id, visit);
   }
 
-  #takeOver(id: string, visit: Visit): boolean {
-    const kept = this.#keeper?.find(id, this.#bindingOf(visit));
+  #takeOver(id: string, visit: HttpVisit): boolean {
+    const kept = this.#durable?.find(id, this.#bindingOf(visit));
     if (!kept) return false;
     const session = this.#create(visit, { id, key: kept.key });
     this.#sessions.add(session, callerOf(visit));
-    this.#keeper!.takeOver(kept.key);
+    this.#durable!.takeOver(kept.key);
     try {
       session.conversation.restore(kept);
     } catch (error) {
-      this.#front.log.warn({ error }, 'session.not-restored'); // such as a revision that is not spoken any more
+      this.#context.log.warn({ error }, 'session.not-restored'); // such as a revision that is not spoken any more
       this.#sessions.remove(session);
     }
     return true;
   }
 
-  #create({ principal: owner, claims, request }: Visit, name: SessionName | undefined): Session {
-    return new Session(this.#front, {
+  #create({ principal: owner, claims, request }: HttpVisit, name: SessionName | undefined): HttpSession {
+    return new HttpSession(this.#context, {
       owner,
       from: { transport: 'http', headers: request.headers, claims },
       name,
       onExit: (session) => this.#sessions.remove(session),
-      onEnd: ({ key }) => this.#keeper?.end(key),
-      onSetting: (change, { key }) => this.#keeper?.change(key, change),
+      onEnd: ({ key }) => this.#durable?.end(key),
+      onSetting: (change, { key }) => this.#durable?.change(key, change),
     });
   }
 
-  #bindingOf({ principal }: Visit): string {
+  #bindingOf({ principal }: HttpVisit): string {
     return JSON.stringify([this.#part, principal ?? null]);
   }
 
-  #find(visit: Visit): Session {
+  #find(visit: HttpVisit): HttpSession {
     const { request } = visit;
     const id = request.headers['mcp-session-id'] as string | undefined;
     if (id === undefined) throw new GatewayError('SESSION_MISSING');
@@ -261,13 +261,13 @@ export class StreamableHttp {
 }
 
 /** An error about a request must name it, wherever its id could be read. */
-function idOf(incoming: Incoming): RequestId | null {
+function idOf(incoming: ParsedInput): RequestId | null {
   if (incoming.kind === 'refused') return incoming.id;
   return incoming.kind === 'message' && isRequest(incoming.message) ? incoming.message.id : null;
 }
 
 /** The opening of either era: its answer says what the target can do. */
-function asksWhatIsOffered(incoming: Incoming): Message | undefined {
+function asksWhatIsOffered(incoming: ParsedInput): Message | undefined {
   if (incoming.kind !== 'message' || !isRequest(incoming.message)) return undefined;
   const { method } = incoming.message;
   return method === 'initialize' || method === 'server/discover' ? incoming.message : undefined;

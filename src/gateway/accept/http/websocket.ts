@@ -5,13 +5,13 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { Message } from '../../../protocol/message.ts';
-import { anonymous } from '../../../shared/anonymous.ts';
+import { anonymousPrincipal } from '../../../shared/anonymous.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { boundVia } from '../../../shared/via.ts';
 import { keepAlive } from '../../codec/heartbeat.ts';
-import { write } from '../../codec/written.ts';
-import type { Front } from '../../dialect/serve/front.ts';
-import { Connection } from '../connection.ts';
+import { encode } from '../../codec/encoded-message.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
+import { DuplexConnection } from '../duplex-connection.ts';
 import type { Identity } from '../identify.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 
@@ -23,8 +23,8 @@ export interface WebSocketAcceptor {
   close(): void;
 }
 
-export function acceptWebSockets(front: Front): WebSocketAcceptor {
-  const { maxRequestBytes, maxConnections } = front.limits;
+export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
+  const { maxRequestBytes, maxConnections } = context.limits;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxRequestBytes,
@@ -37,7 +37,7 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
         return refuseUpgrade(socket, '503 Service Unavailable');
       }
       server.handleUpgrade(request, socket, head, (client) =>
-        accept(front, client, { ...caller, headers: request.headers }),
+        accept(context, client, { ...caller, headers: request.headers }),
       );
     },
     close() {
@@ -48,26 +48,26 @@ export function acceptWebSockets(front: Front): WebSocketAcceptor {
 }
 
 function accept(
-  front: Front,
+  context: ServeContext,
   client: WebSocket,
   { principal, claims, headers }: Partial<Identity> & { headers: IncomingHttpHeaders },
 ): void {
-  const principals = { handshake: principal ?? anonymous('ws'), stateless: principal ?? 'local' };
+  const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? 'local' };
   const sent = (): void => {
     if (client.isPaused && client.bufferedAmount < PAUSE_BYTES) client.resume();
   };
   const send = (message: Message | Message[]): void => {
     if (client.readyState !== client.OPEN) return;
-    if (client.bufferedAmount > front.limits.maxBufferedBytes) {
-      front.log.warn({ bytes: client.bufferedAmount }, 'client.too-slow');
+    if (client.bufferedAmount > context.limits.maxBufferedBytes) {
+      context.log.warn({ bytes: client.bufferedAmount }, 'client.too-slow');
       return client.terminate();
     }
-    const written = write(message);
+    const written = encode(message);
     if (typeof written === 'string') client.send(written, sent);
     else client.send(Buffer.concat(written), { binary: false }, sent);
     if (client.bufferedAmount > PAUSE_BYTES) client.pause();
   };
-  const connection = new Connection(front, {
+  const connection = new DuplexConnection(context, {
     principals,
     from: { transport: 'websocket', headers, claims },
     send,
@@ -78,11 +78,11 @@ function accept(
     else connection.receive(data.toString('utf8'));
   };
   client.on('message', boundVia(take));
-  client.on('error', (error) => front.log.debug({ error }, 'websocket.error'));
+  client.on('error', (error) => context.log.debug({ error }, 'websocket.error'));
   client.on('close', () => connection.close());
   keepAlive(client, {
-    clock: front.clock,
-    everyMs: front.limits.keepAliveMs,
-    onGone: (silentMs) => front.log.warn({ silentMs }, 'client.silent'),
+    clock: context.clock,
+    everyMs: context.limits.keepAliveMs,
+    onGone: (silentMs) => context.log.warn({ silentMs }, 'client.silent'),
   });
 }

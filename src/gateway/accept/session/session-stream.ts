@@ -4,8 +4,8 @@
 // 2. While a client catches up, new events are only kept: it gets them as part of what it missed.
 import type { EventStore } from '../../../protocol/event-store.ts';
 import type { RequestId } from '../../../protocol/message.ts';
-import { toText } from '../../codec/written.ts';
-import type { Written } from '../../codec/written.ts';
+import { toEncodedText } from '../../codec/encoded-message.ts';
+import type { EncodedMessage } from '../../codec/encoded-message.ts';
 import type { SseResponse } from '../http/sse-response.ts';
 
 export class SessionStream {
@@ -42,10 +42,10 @@ export class SessionStream {
   }
 
   /** Told now where somebody listens, and kept in any case. */
-  write(data: Written): void {
+  write(data: EncodedMessage): void {
     const id = this.#nextId();
     this.#kept = this.#sequence;
-    this.#store.append({ stream: this.name, sequence: this.#sequence, text: toText(data) });
+    this.#store.append({ stream: this.name, sequence: this.#sequence, text: toEncodedText(data) });
     this.#carrier?.write({ event: 'message', id, data });
   }
 
@@ -109,17 +109,17 @@ export function fromEventId(id: string): { stream: string; sequence: number } | 
 }
 
 /** The stream of an answer that was lost with an earlier process; the client knows by now. */
-export const LOST = 'l';
+export const LOST_STREAM = 'l';
 const MAX_EVENT_ID_CHARS = 300;
 const MAX_REQUEST_CHARS = 100;
 
 /** Names the request in it, so that a later process can say that its answer is lost. */
-export function toPostName(request: RequestId | null): string {
+export function toPostStreamName(request: RequestId | null): string {
   const text = request === null ? '' : JSON.stringify(request);
   return text.length > MAX_REQUEST_CHARS ? 'p' : `p${Buffer.from(text).toString('base64url')}`;
 }
 
-export function requestIn(stream: string): RequestId | undefined {
+export function requestIdOf(stream: string): RequestId | undefined {
   const text = /^p([\w-]+)\./.exec(stream)?.[1];
   if (text === undefined) return undefined;
   try {

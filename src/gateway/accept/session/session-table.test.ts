@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
-import { FakeClock } from '../../dialect/fake-front.contract.ts';
+import { FakeClock } from '../../dialect/fake-context.contract.ts';
 import { SessionTable } from './session-table.ts';
 
 class FakeSession {

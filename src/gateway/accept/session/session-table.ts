@@ -9,7 +9,7 @@ import type { Limits } from '../../../shared/limits.ts';
 /** As many as a plain id has. */
 const KEY_CHARS = 22;
 
-export interface Expiring {
+export interface ExpiringSession {
   readonly id: string;
   readonly owner: string | undefined;
   /** By a clock that never jumps. */
@@ -21,7 +21,7 @@ export interface Expiring {
   close(): void;
 }
 
-export class SessionTable<S extends Expiring> {
+export class SessionTable<S extends ExpiringSession> {
   /** By the ends of their ids (`keyOf`). */
   readonly #sessions = new Map<string, S>();
   readonly #callers = new Map<string, Set<S>>();
@@ -121,7 +121,7 @@ function keyOf(id: string): string {
   return id.slice(-KEY_CHARS);
 }
 
-function longestUnused<S extends Expiring>(sessions: Iterable<S>): S | undefined {
+function longestUnused<S extends ExpiringSession>(sessions: Iterable<S>): S | undefined {
   let oldest: S | undefined;
   for (const one of sessions) if (!one.isBusy && !(oldest && oldest.lastSeen <= one.lastSeen)) oldest = one;
   return oldest;

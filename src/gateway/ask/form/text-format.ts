@@ -1,5 +1,5 @@
 // The formats of text that a form may ask for, as far as they can be told from the text alone.
-import type { TextFormat } from './form-field.ts';
+import type { TextFormat } from './schema-field.ts';
 
 const MAX_EMAIL = 254;
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;

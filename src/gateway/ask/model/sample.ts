@@ -10,7 +10,7 @@ import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
 import { fromChat } from './from-chat.ts';
 import { ModelEndpoint } from './model-endpoint.ts';
-import { PerPrincipal } from '../per-principal.ts';
+import { PrincipalLimiter } from '../principal-limiter.ts';
 import type { StandIn, StandInFor } from '../stand-in.ts';
 import { toChat } from './to-chat.ts';
 
@@ -41,7 +41,7 @@ export function createSampler(options: SamplerOptions): StandIn {
   const { maxBytes = 16 * MiB, log = createLog(), clock = systemClock } = options;
   const models = typeof model === 'string' ? [model] : [...model];
   const endpoint = new ModelEndpoint({ url, key, headers, maxBytes });
-  const turns = new PerPrincipal(maxConcurrent);
+  const turns = new PrincipalLimiter(maxConcurrent);
   return async function sample({ params = {} }: Ask, exchange: StandInFor) {
     const chat = toChat(params, { model: choose(models, params.modelPreferences), maxTokens });
     const told = { exchange: exchange.id, principal: exchange.client.principal, model: chat.model };

@@ -7,17 +7,17 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/htt
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
-import type { Closed, Round } from '../round.ts';
+import type { ClosedRound, QuestionRound } from '../question-round.ts';
 import { ASK_PATH, askLinks, toLink, tokenOf } from './link.ts';
-import { RememberedOpeners } from './openers.ts';
-import { Reply } from './reply.ts';
+import { MemoryPageOwners } from './page-owners.ts';
+import { PageReply } from './page-reply.ts';
 import { receiveForm } from './receive-form.ts';
 import { showRound } from './show-round.ts';
-import type { Site, Visit } from './visit.ts';
-import { wordsFor } from './words/words.ts';
-import type { Words } from './words/words.ts';
+import type { PageContext, PageVisit } from './page-visit.ts';
+import { wordsFor } from './locales/page-words.ts';
+import type { PageWords } from './locales/page-words.ts';
 
-type Found = Round | Closed | undefined;
+type Found = QuestionRound | ClosedRound | undefined;
 
 export interface AskPageOptions {
   /** The round of a handle, while there is one; what became of it, where the holder of its link may know. */
@@ -34,15 +34,15 @@ export interface AskPageOptions {
 }
 
 /** A page like it, whose links and cookies are somebody else's. */
-export interface PageOptions extends Omit<AskPageOptions, 'identify'>, Pick<Site, 'links' | 'openers'> {
+export interface PageOptions extends Omit<AskPageOptions, 'identify'>, Pick<PageContext, 'links' | 'owners'> {
   /** Whether this request may come from the person who is asked. */
   isTheirs(principal: string, request: HttpRequest): boolean | Promise<boolean>;
   /** Of the page, where not everybody who is asked is in a conversation. */
-  words?: ((words: Words) => Words) | undefined;
+  words?: ((words: PageWords) => PageWords) | undefined;
 }
 
 export interface AskPage {
-  link(round: Round): Promise<string>;
+  link(round: QuestionRound): Promise<string>;
   readonly pages: Record<typeof ASK_PATH, HttpHandler>;
 }
 
@@ -52,7 +52,7 @@ export function createAskPage(options: AskPageOptions): AskPage {
   const { sealer, clock, identify } = options;
   const isTheirs = async (principal: string, request: HttpRequest) =>
     !identify || (await identify(request)) === principal;
-  const page = { ...options, isTheirs, links: askLinks(sealer), openers: new RememberedOpeners(clock) };
+  const page = { ...options, isTheirs, links: askLinks(sealer), owners: new MemoryPageOwners(clock) };
   return {
     link: async (round) => toLink(sealer, round, await options.baseUrl()),
     pages: { [ASK_PATH]: servePage(page) },
@@ -60,8 +60,8 @@ export function createAskPage(options: AskPageOptions): AskPage {
 }
 
 export function servePage(options: PageOptions): HttpHandler {
-  const { sealer, clock, log, links, openers, maxRequestBytes: maxBytes = DEFAULT_LIMITS.maxRequestBytes } = options;
-  const site: Site = { sealer, clock, log, maxBytes, links, openers };
+  const { sealer, clock, log, links, owners, maxRequestBytes: maxBytes = DEFAULT_LIMITS.maxRequestBytes } = options;
+  const site: PageContext = { sealer, clock, log, maxBytes, links, owners };
   return (request, response) => {
     receive(options, site, request, response).catch((cause: unknown) => {
       if (response.destroyed) return; // the browser hung up
@@ -72,10 +72,15 @@ export function servePage(options: PageOptions): HttpHandler {
   };
 }
 
-async function receive(options: PageOptions, site: Site, request: HttpRequest, response: HttpResponse): Promise<void> {
-  const { words: toOwn = (all: Words) => all } = options;
+async function receive(
+  options: PageOptions,
+  site: PageContext,
+  request: HttpRequest,
+  response: HttpResponse,
+): Promise<void> {
+  const { words: toOwn = (all: PageWords) => all } = options;
   const words = toOwn(wordsFor(request.headers['accept-language']));
-  const reply = new Reply(request, response, words);
+  const reply = new PageReply(request, response, words);
   if (!METHODS.includes(request.method!)) return reply.methods(METHODS);
   const token = tokenOf(request.url ?? '');
   const handle = site.links.open(token);
@@ -83,8 +88,8 @@ async function receive(options: PageOptions, site: Site, request: HttpRequest, r
   const found = await options.round(handle);
   if (found && !(await options.isTheirs(found.principal, request))) return reply.notYours();
   const [round, closed] = found && 'closed' in found ? [undefined, found.closed] : [found, undefined];
-  const browser = site.openers.browserOf(handle, request.headers.cookie);
+  const browser = site.owners.browserOf(handle, request.headers.cookie);
   const base = new URL(await options.baseUrl());
-  const visit: Visit = { ...site, request, reply, words, token, handle, round, closed, browser, base };
+  const visit: PageVisit = { ...site, request, reply, words, token, handle, round, closed, browser, base };
   return request.method === 'POST' ? receiveForm(visit) : showRound(visit);
 }

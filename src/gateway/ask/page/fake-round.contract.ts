@@ -1,14 +1,14 @@
 // A round for tests, and a browser as far as HTTP shows of one: it keeps cookies and sends forms as it was shown them.
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { Answer, Round } from '../round.ts';
+import type { RoundAnswer, QuestionRound } from '../question-round.ts';
 
-export interface FakeRound extends Round {
-  answers: Record<string, Answer> | undefined;
+export interface FakeRound extends QuestionRound {
+  answers: Record<string, RoundAnswer> | undefined;
   by: string | undefined;
   isOpen: boolean;
 }
 
-export function fakeRound(questions: Record<string, JsonObject>, changes: Partial<Round> = {}): FakeRound {
+export function fakeRound(questions: Record<string, JsonObject>, changes: Partial<QuestionRound> = {}): FakeRound {
   return {
     handle: `h${Math.random().toString(36).slice(2)}`,
     principal: 'ada',

@@ -1,7 +1,7 @@
 // The link to a page: what it is for is sealed, so it can be neither guessed nor altered. It is single use in that the
-// first browser that opens it is the only one (openers.ts). It ends with its round, whatever the time of day says.
+// first browser that opens it is the only one (owners.ts). It ends with its round, whatever the time of day says.
 import type { Sealer } from '../../../shared/crypto/seal.ts';
-import type { Round } from '../round.ts';
+import type { QuestionRound } from '../question-round.ts';
 
 const PURPOSE = 'ask-link';
 const MAX_LENGTH = 1000;
@@ -20,7 +20,7 @@ export function askLinks(sealer: Sealer): Links {
 }
 
 /** `base` may have a path of its own, where a proxy puts this gateway below one. */
-export function toLink(sealer: Sealer, { handle }: Round, base: string): string {
+export function toLink(sealer: Sealer, { handle }: QuestionRound, base: string): string {
   return `${base.replace(/\/+$/, '')}${ASK_PATH}?t=${sealer.seal(PURPOSE, '', handle)}`;
 }
 

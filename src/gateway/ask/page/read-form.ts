@@ -1,10 +1,10 @@
 // A posted form, read into the answers of its round; or into what was entered and what is wrong with it, to be shown again.
-import { checkField } from '../form/form-answer.ts';
-import type { Field } from '../form/form-field.ts';
-import type { Checked, Problem } from '../form/problem.ts';
-import type { Answer } from '../round.ts';
-import { valueOf } from './entry.ts';
-import type { Entry } from './entry.ts';
+import { checkField } from '../form/validate-answer.ts';
+import type { SchemaField } from '../form/schema-field.ts';
+import type { CheckedValue, AnswerProblem } from '../form/answer-problem.ts';
+import type { RoundAnswer } from '../question-round.ts';
+import { valueOf } from './field-entry.ts';
+import type { FieldEntry } from './field-entry.ts';
 import type { Section } from './render/sections.ts';
 
 export interface UploadedFile {
@@ -14,15 +14,15 @@ export interface UploadedFile {
 }
 
 /** One section as it was filled in. */
-export interface Filled {
+export interface FilledForm {
   readonly isSkipped: boolean;
   readonly isDone: boolean;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly FieldEntry[];
   /** By position of the field; at -1 the one of the section itself. */
-  readonly problems: ReadonlyMap<number, Problem>;
+  readonly problems: ReadonlyMap<number, AnswerProblem>;
 }
 
-export type ReadForm = { answers: Record<string, Answer>; filled?: undefined } | { filled: readonly Filled[] };
+export type ReadForm = { answers: Record<string, RoundAnswer>; filled?: undefined } | { filled: readonly FilledForm[] };
 
 export async function readForm(sections: readonly Section[], form: FormData): Promise<ReadForm> {
   const read = await Promise.all(sections.map((section) => readSection(section, form)));
@@ -30,12 +30,12 @@ export async function readForm(sections: readonly Section[], form: FormData): Pr
   return { answers: Object.fromEntries(sections.map(({ key }, index) => [key, read[index]!.answer])) };
 }
 
-async function readSection(section: Section, form: FormData): Promise<{ filled: Filled; answer: Answer }> {
+async function readSection(section: Section, form: FormData): Promise<{ filled: FilledForm; answer: RoundAnswer }> {
   const { name, fields } = section;
   const entries = await Promise.all(fields.map((field, index) => readEntry(field, `${name}.${index}`, form)));
   const isSkipped = form.has(`${name}.skip`);
   const isDone = form.has(`${name}.done`) || section.isAlone;
-  const problems = new Map<number, Problem>();
+  const problems = new Map<number, AnswerProblem>();
   const filled = { isSkipped, isDone, entries, problems };
   if (isSkipped || section.trouble) return { filled, answer: { action: 'decline' } };
   if (section.url) {
@@ -51,12 +51,12 @@ async function readSection(section: Section, form: FormData): Promise<{ filled: 
   return { filled, answer: { action: 'accept', content: Object.fromEntries(content) } };
 }
 
-function checkEntry(field: Field, entry: Entry): Checked | undefined {
+function checkEntry(field: SchemaField, entry: FieldEntry): CheckedValue | undefined {
   const meant = valueOf(field, entry);
   return 'code' in meant ? meant : checkField(field, meant.value);
 }
 
-async function readEntry(field: Field, name: string, form: FormData): Promise<Entry> {
+async function readEntry(field: SchemaField, name: string, form: FormData): Promise<FieldEntry> {
   const sent = form.getAll(name);
   const texts = sent.filter((one) => typeof one === 'string');
   const zone = form.get(`${name}.zone`);

@@ -1,11 +1,11 @@
 // What a browser posts, read into form data: bounded before it is read, and only in the two ways in which a form is sent.
 import type { HttpRequest } from '../../../shared/http.ts';
 
-export type Posted = FormData | 'too-large' | 'not-a-form';
+export type PostedForm = FormData | 'too-large' | 'not-a-form';
 
 const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
 
-export async function readPost(request: HttpRequest, maxBytes: number): Promise<Posted> {
+export async function readPost(request: HttpRequest, maxBytes: number): Promise<PostedForm> {
   const type = request.headers['content-type'] ?? '';
   if (!FORM.test(type)) return drained(request, 'not-a-form');
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return drained(request, 'too-large');
@@ -19,7 +19,7 @@ export async function readPost(request: HttpRequest, maxBytes: number): Promise<
 }
 
 /** A browser shows our answer only if it may first send the rest, which goes nowhere. */
-function drained(request: HttpRequest, reason: 'too-large' | 'not-a-form'): Posted {
+function drained(request: HttpRequest, reason: 'too-large' | 'not-a-form'): PostedForm {
   request.resume();
   return reason;
 }

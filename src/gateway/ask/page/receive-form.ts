@@ -1,17 +1,17 @@
 // POST: the browser that opens the round, and the answers of the one that did.
-import type { Answer, Round } from '../round.ts';
-import { cookieName } from './openers.ts';
+import type { RoundAnswer, QuestionRound } from '../question-round.ts';
+import { cookieName } from './page-owners.ts';
 import { readForm } from './read-form.ts';
 import { readPost } from './read-post.ts';
 import { toSections } from './render/sections.ts';
 import { isOurForm, showForm } from './show-round.ts';
-import type { Visit } from './visit.ts';
+import type { PageVisit } from './page-visit.ts';
 
 /** Of a form without files, and of one button. */
 const FORM_BYTES = 1024 * 1024;
 const BUTTON_BYTES = 16 * 1024;
 
-export async function receiveForm(visit: Visit): Promise<void> {
+export async function receiveForm(visit: PageVisit): Promise<void> {
   const { request, reply, log, handle } = visit;
   const maxBytes = maxBytesOf(visit);
   const form = await readPost(request, maxBytes);
@@ -24,17 +24,17 @@ export async function receiveForm(visit: Visit): Promise<void> {
   return form.get('do') === 'open' ? open(visit) : answer(visit, form);
 }
 
-async function open(visit: Visit): Promise<void> {
-  const { openers, handle, round, closed, browser, reply, token, log } = visit;
+async function open(visit: PageVisit): Promise<void> {
+  const { owners, handle, round, closed, browser, reply, token, log } = visit;
   if (browser !== undefined) return reply.seeAgain(token);
   if (closed) return reply.closed(closed);
-  const content = round?.isOpen ? await openers.bind(round) : undefined;
+  const content = round?.isOpen ? await owners.bind(round) : undefined;
   if (content === undefined) return reply.gone();
   log.info({ handle }, 'ask.page-opened');
   reply.seeAgain(token, { 'set-cookie': toCookie(visit, content) });
 }
 
-function toCookie({ handle, round, links, base, request, clock }: Visit, content: string): string {
+function toCookie({ handle, round, links, base, request, clock }: PageVisit, content: string): string {
   // At least ten minutes: a time of day that was set forward must not take the cookie away.
   const seconds = Math.max(600, Math.ceil((round!.expiresAt - clock.now()) / 1000));
   const isSecure = base.protocol === 'https:' || 'encrypted' in request.socket;
@@ -43,7 +43,7 @@ function toCookie({ handle, round, links, base, request, clock }: Visit, content
   return isSecure ? `${cookie}; Secure` : cookie;
 }
 
-async function answer(visit: Visit, form: FormData): Promise<void> {
+async function answer(visit: PageVisit, form: FormData): Promise<void> {
   const { reply, browser, round, handle, log } = visit;
   if (browser === undefined) return visit.closed ? reply.closed(visit.closed) : reply.gone();
   if (!isOurForm(visit, form.get('csrf'))) {
@@ -60,31 +60,35 @@ async function answer(visit: Visit, form: FormData): Promise<void> {
   return settle(visit, read.answers, isAccepted ? 'accept' : 'decline');
 }
 
-async function settle(visit: Visit, answers: Record<string, Answer>, outcome: Answer['action']): Promise<void> {
-  const { reply, round, handle, browser, openers, token, log } = visit;
+async function settle(
+  visit: PageVisit,
+  answers: Record<string, RoundAnswer>,
+  outcome: RoundAnswer['action'],
+): Promise<void> {
+  const { reply, round, handle, browser, owners, token, log } = visit;
   const taken = await round!.answer(answers, 'page');
   if (typeof taken === 'object') {
     return 'again' in taken ? showForm({ ...visit, round: taken.again }, 422) : reply.closed(taken.closed);
   }
   if (!taken) return reply.closed();
-  const content = openers.settle(handle, browser!, outcome);
+  const content = owners.settle(handle, browser!, outcome);
   log.info({ handle, outcome }, 'ask.page-answered');
   reply.seeAgain(token, content === undefined ? {} : { 'set-cookie': toCookie(visit, content) });
 }
 
-function toAll({ questions }: Round, action: 'decline' | 'cancel'): Record<string, Answer> {
+function toAll({ questions }: QuestionRound, action: 'decline' | 'cancel'): Record<string, RoundAnswer> {
   return Object.fromEntries(questions.map(({ key }) => [key, { action }]));
 }
 
 /** Nobody but the browser of a round can make us read more than a button. */
-function maxBytesOf({ round, browser, maxBytes }: Visit): number {
+function maxBytesOf({ round, browser, maxBytes }: PageVisit): number {
   if (!round?.isOpen || browser === undefined) return BUTTON_BYTES;
   const hasFile = toSections(round).some(({ fields }) => fields.some(({ kind }) => kind === 'file'));
   return hasFile ? maxBytes : Math.min(FORM_BYTES, maxBytes);
 }
 
 /** A form is sent with the origin of its page. One without was not sent by a browser of the last years. */
-function isOurOrigin({ request: { headers }, base }: Visit): boolean {
+function isOurOrigin({ request: { headers }, base }: PageVisit): boolean {
   const { origin, host } = headers;
   if (origin === undefined || !URL.canParse(origin)) return false;
   const site = headers['sec-fetch-site'];

@@ -1,11 +1,11 @@
 // Errors in the words of the draft dialect: a missing argument is 4001 without data, an unknown tool -32001.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
-import type { Spelled } from '../handshake/errors.ts';
+import type { ErrorAnswer } from '../handshake/errors.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
 
-export function toDraftError(error: GatewayError | ProtocolError, exchange: ServedExchange): Spelled {
+export function toDraftError(error: GatewayError | ProtocolError, exchange: ServedExchange): ErrorAnswer {
   if (!(error instanceof GatewayError)) return { error: plainError(error) };
   const { code, details } = error;
   switch (code) {

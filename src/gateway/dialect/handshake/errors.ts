@@ -9,13 +9,13 @@ import { plainError, toWire } from '../plain-error.ts';
 import type { Features } from '../revisions.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
 
-export type Spelled = { result: JsonObject } | { error: WireError };
+export type ErrorAnswer = { result: JsonObject } | { error: WireError };
 
 export function toHandshakeError(
   error: GatewayError | ProtocolError,
   exchange: ServedExchange,
   features: Features,
-): Spelled {
+): ErrorAnswer {
   if (error instanceof ProtocolError) return { error: plainError(error) };
   const { code, details } = error;
   if (code === 'INVALID_ARGUMENTS') {
@@ -39,7 +39,7 @@ export function toHandshakeError(
   };
 }
 
-function asResult(text: string, meta?: unknown): Spelled {
+function asResult(text: string, meta?: unknown): ErrorAnswer {
   const result = { content: [{ type: 'text', text }], isError: true };
   return { result: isObject(meta) ? { ...result, _meta: meta } : result };
 }

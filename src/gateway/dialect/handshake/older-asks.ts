@@ -8,13 +8,13 @@ import { randomId } from '../../../shared/crypto/ids.ts';
 import type { Features } from '../revisions.ts';
 import { toOlderSampling } from './older-sampling.ts';
 
-export interface SpelledAsk {
+export interface OlderAsk {
   method: string;
   params?: JsonObject;
   fromAnswer?: (answer: JsonObject) => JsonObject;
 }
 
-export function toOlderAsk({ method, params }: Ask, features: Features): SpelledAsk {
+export function toOlderAsk({ method, params }: Ask, features: Features): OlderAsk {
   if (params === undefined) return { method };
   if (method === 'elicitation/create') return toElicitation(params, features);
   if (method === 'sampling/createMessage' && !features.icons)
@@ -22,7 +22,7 @@ export function toOlderAsk({ method, params }: Ask, features: Features): Spelled
   return { method, params };
 }
 
-function toElicitation(params: JsonObject, features: Features): SpelledAsk {
+function toElicitation(params: JsonObject, features: Features): OlderAsk {
   const method = 'elicitation/create';
   // The stateless era names no elicitation: there it is told apart by the call that asks.
   if (params.mode === 'url')

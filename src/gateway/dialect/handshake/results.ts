@@ -8,7 +8,7 @@ import type { TaskState } from '../../../protocol/target.ts';
 import { withoutEnvelope } from '../meta.ts';
 import type { Features } from '../revisions.ts';
 import { toContent } from './content.ts';
-import { toListed } from './listed.ts';
+import { toHandshakeEntry } from './list-entry.ts';
 import { wrapStructured } from './structured.ts';
 
 export function toHandshakeResult(method: string, given: ResultObject, features: Features): ResultObject {
@@ -91,7 +91,7 @@ function toCallResult(result: JsonObject, features: Features): JsonObject {
 
 function toListResult(result: JsonObject, key: string, features: Features): JsonObject {
   const plain = withoutCacheHints(result);
-  return { ...plain, [key]: (plain[key] as JsonObject[]).map((entry) => toListed(entry, features)) };
+  return { ...plain, [key]: (plain[key] as JsonObject[]).map((entry) => toHandshakeEntry(entry, features)) };
 }
 
 function withoutCacheHints(result: JsonObject): JsonObject {

@@ -1,4 +1,4 @@
-// A request of a conversation: everything that it sends back is spelled by the conversation's wording.
+// A request of a conversation: everything that it sends back is spelled by the conversation's dialect.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject, Message } from '../../../protocol/message.ts';
@@ -16,11 +16,11 @@ export class ConversationExchange extends ServedExchange {
   }
 
   progress(progress: Progress): void {
-    this.tell(this.conversation.wording?.toProgress(progress, this));
+    this.tell(this.conversation.dialect?.toProgress(progress, this));
   }
 
   log(entry: LogEntry): void {
-    if (isAtLeast(entry.level, this.conversation.logLevel)) this.tell(this.conversation.wording?.toLog(entry));
+    if (isAtLeast(entry.level, this.conversation.logLevel)) this.tell(this.conversation.dialect?.toLog(entry));
   }
 
   get logLevel(): LoggingLevel | undefined {
@@ -28,7 +28,7 @@ export class ConversationExchange extends ServedExchange {
   }
 
   canAsk(ask: Ask): boolean {
-    return this.conversation.wording?.canAsk(ask) ?? false;
+    return this.conversation.dialect?.canAsk(ask) ?? false;
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {

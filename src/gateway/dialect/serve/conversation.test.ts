@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { answerOf, converse } from '../fake-conversation.contract.ts';
-import { settled } from '../fake-front.contract.ts';
+import { settled } from '../fake-context.contract.ts';
 
 const never = () => new Promise<never>(() => {});
 
@@ -24,11 +24,11 @@ describe('before initialize', () => {
   });
 
   it('notifications and answers are ignored, and have no answer', () => {
-    const { tell, put, front } = converse();
+    const { tell, put, context } = converse();
     for (const method of ['notifications/cancelled', 'exit', 'cancel', 'whatever'])
       expect(tell(method).ends).toEqual([undefined]);
     expect(put({ jsonrpc: '2.0', id: 7, result: {} }).ends).toEqual([undefined]);
-    expect(front.lines.join()).toContain('answer.unexpected');
+    expect(context.lines.join()).toContain('answer.unexpected');
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe('before initialize', () => {
         code: -32602,
         data: { parameter: name, error: 'Must be an object' },
       });
-      expect(conversation.wording).toBeUndefined();
+      expect(conversation.dialect).toBeUndefined();
       expect(answerOf(call(2, 'initialize', { protocolVersion: '2025-11-25' })).result).toBeDefined();
     },
   );
@@ -75,16 +75,16 @@ describe('initialize', () => {
     open();
     const again = call(2, 'initialize', { protocolVersion: '2024-11-05' });
     expect(answerOf(again)).toMatchObject({ id: 2, error: { code: -32600, data: 'Already initialized' } });
-    expect(conversation.wording!.client.revision).toBe('2025-11-25');
+    expect(conversation.dialect!.client.revision).toBe('2025-11-25');
   });
 
   it('with both versions is MCP, with mcpVersion alone the draft dialect', () => {
     const both = converse();
     both.open({ protocolVersion: '2025-06-18', mcpVersion: '2025-06-18' });
-    expect(both.conversation.wording!.client.dialect).toBe('handshake');
+    expect(both.conversation.dialect!.client.dialect).toBe('handshake');
     const draft = converse();
     draft.open({ mcpVersion: '2025-06-18' });
-    expect(draft.conversation.wording!.client.dialect).toBe('draft');
+    expect(draft.conversation.dialect!.client.dialect).toBe('draft');
   });
 
   it('the draft dialect knows one version and says which', () => {
@@ -144,11 +144,11 @@ describe('requests in flight', () => {
       sync.open();
       const late = converse(() => Promise.reject(thrown));
       late.open();
-      for (const { call, front } of [sync, late]) {
+      for (const { call, context } of [sync, late]) {
         const answer = await call(1, 'tools/call').answer();
         expect(answer.error).toMatchObject({ code: -32603, message: 'Internal error' });
         expect(JSON.stringify(answer)).not.toContain('secret');
-        expect(front.lines.join()).toContain((answer.error!.data as { exchange: string }).exchange);
+        expect(context.lines.join()).toContain((answer.error!.data as { exchange: string }).exchange);
       }
     }
   });

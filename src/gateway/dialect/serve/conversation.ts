@@ -1,6 +1,6 @@
-// One client that opened with `initialize`, or is about to: handshake or draft wording, decided once. Knows no transport:
+// One client that opened with `initialize`, or is about to: handshake or draft dialect, decided once. Knows no transport:
 // it is fed messages, each with the outlet for its answer, and has a back channel for what belongs to no request.
-// 1. Each request gets exactly one answer, or none if it was called off and its wording says so.
+// 1. Each request gets exactly one answer, or none if it was called off and its dialect says so.
 // 2. Before initialize only ping, capabilities and initialize are served; a second initialize is refused.
 // 3. Nothing is sent to the client after close().
 import type { LoggingLevel } from '@modelcontextprotocol/client';
@@ -18,14 +18,14 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { PassingMap } from '../../../shared/containers/passing-map.ts';
+import { ShortLivedMap } from '../../../shared/containers/short-lived-map.ts';
 import { toError } from '../../../shared/to-error.ts';
 import { arrivedVia, runVia } from '../../../shared/via.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import { ConversationExchange, unrelatedExchange } from './conversation-exchange.ts';
-import type { Front } from './front.ts';
-import { INITIALIZED, OPEN_METHODS, chooseWording, greet } from './greet.ts';
-import { HandshakeWording } from '../handshake/handshake-wording.ts';
+import type { ServeContext } from './serve-context.ts';
+import { INITIALIZED, OPEN_METHODS, chooseClientDialect, answerInitialize } from './initialize.ts';
+import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
 import { isWithinAny } from '../is-within.ts';
 import { logFailure } from './log-failure.ts';
 import { isAtLeast, isLogLevel } from '../log-level.ts';
@@ -34,7 +34,7 @@ import { PendingAsks } from './pending-asks.ts';
 import { plainError } from '../plain-error.ts';
 import { PROGRESS } from '../progress.ts';
 import type { ServedExchange } from './served-exchange.ts';
-import type { Wording } from './wording.ts';
+import type { ClientDialect } from './client-dialect.ts';
 
 /** Where a client hears what belongs to no request. */
 export interface BackChannel extends Pick<Outlet, 'send'> {
@@ -54,7 +54,7 @@ export interface ConversationEvents {
 export type SettingChange = { level: LoggingLevel } | { subscribe: string } | { unsubscribe: string };
 
 /** What is known of a client that an earlier process has spoken with. */
-export interface EarlierClient {
+export interface RestoredClient {
   /** The parameters of its `initialize`. */
   opening: JsonObject;
   level?: string | undefined;
@@ -62,16 +62,16 @@ export interface EarlierClient {
 }
 
 export class Conversation {
-  readonly front: Front;
+  readonly context: ServeContext;
   readonly principal: string;
   readonly from: ClientConnection | undefined;
-  wording: Wording | undefined;
+  dialect: ClientDialect | undefined;
   /** What the client set; until then everything from info up is sent. */
   chosenLevel: LoggingLevel | undefined;
   readonly subscriptions: Set<string> = new Set();
   #back: BackChannel;
   #events: ConversationEvents;
-  #inFlight = new PassingMap<RequestId, ServedExchange>();
+  #inFlight = new ShortLivedMap<RequestId, ServedExchange>();
   #asks = new PendingAsks();
   #unwatch: (() => void) | undefined;
   /** Stands for the client where no request of it does. */
@@ -81,8 +81,8 @@ export class Conversation {
   #shutDown = false;
   #closed = false;
 
-  constructor(front: Front, principal: string, back: BackChannel, events: ConversationEvents) {
-    this.front = front;
+  constructor(context: ServeContext, principal: string, back: BackChannel, events: ConversationEvents) {
+    this.context = context;
     this.principal = principal;
     this.#back = back;
     this.from = events.from;
@@ -96,21 +96,21 @@ export class Conversation {
     if (isRequest(message)) this.#request(message, outlet);
     else {
       if (isNotification(message)) this.#notification(message);
-      else if (!this.#asks.take(message)) this.front.log.warn({ id: message.id }, 'answer.unexpected');
+      else if (!this.#asks.take(message)) this.context.log.warn({ id: message.id }, 'answer.unexpected');
       outlet.end();
     }
   }
 
   /** Goes on with a client that opened with an earlier process. Throws what `initialize` would answer. */
-  restore({ opening, level, subscriptions }: EarlierClient): void {
-    const wording = chooseWording(opening, this);
-    this.#begin(wording);
+  restore({ opening, level, subscriptions }: RestoredClient): void {
+    const dialect = chooseClientDialect(opening, this);
+    this.#begin(dialect);
     this.#asks.open();
     if (isLogLevel(level)) this.chosenLevel = level;
     for (const uri of subscriptions) {
       this.subscriptions.add(uri);
-      this.front.target.subscribe?.(uri, wording.client).catch((error: unknown) => {
-        this.front.log.warn({ uri, error }, 'subscription.lost');
+      this.context.target.subscribe?.(uri, dialect.client).catch((error: unknown) => {
+        this.context.log.warn({ uri, error }, 'subscription.lost');
       });
     }
   }
@@ -150,11 +150,11 @@ export class Conversation {
   }
 
   putAsk(ask: Ask, exchange: ServedExchange, signal?: AbortSignal): Promise<JsonObject> {
-    const wording = this.wording!;
-    if (!wording.canAsk(ask)) {
-      return Promise.reject(cannotBeAsked(ask, missingCapability(ask, wording.client.capabilities)));
+    const dialect = this.dialect!;
+    if (!dialect.canAsk(ask)) {
+      return Promise.reject(cannotBeAsked(ask, missingCapability(ask, dialect.client.capabilities)));
     }
-    const { fromAnswer, ...question } = wording.toAsk(ask);
+    const { fromAnswer, ...question } = dialect.toAsk(ask);
     const answer = this.#asks.put({ ...question, onProgress: ask.onProgress }, exchange, signal);
     return fromAnswer ? answer.then(fromAnswer) : answer;
   }
@@ -177,7 +177,7 @@ export class Conversation {
     if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);
     if (request.method === 'ping') return outlet.end(toResult(request.id, {}));
     if (request.method === 'initialize') return this.#initialize(request, outlet);
-    if (this.wording?.client.dialect === 'draft' && this.#draftRequest(request, outlet)) return;
+    if (this.dialect?.client.dialect === 'draft' && this.#draftRequest(request, outlet)) return;
     this.#serve(request, outlet);
   }
 
@@ -196,71 +196,71 @@ export class Conversation {
   #refuse({ method, id }: RequestMessage): GatewayError | undefined {
     const invalid = (data: string) => new GatewayError('INVALID_REQUEST', { data });
     if (this.#shutDown) return invalid('The connection is shut down');
-    if (this.wording && method === 'initialize') return invalid('Already initialized');
-    if (!this.wording && !OPEN_METHODS.has(method)) return invalid(`Not initialized: send initialize before ${method}`);
+    if (this.dialect && method === 'initialize') return invalid('Already initialized');
+    if (!this.dialect && !OPEN_METHODS.has(method)) return invalid(`Not initialized: send initialize before ${method}`);
     if (this.#inFlight.has(id)) return invalid(`Request id ${JSON.stringify(id)} is already in flight`);
-    const full = this.#inFlight.size >= this.front.limits.maxInFlight;
+    const full = this.#inFlight.size >= this.context.limits.maxInFlight;
     return full ? new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' }) : undefined;
   }
 
   #initialize(request: RequestMessage, outlet: Outlet): void {
     try {
-      const { wording, result } = greet(request, this);
-      this.#begin(wording);
+      const { dialect, result } = answerInitialize(request, this);
+      this.#begin(dialect);
       outlet.end(toResult(request.id, result));
     } catch (thrown) {
       outlet.end(toErrorMessage(request.id, plainError(toError(thrown))));
     }
   }
 
-  #begin(wording: Wording): void {
+  #begin(dialect: ClientDialect): void {
     const via = arrivedVia();
     if (via.length > 0) this.#via = via.slice(-1);
-    this.wording = wording;
+    this.dialect = dialect;
     const watcher = {
-      client: wording.client,
+      client: dialect.client,
       ask: (ask: Ask, signal?: AbortSignal) => this.#askUnrelated(ask, signal),
       notify: (method: string, params?: JsonObject) => this.#tell(toNotification(method, params)),
       isPresent: () => this.#back.isListening !== false || this.#inFlight.size > 0,
     };
-    this.#unwatch = this.front.target.watch((change) => this.#change(change), watcher);
+    this.#unwatch = this.context.target.watch((change) => this.#change(change), watcher);
   }
 
   #serve(request: RequestMessage, outlet: Outlet): void {
-    const wording = this.wording ?? HandshakeWording.preliminary(this);
-    const neutral = wording.toNeutral(request);
+    const dialect = this.dialect ?? HandshakeClientDialect.preliminary(this);
+    const neutral = dialect.toNeutral(request);
     if (!neutral) {
       const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
       return outlet.end(toErrorMessage(request.id, plainError(unknown)));
     }
-    const exchange = new ConversationExchange(neutral.request, neutral.split, wording.client, outlet);
+    const exchange = new ConversationExchange(neutral.request, neutral.split, dialect.client, outlet);
     exchange.conversation = this;
     exchange.task = neutral.task;
     this.#inFlight.set(request.id, exchange);
     try {
-      const answer = wording.serve(exchange, this.front.target);
-      if (!(answer instanceof Promise)) return this.#succeed(exchange, wording, answer as ResultObject);
+      const answer = dialect.serve(exchange, this.context.target);
+      if (!(answer instanceof Promise)) return this.#succeed(exchange, dialect, answer as ResultObject);
       answer.then(
-        (value: ResultObject) => this.#succeed(exchange, wording, value),
-        (thrown) => this.#fail(exchange, wording, thrown),
+        (value: ResultObject) => this.#succeed(exchange, dialect, value),
+        (thrown) => this.#fail(exchange, dialect, thrown),
       );
     } catch (thrown) {
-      this.#fail(exchange, wording, thrown);
+      this.#fail(exchange, dialect, thrown);
     }
   }
 
-  #succeed(exchange: ServedExchange, wording: Wording, answer: ResultObject): void {
+  #succeed(exchange: ServedExchange, dialect: ClientDialect, answer: ResultObject): void {
     try {
-      this.#finish(exchange, toResult(exchange.request.id, wording.spell(exchange, answer)));
+      this.#finish(exchange, toResult(exchange.request.id, dialect.spell(exchange, answer)));
     } catch (thrown) {
-      this.#fail(exchange, wording, thrown);
+      this.#fail(exchange, dialect, thrown);
     }
   }
 
-  #fail(exchange: ServedExchange, wording: Wording, thrown: unknown): void {
+  #fail(exchange: ServedExchange, dialect: ClientDialect, thrown: unknown): void {
     const error = toError(thrown);
-    logFailure(this.front.log, exchange, error);
-    this.#finish(exchange, wording.toError(error, exchange));
+    logFailure(this.context.log, exchange, error);
+    this.#finish(exchange, dialect.toError(error, exchange));
   }
 
   #finish(exchange: ServedExchange, answer: ResponseMessage): void {
@@ -273,20 +273,20 @@ export class Conversation {
 
   #notification(notification: NotificationMessage): void {
     const { method } = notification;
-    if (method === 'exit' && this.wording?.client.dialect === 'draft') {
+    if (method === 'exit' && this.dialect?.client.dialect === 'draft') {
       return this.#events.onExit(this.#shutDown ? 0 : 1);
     }
-    if (this.wording && INITIALIZED.has(method)) return this.#asks.open();
-    const id = this.wording?.cancelledId(notification);
+    if (this.dialect && INITIALIZED.has(method)) return this.#asks.open();
+    const id = this.dialect?.cancelledId(notification);
     const exchange = id === undefined ? undefined : this.#inFlight.get(id as RequestId);
     if (exchange?.cancel(cancelOf(notification))) this.#callOff(exchange);
     else if (method === PROGRESS) this.#asks.progress(notification.params ?? {});
-    else if (this.wording && id === undefined) this.front.target.notify?.(notification, this.wording.client);
+    else if (this.dialect && id === undefined) this.context.target.notify?.(notification, this.dialect.client);
   }
 
   /** The handler may take its time to notice; the client is not kept waiting for it. */
   #callOff(exchange: ServedExchange): void {
-    const answer = this.wording?.toCancelled(exchange);
+    const answer = this.dialect?.toCancelled(exchange);
     exchange.end();
     this.#inFlight.delete(exchange.request.id);
     exchange.outlet.end(answer);
@@ -294,9 +294,9 @@ export class Conversation {
 
   /** A question that belongs to no request goes where everything else does that the client did not ask for. */
   #askUnrelated(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
-    const { wording } = this;
-    if (!wording || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
-    this.#unrelated ??= unrelatedExchange(this, wording.client, this.#back);
+    const { dialect } = this;
+    if (!dialect || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
+    this.#unrelated ??= unrelatedExchange(this, dialect.client, this.#back);
     const isUnheard = ask.method === 'ping' && this.#back.isListening === false;
     // Waiting for the client to listen again could take longer than the server waits; the stream of a request will do.
     const exchange = isUnheard ? this.#inFlight.values().at(-1) : this.#unrelated;
@@ -306,7 +306,7 @@ export class Conversation {
   #change(change: Change): void {
     if (change.kind === 'log' && !isAtLeast(change.entry.level, this.logLevel)) return;
     if (change.kind === 'task' && change.principal !== this.principal) return;
-    this.#tell(this.wording?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions)));
+    this.#tell(this.dialect?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions)));
   }
 
   #tell(notification: NotificationMessage | undefined): void {
@@ -314,7 +314,7 @@ export class Conversation {
     try {
       this.#back.send(notification);
     } catch (error) {
-      this.front.log.error({ error, method: notification.method }, 'change.untold'); // others still have to hear of it
+      this.context.log.error({ error, method: notification.method }, 'change.untold'); // others still have to hear of it
     }
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, Message } from '../../../protocol/message.ts';
 import { isStatelessMessage, openingOf } from './detect.ts';
-import { request } from '../fake-front.contract.ts';
+import { request } from '../fake-context.contract.ts';
 import { META } from '../meta.ts';
-import { isStateless, negotiate } from '../revisions.ts';
+import { isStateless, negotiateRevision } from '../revisions.ts';
 
 const modern = { _meta: { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: {} } };
 const judge = (
@@ -81,10 +81,11 @@ describe('revisions', () => {
 
   it('an offer is echoed when spoken, else answered with the newest dated handshake revision', () => {
     const spoken = ['2024-11-05', '2025-06-18', 'DRAFT-2025-v3', '2026-07-28', 'draft'];
-    expect(negotiate('2024-11-05', spoken)).toBe('2024-11-05');
-    expect(negotiate('DRAFT-2025-v3', spoken)).toBe('DRAFT-2025-v3');
-    for (const offer of ['2025-11-25', '2026-07-28', 'draft', 'x']) expect(negotiate(offer, spoken)).toBe('2025-06-18');
-    expect(negotiate('2025-11-25', ['2026-07-28', 'draft'])).toBeUndefined();
+    expect(negotiateRevision('2024-11-05', spoken)).toBe('2024-11-05');
+    expect(negotiateRevision('DRAFT-2025-v3', spoken)).toBe('DRAFT-2025-v3');
+    for (const offer of ['2025-11-25', '2026-07-28', 'draft', 'x'])
+      expect(negotiateRevision(offer, spoken)).toBe('2025-06-18');
+    expect(negotiateRevision('2025-11-25', ['2026-07-28', 'draft'])).toBeUndefined();
   });
 });
 

@@ -1,9 +1,9 @@
 // Which era a message belongs to. The body decides, except that a live session or a handshake version header wins over
 // it: some clients negotiate 2025-11-25 and send the stateless `_meta` keys all the same (matrix §2.14).
 import type { Message } from '../../../protocol/message.ts';
-import type { Opening } from '../../../protocol/target.ts';
+import type { ClientOpening } from '../../../protocol/target.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { introductionOf } from '../speak/introduction.ts';
+import { readIntroduction } from '../speak/introduction.ts';
 import { META } from '../meta.ts';
 import { isHandshake, isStateless } from '../revisions.ts';
 
@@ -25,12 +25,12 @@ export function isStatelessMessage(message: Message, evidence: Evidence): boolea
 }
 
 /** What the first words of a client say of it; undefined when they say nothing. */
-export function openingOf(message: Message): Opening | undefined {
+export function openingOf(message: Message): ClientOpening | undefined {
   if (!('method' in message) || !isObject(message.params)) return undefined;
   const { params } = message;
   if (message.method === 'initialize' && typeof params.protocolVersion === 'string') {
     const capabilities = isObject(params.capabilities) ? params.capabilities : {};
-    const introduction = isObject(params.clientInfo) ? introductionOf(params) : undefined;
+    const introduction = isObject(params.clientInfo) ? readIntroduction(params) : undefined;
     return { dialect: 'handshake', capabilities, ...introduction };
   }
   const meta = isObject(params._meta) ? params._meta : {};

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../protocol/message.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { answerOf, converse } from '../fake-conversation.contract.ts';
-import { RecordingOutlet, request, settled } from '../fake-front.contract.ts';
+import { RecordingOutlet, request, settled } from '../fake-context.contract.ts';
 
 const asks = {
   protocolVersion: '2025-11-25',
@@ -32,7 +32,7 @@ describe('questions to the client', () => {
   });
 
   it('a second answer, and an answer to nothing, change nothing and are logged', async () => {
-    const { open, call, put, front } = converse(async (exchange) => exchange.ask(elicit));
+    const { open, call, put, context } = converse(async (exchange) => exchange.ask(elicit));
     open(asks);
     const outlet = call(1, 'tools/call');
     const { id } = outlet.sent[0] as { id: string };
@@ -41,7 +41,7 @@ describe('questions to the client', () => {
     put({ jsonrpc: '2.0', id, result: { content: [] } });
     put({ jsonrpc: '2.0', id, result: { content: ['again'] } });
     expect((await outlet.answer()).result).toEqual({ content: [] });
-    expect(front.lines.filter((line) => line.includes('answer.unexpected'))).toHaveLength(3);
+    expect(context.lines.filter((line) => line.includes('answer.unexpected'))).toHaveLength(3);
   });
 
   it('are held back until the client says that it is initialized', async () => {
@@ -66,7 +66,7 @@ describe('questions to the client', () => {
   });
 
   it('are called off when the handler ends without waiting for the answer', async () => {
-    const { open, call, put, front } = converse((exchange) => {
+    const { open, call, put, context } = converse((exchange) => {
       exchange.ask(elicit).catch(() => {});
       return { content: [] };
     });
@@ -75,7 +75,7 @@ describe('questions to the client', () => {
     const [question, calledOff] = outlet.sent as { id: string; method: string }[];
     expect(calledOff).toMatchObject({ method: 'notifications/cancelled', params: { requestId: question!.id } });
     put({ jsonrpc: '2.0', id: question!.id, result: {} });
-    expect(front.lines.join()).toContain('answer.unexpected');
+    expect(context.lines.join()).toContain('answer.unexpected');
   });
 
   it('cannot be put once the client can no longer answer', async () => {

@@ -2,17 +2,17 @@
 // as official servers accept it: the session's revision stays what was agreed on.
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Conversation } from './conversation.ts';
-import type { Front } from './front.ts';
+import type { ServeContext } from './serve-context.ts';
 import { isHandshake } from '../revisions.ts';
 
 /** Before there is a session, any handshake revision will do. */
-export function checkOpeningVersion(header: string | undefined, { revisions }: Front): void {
+export function checkOpeningVersion(header: string | undefined, { revisions }: ServeContext): void {
   if (header === undefined || isHandshake(header)) return;
   throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: revisions });
 }
 
-export function checkSessionVersion(header: string | undefined, { wording, front }: Conversation): void {
-  if (header === undefined || !wording || wording.client.dialect === 'draft') return;
-  if (isHandshake(header) && front.revisions.includes(header)) return;
-  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: front.revisions });
+export function checkSessionVersion(header: string | undefined, { dialect, context }: Conversation): void {
+  if (header === undefined || !dialect || dialect.client.dialect === 'draft') return;
+  if (isHandshake(header) && context.revisions.includes(header)) return;
+  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: context.revisions });
 }

@@ -3,7 +3,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
-import { Recent } from '../../../shared/containers/recent.ts';
+import { SmallMemo } from '../../../shared/containers/small-memo.ts';
 import { TASKS_EXTENSION } from '../meta.ts';
 import { featuresOf, isStateless } from '../revisions.ts';
 
@@ -34,7 +34,7 @@ export function toCallCapabilities(client: ClientView): ClientCapabilities {
 }
 
 /** Told with every call of a client. */
-const told = new Recent<ClientCapabilities>();
+const told = new SmallMemo<ClientCapabilities>();
 
 function toTold(client: ClientView): ClientCapabilities {
   const { assisted } = client;

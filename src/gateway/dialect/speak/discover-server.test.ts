@@ -51,7 +51,7 @@ describe('the question', () => {
 
 describe('the stateless era', () => {
   test('is a success that names our version', async () => {
-    const speaker = await probe({
+    const dialect = await probe({
       supportedVersions: ['2099-01-01', NEW],
       capabilities: { tools: {} },
       instructions: 'Be kind',
@@ -59,7 +59,7 @@ describe('the stateless era', () => {
       acme: 1,
       _meta: { [META.serverInfo]: { name: 'srv', version: '2' }, own: 2 },
     }).verdict;
-    expect(speaker?.server).toEqual({
+    expect(dialect?.server).toEqual({
       dialect: 'stateless',
       revision: NEW,
       info: { name: 'srv', version: '2' },
@@ -70,8 +70,8 @@ describe('the stateless era', () => {
   });
 
   test('does without anything but the versions', async () => {
-    const speaker = await probe({ supportedVersions: [NEW], capabilities: 'all', instructions: 5 }).verdict;
-    expect(speaker?.server).toMatchObject({ info: { name: 'unknown' }, capabilities: {}, instructions: undefined });
+    const dialect = await probe({ supportedVersions: [NEW], capabilities: 'all', instructions: 5 }).verdict;
+    expect(dialect?.server).toMatchObject({ info: { name: 'unknown' }, capabilities: {}, instructions: undefined });
   });
 
   test('is asked once more when -32022 names our version after all', async () => {

@@ -8,39 +8,39 @@ import type { ServerEvents, ServerView } from '../../../protocol/server-view.ts'
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { isLoop } from '../../../shared/via.ts';
 import { META, withoutEnvelope } from '../meta.ts';
-import { FLOW_EXTENSION } from '../stateless/flow-wording.ts';
+import { FLOW_EXTENSION } from '../stateless/flow-extension.ts';
 import { STATELESS, isHandshake } from '../revisions.ts';
-import type { Speaker, Wire } from './speaker.ts';
+import type { ServerDialect, Wire } from './server-dialect.ts';
 import { toHeaders } from '../stateless/speak/outgoing-headers.ts';
 import { toEnvelope } from '../stateless/speak/outgoing-envelope.ts';
 import type { StatelessIdentity } from '../stateless/speak/outgoing-envelope.ts';
-import { StatelessSpeaker } from '../stateless/speak/stateless-speaker.ts';
+import { StatelessServerDialect } from '../stateless/speak/stateless-server-dialect.ts';
 
 const UNSUPPORTED_VERSION = -32022;
 /** Statuses that are about who asks, how often, or when, and not about what was asked. */
 const NO_EVIDENCE = new Set([401, 403, 407, 408, 421, 423, 425, 429]);
 
-export interface Question {
+export interface DiscoverOptions {
   timeoutMs?: number | undefined;
   /** The gateways on the way to the server. */
   via?: readonly string[] | undefined;
 }
 
-/** A speaker, or undefined when the server is of another era. Throws for what is no evidence. */
+/** A dialect, or undefined when the server is of another era. Throws for what is no evidence. */
 export async function discoverServer(
   wire: Wire,
   identity: StatelessIdentity,
   events: ServerEvents,
-  question: Question = {},
-): Promise<Speaker | undefined> {
+  question: DiscoverOptions = {},
+): Promise<ServerDialect | undefined> {
   const result = await probe(wire, identity, question);
   if (!isObject(result)) return undefined;
   const { supportedVersions } = result;
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(STATELESS)) return undefined;
-  return new StatelessSpeaker(wire, toView(result), identity, events);
+  return new StatelessServerDialect(wire, toView(result), identity, events);
 }
 
-async function probe(wire: Wire, identity: StatelessIdentity, question: Question): Promise<unknown> {
+async function probe(wire: Wire, identity: StatelessIdentity, question: DiscoverOptions): Promise<unknown> {
   try {
     return await discover(wire, identity, question);
   } catch (thrown) {
@@ -50,7 +50,7 @@ async function probe(wire: Wire, identity: StatelessIdentity, question: Question
   return discover(wire, identity, question);
 }
 
-function discover(wire: Wire, identity: StatelessIdentity, { via, timeoutMs }: Question): Promise<unknown> {
+function discover(wire: Wire, identity: StatelessIdentity, { via, timeoutMs }: DiscoverOptions): Promise<unknown> {
   const method = 'server/discover';
   const params = { _meta: { ...toEnvelope(STATELESS, identity), ...(via && { [META.via]: via }) } };
   const headers = wire.http ? toHeaders(method, params, STATELESS) : undefined;

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { ProtocolError } from '../../../shared/errors.ts';
-import type { Called } from '../fake-wire.contract.ts';
+import type { RecordedCall } from '../fake-wire.contract.ts';
 import { FakeWire, fakeEvents } from '../fake-wire.contract.ts';
 import { initializeServer } from './initialize-server.ts';
-import type { Speaker } from './speaker.ts';
+import type { ServerDialect } from './server-dialect.ts';
 
 const capabilities = { roots: { listChanged: true }, sampling: { tools: {} }, elicitation: { form: {}, url: {} } };
 
-async function open(answer: (call: Called) => unknown, revision?: string) {
+async function open(answer: (call: RecordedCall) => unknown, revision?: string) {
   const wire = new FakeWire(answer);
-  const adopted: { speaker: Speaker; toldBefore: number }[] = [];
+  const adopted: { dialect: ServerDialect; toldBefore: number }[] = [];
   const intro = { info: { name: 'me', version: '1' }, capabilities, revision };
-  const opened = initializeServer(wire, intro, fakeEvents(), (speaker) =>
-    adopted.push({ speaker, toldBefore: wire.notified.length }),
+  const opened = initializeServer(wire, intro, fakeEvents(), (dialect) =>
+    adopted.push({ dialect, toldBefore: wire.notified.length }),
   );
   return { wire, adopted, opened };
 }
@@ -23,7 +23,7 @@ const result = (protocolVersion: unknown) => ({
   serverInfo: { name: 'srv', version: '2' },
 });
 const draftResult = { server: { name: 'drafty', version: '0' }, serverCapabilities: { supportsToolDiscovery: true } };
-const isDraft = ({ params }: Called) => params?.mcpVersion !== undefined;
+const isDraft = ({ params }: RecordedCall) => params?.mcpVersion !== undefined;
 
 describe('the handshake', () => {
   test('offers the newest revision and everything we can be asked', async () => {
@@ -36,10 +36,10 @@ describe('the handshake', () => {
     expect(wire.notified).toEqual([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
   });
 
-  test('hands over the speaker before the server is told that we are ready', async () => {
+  test('hands over the dialect before the server is told that we are ready', async () => {
     const { adopted, opened } = await open(() => result('2025-11-25'));
-    const { speaker } = await opened;
-    expect(adopted).toEqual([{ speaker, toldBefore: 0 }]);
+    const { dialect } = await opened;
+    expect(adopted).toEqual([{ dialect, toldBefore: 0 }]);
   });
 
   test.each([
@@ -49,7 +49,7 @@ describe('the handshake', () => {
     ['2025-11-25', { 'mcp-protocol-version': '2025-11-25' }],
   ])('takes a counter-offer of %s, with the header of its time', async (version, headers) => {
     const { opened } = await open(() => result(version));
-    expect(await opened).toMatchObject({ headers, speaker: { server: { dialect: 'handshake', revision: version } } });
+    expect(await opened).toMatchObject({ headers, dialect: { server: { dialect: 'handshake', revision: version } } });
   });
 
   test.each(['2023-01-01', '2026-07-28', undefined, 5])(
@@ -63,7 +63,7 @@ describe('the handshake', () => {
 
   test('with a pinned revision offers it, and refuses any other', async () => {
     const same = await open(() => result('2025-03-26'), '2025-03-26');
-    expect((await same.opened).speaker.server.revision).toBe('2025-03-26');
+    expect((await same.opened).dialect.server.revision).toBe('2025-03-26');
     expect(same.wire.calls[0]?.params?.protocolVersion).toBe('2025-03-26');
     const other = await open(() => result('2024-11-05'), '2025-03-26');
     await expect(other.opened).rejects.toMatchObject({ code: 'NO_COMMON_VERSION' });
@@ -81,7 +81,7 @@ describe('the handshake', () => {
 
   test('does without what a sloppy server leaves out', async () => {
     const { opened } = await open(() => ({ protocolVersion: '2025-11-25', capabilities: null, serverInfo: 'me' }));
-    expect((await opened).speaker.server).toMatchObject({ capabilities: {}, info: { name: 'unknown' } });
+    expect((await opened).dialect.server).toMatchObject({ capabilities: {}, info: { name: 'unknown' } });
   });
 });
 
@@ -91,7 +91,7 @@ describe('the draft dialect', () => {
       if (isDraft(call)) return draftResult;
       throw new ProtocolError(-32602, 'mcpVersion is required');
     });
-    expect((await opened).speaker.server).toMatchObject({
+    expect((await opened).dialect.server).toMatchObject({
       dialect: 'draft',
       info: { name: 'drafty' },
       capabilities: { tools: { listChanged: true } },
@@ -101,7 +101,7 @@ describe('the draft dialect', () => {
 
   test('is recognised when a server answers the official opening in its words', async () => {
     const { wire, opened } = await open(() => draftResult);
-    expect((await opened).speaker.server.dialect).toBe('draft');
+    expect((await opened).dialect.server.dialect).toBe('draft');
     expect(wire.calls).toHaveLength(1);
   });
 
@@ -121,7 +121,7 @@ describe('the draft dialect', () => {
     await expect(pinned.opened).rejects.toMatchObject({ code: -32602 });
     expect(pinned.wire.calls).toHaveLength(1);
     const draft = await open(() => draftResult, 'draft');
-    expect((await draft.opened).speaker.server.dialect).toBe('draft');
+    expect((await draft.opened).dialect.server.dialect).toBe('draft');
     expect(draft.wire.calls.map(isDraft)).toEqual([true]);
     const official = await open(() => result('2025-11-25'), 'draft');
     await expect(official.opened).rejects.toMatchObject({ code: 'NO_COMMON_VERSION' });

@@ -5,16 +5,16 @@ import { isObject, toNotification } from '../../../protocol/message.ts';
 import type { ServerEvents } from '../../../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { toClientCapabilities } from './client-capabilities.ts';
-import { DraftSpeaker } from '../draft/draft-speaker.ts';
-import { HandshakeSpeaker } from '../handshake/handshake-speaker.ts';
+import { DraftServerDialect } from '../draft/draft-server-dialect.ts';
+import { HandshakeServerDialect } from '../handshake/handshake-server-dialect.ts';
 import { isLoop } from '../../../shared/via.ts';
 import { META } from '../meta.ts';
-import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toPin } from '../revisions.ts';
-import type { Pin } from '../revisions.ts';
-import type { Speaker, Wire } from './speaker.ts';
+import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toRevisionPin } from '../revisions.ts';
+import type { RevisionPin } from '../revisions.ts';
+import type { ServerDialect, Wire } from './server-dialect.ts';
 
 /** Without a revision the newest is offered, and any answer taken that the era allows. */
-export interface Introduction extends Pin {
+export interface ServerIntroduction extends RevisionPin {
   info: Implementation;
   capabilities: ClientCapabilities;
   /** Members of the client's own that the server is told, `_meta` among them. */
@@ -25,27 +25,27 @@ export interface Introduction extends Pin {
 }
 
 /** `headers` are to be sent with every later request. */
-export interface Opened {
-  speaker: Speaker;
+export interface InitializedServer {
+  dialect: ServerDialect;
   headers: Record<string, string>;
   ready: NotificationMessage;
 }
 
-/** `adopt` is given the speaker before the server is told that we are ready: its first question may follow at once. */
+/** `adopt` is given the dialect before the server is told that we are ready: its first question may follow at once. */
 export async function initializeServer(
   wire: Wire,
-  intro: Introduction,
+  intro: ServerIntroduction,
   events: ServerEvents,
-  adopt: (speaker: Speaker) => void,
-): Promise<Opened> {
+  adopt: (dialect: ServerDialect) => void,
+): Promise<InitializedServer> {
   const opened = await agree(wire, intro, events);
-  adopt(opened.speaker);
+  adopt(opened.dialect);
   await wire.notify(opened.ready, opened.headers);
   return opened;
 }
 
-async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Promise<Opened> {
-  const { era } = toPin(intro);
+async function agree(wire: Wire, intro: ServerIntroduction, events: ServerEvents): Promise<InitializedServer> {
+  const { era } = toRevisionPin(intro);
   if (era === 'draft') return openDraft(wire, await initializeDraft(wire, intro), events);
   let result;
   try {
@@ -61,7 +61,7 @@ async function agree(wire: Wire, intro: Introduction, events: ServerEvents): Pro
   return openHandshake(wire, result, intro, events);
 }
 
-function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
+function initialize(wire: Wire, intro: ServerIntroduction): Promise<unknown> {
   const { info, greeting, timeoutMs, via, revision: protocolVersion = NEWEST_HANDSHAKE } = intro;
   const capabilities = toClientCapabilities(intro.capabilities, protocolVersion);
   const own = isObject(greeting?._meta) ? greeting._meta : undefined;
@@ -70,7 +70,12 @@ function initialize(wire: Wire, intro: Introduction): Promise<unknown> {
   return wire.call({ method: 'initialize', params, timeoutMs });
 }
 
-function openHandshake(wire: Wire, result: unknown, intro: Introduction, events: ServerEvents): Opened {
+function openHandshake(
+  wire: Wire,
+  result: unknown,
+  intro: ServerIntroduction,
+  events: ServerEvents,
+): InitializedServer {
   const { protocolVersion, capabilities, serverInfo, instructions, ...greeting } = isObject(result) ? result : {};
   const agreed = typeof protocolVersion === 'string' && isHandshake(protocolVersion);
   if (!agreed || (intro.revision !== undefined && intro.revision !== protocolVersion)) {
@@ -78,7 +83,7 @@ function openHandshake(wire: Wire, result: unknown, intro: Introduction, events:
   }
   // Only from 2025-06-18 on do servers know the header.
   const headers = featuresOf(protocolVersion).structured ? { 'mcp-protocol-version': protocolVersion } : {};
-  const speaker = new HandshakeSpeaker(
+  const dialect = new HandshakeServerDialect(
     wire,
     {
       dialect: 'handshake',
@@ -90,7 +95,7 @@ function openHandshake(wire: Wire, result: unknown, intro: Introduction, events:
     },
     events,
   );
-  return { speaker, headers, ready: toNotification('notifications/initialized') };
+  return { dialect, headers, ready: toNotification('notifications/initialized') };
 }
 
 /** The oldest revision has completion without a flag for it: a server with prompts or resource templates may have it. */
@@ -100,7 +105,7 @@ function toServerCapabilities(capabilities: ServerCapabilities, revision: string
   return { ...capabilities, completions: {} };
 }
 
-function initializeDraft(wire: Wire, { timeoutMs, via }: Introduction): Promise<unknown> {
+function initializeDraft(wire: Wire, { timeoutMs, via }: ServerIntroduction): Promise<unknown> {
   const clientCapabilities = { supportsProgress: true, supportsCancellation: true };
   const params = { mcpVersion: DRAFT_VERSION, clientCapabilities, ...(via && { _meta: { [META.via]: via } }) };
   return wire.call({ method: 'initialize', params, timeoutMs });
@@ -110,11 +115,11 @@ function isDraftResult(result: unknown): result is JsonObject {
   return isObject(result) && isObject(result.server) && isObject(result.serverCapabilities);
 }
 
-function openDraft(wire: Wire, result: unknown, events: ServerEvents): Opened {
+function openDraft(wire: Wire, result: unknown, events: ServerEvents): InitializedServer {
   if (!isDraftResult(result))
     throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: 'another dialect' });
   const declared = result.serverCapabilities as JsonObject;
-  const speaker = new DraftSpeaker(
+  const dialect = new DraftServerDialect(
     wire,
     {
       dialect: 'draft',
@@ -127,5 +132,5 @@ function openDraft(wire: Wire, result: unknown, events: ServerEvents): Opened {
     },
     events,
   );
-  return { speaker, headers: {}, ready: toNotification('initialized', {}) };
+  return { dialect, headers: {}, ready: toNotification('initialized', {}) };
 }

@@ -7,7 +7,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { forwardedMeta } from '../meta.ts';
 
 /** Who opens, and members of its own. */
-export function introductionOf(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
+export function readIntroduction(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
   const { protocolVersion: _version, capabilities: _can, clientInfo, _meta, ...rest } = params;
   const meta = forwardedMeta(_meta);
   const greeting = meta ? { ...rest, _meta: meta } : rest;

@@ -26,7 +26,7 @@ export function readEnvelope(request: Pick<RequestMessage, 'params'>, spoken: re
   if (typeof revision !== 'string') throw missing(META.protocolVersion);
   const capabilities = meta[META.clientCapabilities];
   if (!isObject(capabilities)) throw missing(META.clientCapabilities);
-  if (!spoken.includes(revision) || !isStateless(revision)) throw unsupported(revision, spoken);
+  if (!spoken.includes(revision) || !isStateless(revision)) throw unsupportedVersion(revision, spoken);
   return { revision, capabilities, info: toInfo(meta), logLevel: toLogLevel(meta) };
 }
 
@@ -38,12 +38,12 @@ export function toClient(
   return { dialect: 'stateless', revision, info, capabilities, principal, connection };
 }
 
-export function unsupported(requested: string, spoken: readonly string[]): GatewayError {
-  return new GatewayError('UNSUPPORTED_VERSION', { requested, supported: statelessOf(spoken) });
+export function unsupportedVersion(requested: string, spoken: readonly string[]): GatewayError {
+  return new GatewayError('UNSUPPORTED_VERSION', { requested, supported: statelessRevisions(spoken) });
 }
 
 /** What discover names as supported: only versions that are really served in this era's shape. */
-export function statelessOf(spoken: readonly string[]): string[] {
+export function statelessRevisions(spoken: readonly string[]): string[] {
   return spoken.filter(isStateless);
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { TASKS_EXTENSION } from '../meta.ts';
-import { inOwnWords, plainError, toWire } from '../plain-error.ts';
+import { withServerWords, plainError, toWire } from '../plain-error.ts';
 
 export type StatelessAnswer = { result: JsonObject } | { error: WireError; status: number };
 
@@ -20,7 +20,7 @@ export function toStatelessError(
       return { result: { content: [{ type: 'text', text: error.message }], isError: true } };
     case 'RESOURCE_NOT_FOUND':
       return {
-        error: inOwnWords(error, toWire(-32602, error.message, { uri: details.uri }), 'stateless'),
+        error: withServerWords(error, toWire(-32602, error.message, { uri: details.uri }), 'stateless'),
         status: 200,
       };
     case 'UNSUPPORTED_VERSION':
@@ -32,7 +32,7 @@ export function toStatelessError(
     default:
       // A status that blames the server of HTTP would hide the error from clients: they read the body of a 200 only (matrix §2.9).
       return {
-        error: inOwnWords(error, plainError(error, exchangeId), 'stateless'),
+        error: withServerWords(error, plainError(error, exchangeId), 'stateless'),
         status: row.fault === 'client' ? row.status : 200,
       };
   }

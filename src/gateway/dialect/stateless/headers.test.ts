@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { enveloped, request } from '../fake-front.contract.ts';
+import { enveloped, request } from '../fake-context.contract.ts';
 import { checkStandardHeaders, checkVersionHeader } from './headers.ts';
 import { checkParamHeaders, paramHeaders, toParamHeaders } from './speak/param-headers.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { NotificationMessage } from '../../../protocol/message.ts';
 import type { Target } from '../../../protocol/target.ts';
-import { FakeTarget, RecordingOutlet, enveloped, fakeFront, settled } from '../fake-front.contract.ts';
-import { serveStateless } from './serve.ts';
+import { FakeTarget, RecordingOutlet, enveloped, fakeContext, settled } from '../fake-context.contract.ts';
+import { serveStateless } from './serve-stateless.ts';
 
 function listening() {
   const target: Target & FakeTarget = new FakeTarget();
@@ -18,7 +18,7 @@ function listening() {
   const outlet = new RecordingOutlet();
   const notifications = { toolsListChanged: true, resourceSubscriptions: ['a:', 'b:'] };
   const message = enveloped(1, 'subscriptions/listen', { notifications });
-  const running = serveStateless(fakeFront(target), message, outlet, { principal: 'local' });
+  const running = serveStateless(fakeContext(target), message, outlet, { principal: 'local' });
   return { target, outlet, running, subscribed, settle: (uri: string, outcome?: Error) => pending.get(uri)!(outcome) };
 }
 

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { TaskState } from '../../../protocol/target.ts';
-import { FakeTarget, RecordingOutlet, enveloped, fakeFront } from '../fake-front.contract.ts';
-import type { FrontOptions } from '../serve/front.ts';
+import { FakeTarget, RecordingOutlet, enveloped, fakeContext } from '../fake-context.contract.ts';
+import type { ServeContextOptions } from '../serve/serve-context.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
-import { serveStateless } from './serve.ts';
+import { serveStateless } from './serve-stateless.ts';
 
 const withTasks = { [META.clientCapabilities]: { extensions: { [TASKS_EXTENSION]: {} } } };
 const task: TaskState = { taskId: 't', status: 'working', createdAt: '', lastUpdatedAt: '', ttlMs: 1 };
 
-function listening(options?: FrontOptions) {
+function listening(options?: ServeContextOptions) {
   const target = new FakeTarget();
-  const front = fakeFront(target, options);
+  const context = fakeContext(target, options);
   const listen = (notifications: unknown, id: string | number = 1, meta: JsonObject = {}) => {
     const outlet = new RecordingOutlet();
     const message = enveloped(id, 'subscriptions/listen', { notifications }, meta);
-    const running = serveStateless(front, message, outlet, { principal: 'local' });
+    const running = serveStateless(context, message, outlet, { principal: 'local' });
     return Object.assign(outlet, { running });
   };
-  return { target, front, listen };
+  return { target, context, listen };
 }
 
 const methods = (outlet: RecordingOutlet) => outlet.sent.map((message) => (message as { method: string }).method);
@@ -67,10 +67,10 @@ describe('a listen stream', () => {
   });
 
   it.each([7, '7', 0, ''])('is named by the id of its request, type and all: %j', (id) => {
-    const { target, listen, front } = listening();
+    const { target, listen, context } = listening();
     const outlet = listen({ toolsListChanged: true }, id);
     target.tell({ kind: 'tools' });
-    for (const close of front.listens) close();
+    for (const close of context.listens) close();
     for (const message of outlet.sent)
       expect((message as { params: JsonObject }).params._meta).toEqual({ [META.subscriptionId]: id });
     expect(outlet.ends).toMatchObject([
@@ -79,17 +79,17 @@ describe('a listen stream', () => {
   });
 
   it('ends silently when the client ends it, and with a result when the server does; nothing comes after', () => {
-    const { target, front, listen } = listening();
+    const { target, context, listen } = listening();
     const byClient = listen({ toolsListChanged: true });
     const byServer = listen({ toolsListChanged: true }, 2);
     byClient.running!.cancel();
-    for (const close of front.listens) close();
+    for (const close of context.listens) close();
     target.tell({ kind: 'tools' });
     expect(byClient.ends).toEqual([]);
     expect(byServer.ends).toHaveLength(1);
     expect([...methods(byClient), ...methods(byServer)]).toHaveLength(2);
     expect(target.watchers).toBe(0);
-    expect(front.listens.size).toBe(0);
+    expect(context.listens.size).toBe(0);
   });
 
   it.each([
@@ -101,10 +101,10 @@ describe('a listen stream', () => {
     [{ resourceSubscriptions: [7] }],
     [{ taskIds: {} }],
   ])('a filter of %j is refused', (notifications) => {
-    const { listen, front } = listening();
+    const { listen, context } = listening();
     const outlet = listen(notifications);
     expect(outlet.ends).toMatchObject([{ error: { code: -32602 } }]);
-    expect(front.listens.size).toBe(0);
+    expect(context.listens.size).toBe(0);
   });
 
   it('beyond the limit is refused, and a place that is left is free again', () => {

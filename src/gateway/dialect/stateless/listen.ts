@@ -4,10 +4,10 @@ import type { JsonObject, NotificationMessage } from '../../../protocol/message.
 import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import type { Front } from '../serve/front.ts';
+import type { ServeContext } from '../serve/serve-context.ts';
 import { isWithin } from '../is-within.ts';
 import { META } from '../meta.ts';
-import type { Running } from './serve.ts';
+import type { RunningRequest } from './serve-stateless.ts';
 import { stamp } from './results.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 
@@ -19,16 +19,16 @@ interface Filter {
   taskIds: string[];
 }
 
-export function listen(front: Front, exchange: StatelessExchange): Running {
+export function listen(context: ServeContext, exchange: StatelessExchange): RunningRequest {
   const wanted = readFilter(exchange.params.notifications);
-  if (front.listens.size >= front.limits.maxListens) {
+  if (context.listens.size >= context.limits.maxListens) {
     throw new GatewayError('TOO_MANY', { what: 'listen streams', limit: 'maxListens' });
   }
-  if (wanted.resourceSubscriptions.length + wanted.taskIds.length > front.limits.maxSubscriptions) {
+  if (wanted.resourceSubscriptions.length + wanted.taskIds.length > context.limits.maxSubscriptions) {
     throw new GatewayError('TOO_MANY', { what: 'subscriptions', limit: 'maxSubscriptions' });
   }
   const id = exchange.request.id;
-  const filter = honoured(front, exchange, wanted);
+  const filter = honoured(context, exchange, wanted);
   const mark = (params: JsonObject = {}) => ({
     ...params,
     _meta: { ...(params._meta as JsonObject | undefined), [META.subscriptionId]: id },
@@ -41,34 +41,38 @@ export function listen(front: Front, exchange: StatelessExchange): Running {
       toNotification('notifications/subscriptions/acknowledged', mark({ notifications: named(filter) })),
     );
   };
-  const unwatch = front.target.watch(
+  const unwatch = context.target.watch(
     (change) => {
       const notification = isAcknowledged ? toListened(change, filter, exchange.client.principal) : undefined;
       if (notification) exchange.outlet.send({ ...notification, params: mark(notification.params) });
     },
     { client: exchange.client },
   );
-  const subscribing = wishFor(front, exchange, filter);
+  const subscribing = wishFor(context, exchange, filter);
   if (subscribing) void subscribing.then(acknowledge);
   else acknowledge();
   const stop = () => {
     unwatch();
-    front.listens.delete(close);
+    context.listens.delete(close);
     exchange.end();
   };
   const close = () => {
     stop();
-    const result = stamp({}, front.target.info);
+    const result = stamp({}, context.target.info);
     exchange.outlet.end(
       toResult(id, { ...result, _meta: { ...(result._meta as JsonObject), [META.subscriptionId]: id } }),
     );
   };
-  front.listens.add(close);
+  context.listens.add(close);
   return { endless: true, cancel: stop };
 }
 
 /** Leaves in the filter what a server agreed to tell of; undefined where none has to be asked. */
-function wishFor({ target }: Front, { client }: StatelessExchange, filter: Filter): Promise<unknown> | undefined {
+function wishFor(
+  { target }: ServeContext,
+  { client }: StatelessExchange,
+  filter: Filter,
+): Promise<unknown> | undefined {
   const wishes: Promise<void>[] = [];
   const wish = (kind: 'resourceSubscriptions' | 'taskIds', put: (id: string) => Promise<void>): void => {
     const refuse = (id: string): void => void (filter[kind] = filter[kind].filter((one) => one !== id));
@@ -102,8 +106,8 @@ function strings(notifications: JsonObject, name: string): string[] {
 }
 
 /** What the target does not offer is left out of the acknowledgement. */
-function honoured(front: Front, { client, task }: StatelessExchange, wanted: Filter): Filter {
-  const { tools, prompts, resources } = front.target.capabilities(client);
+function honoured(context: ServeContext, { client, task }: StatelessExchange, wanted: Filter): Filter {
+  const { tools, prompts, resources } = context.target.capabilities(client);
   if (wanted.taskIds.length > 0 && !task) throw new GatewayError('TASK_REQUIRED', { tool: 'subscriptions/listen' });
   return {
     toolsListChanged: wanted.toolsListChanged && tools?.listChanged === true,

@@ -2,14 +2,14 @@
 // principal and to the request it belongs to, so that a state taken from one call, tool or user opens nothing elsewhere.
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { canonicalJson } from '../../../shared/canonical.ts';
-import { lateCrypto } from '../../../shared/crypto/late-crypto.ts';
+import { canonicalJson } from '../../../shared/canonical-json.ts';
+import { lazyCrypto } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { namedBy } from './headers.ts';
 import type { Ticket } from './parked-calls.ts';
 
 /** A call that was ended with questions. */
-export interface Kept {
+export interface SuspendedState {
   /** Of the handler that asked; null where it gave none. */
   state: string | null;
   /** Which server was asked, where there are several. */
@@ -18,23 +18,23 @@ export interface Kept {
   expiresAt: number;
 }
 
-export type State = { ticket: Ticket } | { kept: Kept };
+export type RequestState = { ticket: Ticket } | { kept: SuspendedState };
 
 const PURPOSE = 'request-state';
 
-export function sealState(sealer: Sealer, request: RequestMessage, principal: string, state: State): string {
+export function sealState(sealer: Sealer, request: RequestMessage, principal: string, state: RequestState): string {
   return sealer.seal(PURPOSE, bindingOf(request, principal), state);
 }
 
 /** Undefined for anything that was not sealed here for this very request and principal. */
-export function openState(sealer: Sealer, request: RequestMessage, principal: string): State | undefined {
+export function openState(sealer: Sealer, request: RequestMessage, principal: string): RequestState | undefined {
   const sealed = request.params?.requestState;
   const payload = typeof sealed === 'string' ? sealer.open(PURPOSE, bindingOf(request, principal), sealed) : undefined;
-  return isObject(payload) ? (payload as unknown as State) : undefined;
+  return isObject(payload) ? (payload as unknown as RequestState) : undefined;
 }
 
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {
   // Clients may write the same arguments in another order.
   const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}];
-  return lateCrypto().createHash('sha256').update(canonicalJson(salient)).digest('base64');
+  return lazyCrypto().createHash('sha256').update(canonicalJson(salient)).digest('base64');
 }

@@ -6,14 +6,14 @@ import { isObject } from '../../../protocol/message.ts';
 import { RawObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { RawText } from '../../../protocol/raw/raw-text.ts';
-import type { WrittenMembers } from '../../../protocol/raw/raw-text.ts';
+import type { EncodedMembers } from '../../../protocol/raw/raw-text.ts';
 import type { Target, TaskState } from '../../../protocol/target.ts';
 import { arrivedVia } from '../../../shared/via.ts';
 import { toPlainCompletion } from '../handshake/results.ts';
 import { META, TASKS_EXTENSION } from '../meta.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
-import { statelessOf } from './envelope.ts';
-import { withFlow } from './flow-wording.ts';
+import { statelessRevisions } from './envelope.ts';
+import { withFlowExtension } from './flow-extension.ts';
 
 const CACHED = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'resources/read']);
 
@@ -58,7 +58,7 @@ export function toInputRequired(questions: JsonObject, requestState: string, inf
 export function toDiscovery(target: Target, exchange: StatelessExchange, spoken: readonly string[]): JsonObject {
   const { instructions } = target;
   const result: JsonObject = {
-    supportedVersions: statelessOf(spoken),
+    supportedVersions: statelessRevisions(spoken),
     capabilities: toCapabilities(target.capabilities(exchange.client)),
     ...(instructions !== undefined && { instructions }),
     ...target.greeting?.(exchange.client),
@@ -101,10 +101,10 @@ function endsWith(text: string, end: string): boolean {
   return text.slice(-end.length) === end;
 }
 
-const COMPLETE: WrittenMembers = { values: { resultType: 'complete' }, text: ',"resultType":"complete"' };
+const COMPLETE: EncodedMembers = { values: { resultType: 'complete' }, text: ',"resultType":"complete"' };
 
 interface Stamp {
-  whole: WrittenMembers;
+  whole: EncodedMembers;
   /** The end of a result whose last member is just what we would put there. */
   meta: string;
 }
@@ -146,6 +146,6 @@ function toEntries(result: JsonObject): JsonObject {
 
 function toCapabilities(capabilities: ServerCapabilities): JsonObject {
   const { tasks, extensions, ...rest } = capabilities as JsonObject;
-  if (tasks === undefined) return withFlow(capabilities);
-  return withFlow({ ...rest, extensions: { ...(extensions as JsonObject), [TASKS_EXTENSION]: {} } });
+  if (tasks === undefined) return withFlowExtension(capabilities);
+  return withFlowExtension({ ...rest, extensions: { ...(extensions as JsonObject), [TASKS_EXTENSION]: {} } });
 }

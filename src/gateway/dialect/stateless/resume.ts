@@ -2,12 +2,12 @@
 import type { RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { Front } from '../serve/front.ts';
-import type { Kept } from './request-state.ts';
+import type { ServeContext } from '../serve/serve-context.ts';
+import type { SuspendedState } from './request-state.ts';
 import { openState } from './request-state.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 
-export type Resuming =
+export type ResumeResult =
   /** It waited here and has gone on. */
   | { waited: StatelessExchange }
   /** To be handed to the target once more. */
@@ -16,26 +16,30 @@ export type Resuming =
   | { lost: JsonObject };
 
 /** Throws STATE_INVALID for a state that was never ours, or was made for something else. */
-export function resume(front: Front, retry: StatelessExchange): Resuming {
+export function resume(context: ServeContext, retry: StatelessExchange): ResumeResult {
   const { request, client } = retry;
-  const state = openState(front.sealer, request, client.principal);
+  const state = openState(context.sealer, request, client.principal);
   if (!state) throw new GatewayError('STATE_INVALID');
-  if ('kept' in state) return again(front, retry, state.kept);
-  const exchange = front.parked.take(state.ticket, client.principal);
+  if ('kept' in state) return again(context, retry, state.kept);
+  const exchange = context.parked.take(state.ticket, client.principal);
   if (!exchange) return lost(request);
   exchange.resume(retry);
   return { waited: exchange };
 }
 
-function again(front: Front, retry: StatelessExchange, { state, server, suspensions, expiresAt }: Kept): Resuming {
-  if (expiresAt < front.clock.now()) throw new GatewayError('STATE_INVALID');
+function again(
+  context: ServeContext,
+  retry: StatelessExchange,
+  { state, server, suspensions, expiresAt }: SuspendedState,
+): ResumeResult {
+  if (expiresAt < context.clock.now()) throw new GatewayError('STATE_INVALID');
   retry.suspensions = suspensions;
   retry.resumed = { state: state ?? undefined, answers: retry.takeAnswers(), server: server ?? undefined };
   return { again: retry };
 }
 
 /** The person has answered, and must not be led to believe that nothing has happened. */
-function lost({ method }: RequestMessage): Resuming {
+function lost({ method }: RequestMessage): ResumeResult {
   if (method !== 'tools/call') throw new GatewayError('STATE_INVALID');
   const text =
     'The call that asked is gone: its question was answered already, or waited too long, or the gateway was restarted. ' +

@@ -1,7 +1,7 @@
 // A client's token spans all rounds of a call: what a later round has to tell must not fall behind an earlier one.
 import type { Progress } from '../../../protocol/exchange.ts';
 
-export class Rising {
+export class RisingProgress {
   readonly #tell: (progress: Progress) => void;
   #highest = -Infinity;
   #floor = -Infinity;

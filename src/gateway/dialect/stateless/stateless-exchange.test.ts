@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { toSuspended } from '../../../protocol/suspended.ts';
+import { toSuspended } from '../../../protocol/suspended-call.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
-import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeFront, settled } from '../fake-front.contract.ts';
-import type { Answered } from '../fake-front.contract.ts';
-import type { FrontOptions } from '../serve/front.ts';
+import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeContext, settled } from '../fake-context.contract.ts';
+import type { RecordedAnswer } from '../fake-context.contract.ts';
+import type { ServeContextOptions } from '../serve/serve-context.ts';
 import { META } from '../meta.ts';
-import { serveStateless } from './serve.ts';
+import { serveStateless } from './serve-stateless.ts';
 
 type Handle = (exchange: Exchange) => Promise<JsonObject>;
 
@@ -15,17 +15,17 @@ const CAN: JsonObject = { [META.clientCapabilities]: { elicitation: {}, sampling
 const ask = (exchange: Exchange, key?: string) => exchange.ask({ method: 'roots/list', key });
 const text = (value: unknown): JsonObject => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 
-function play(handle: Handle, options?: FrontOptions) {
+function play(handle: Handle, options?: ServeContextOptions) {
   const clock = new FakeClock();
   const target = new FakeTarget(handle);
-  const front = fakeFront(target, { clock, ...options });
+  const context = fakeContext(target, { clock, ...options });
   let id = 0;
   const put = (params: JsonObject, { principal = 'local', method = 'tools/call', meta = CAN } = {}) => {
     const outlet = new RecordingOutlet();
-    serveStateless(front, enveloped(id++, method, { name: 'x', ...params }, meta), outlet, { principal });
+    serveStateless(context, enveloped(id++, method, { name: 'x', ...params }, meta), outlet, { principal });
     return outlet;
   };
-  return { clock, front, target, put };
+  return { clock, context, target, put };
 }
 
 async function asked(
@@ -124,7 +124,7 @@ describe('rounds of questions', () => {
   ] as const)(
     'a handler that does not wait for the answer: its %s is told to the retry',
     async (_, outcome, expected) => {
-      const { put, front } = play(async (exchange) => {
+      const { put, context } = play(async (exchange) => {
         ask(exchange, 'a').catch(() => {});
         await settled();
         return outcome();
@@ -134,9 +134,9 @@ describe('rounds of questions', () => {
       await settled();
       await settled();
       expect(outlet.ends).toHaveLength(1);
-      const answer: Answered = await put({ requestState }).answer();
+      const answer: RecordedAnswer = await put({ requestState }).answer();
       expect(answer).toMatchObject(expected);
-      expect(front.parked.size).toBe(0);
+      expect(context.parked.size).toBe(0);
     },
   );
 
@@ -207,13 +207,13 @@ describe('request state', () => {
   });
 
   it('expires, and the handler is told that nobody will answer', async () => {
-    const { put, clock, front, target } = play(waiting, { limits: { parkedMs: 1000 } });
+    const { put, clock, context, target } = play(waiting, { limits: { parkedMs: 1000 } });
     const outlet = put({});
     const { requestState } = await asked(outlet);
     clock.advance(999);
-    expect(front.parked.size).toBe(1);
+    expect(context.parked.size).toBe(1);
     clock.advance(1);
-    expect(front.parked.size).toBe(0);
+    expect(context.parked.size).toBe(0);
     expect(target.seen[0]!.signal.aborted).toBe(true);
     expect((await put({ requestState, ...answers }).answer()).result).toMatchObject({ isError: true });
     await settled();
@@ -222,15 +222,15 @@ describe('request state', () => {
   });
 
   it('too many of one principal are refused, and hurt nobody else', async () => {
-    const { put, front } = play(waiting, { limits: { maxParked: 2 } });
+    const { put, context } = play(waiting, { limits: { maxParked: 2 } });
     await asked(put({}));
     const { requestState } = await asked(put({}));
     expect(await errorOf(put({}))).toMatchObject({ code: -32000, data: { limit: 'maxParked' } });
     await asked(put({}, { principal: 'somebody' }));
     await put({ requestState, ...answers }).answer();
     await asked(put({}));
-    front.parked.close();
-    expect(front.parked.size).toBe(0);
+    context.parked.close();
+    expect(context.parked.size).toBe(0);
   });
 });
 
@@ -244,11 +244,11 @@ describe('a call that is ended with questions', () => {
   };
 
   it('is made again with the answers and its own state, and nothing is kept meanwhile', async () => {
-    const { put, front } = play(suspending);
+    const { put, context } = play(suspending);
     const result = await asked(put({}));
     expect(result).toMatchObject({ questions });
     expect(JSON.stringify(result)).not.toContain('of the server');
-    expect(front.parked.size).toBe(0);
+    expect(context.parked.size).toBe(0);
     const inputResponses = { city: { action: 'accept', content: { city: 'Oslo' } } };
     const again = await put({ requestState: result.requestState, inputResponses }).answer();
     expect(again.result).toMatchObject({ resumed: { state: 'of the server', answers: inputResponses } });

@@ -14,7 +14,7 @@ import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { ProtocolError } from '../../../shared/errors.ts';
 import { ASKABLE, cannotBeAsked, missingCapability } from '../ask.ts';
-import type { Front } from '../serve/front.ts';
+import type { ServeContext } from '../serve/serve-context.ts';
 import { isAtLeast, writeLog } from '../log-level.ts';
 import { META } from '../meta.ts';
 import { writeProgress } from '../progress.ts';
@@ -36,7 +36,7 @@ export class StatelessExchange extends ServedExchange {
   round = 0;
   /** Called when a round of questions is complete and has to be sent. */
   onAsked: ((exchange: StatelessExchange, questions: JsonObject) => void) | undefined;
-  front: Front | undefined;
+  context: ServeContext | undefined;
   /** How often the call was ended with questions and made again. */
   suspensions = 0;
   resumed: Exchange['resumed'];
@@ -93,7 +93,7 @@ export class StatelessExchange extends ServedExchange {
   /** A handler that waits for an answer here must not be started again; answers that came with a first call are for its questions. */
   get maySuspend(): boolean {
     if (!MAY_ASK.has(this.method) || this.round > 0 || this.#open?.size || this.#answers) return false;
-    return this.suspensions < this.front!.limits.maxRounds;
+    return this.suspensions < this.context!.limits.maxRounds;
   }
 
   /** Answers that came along, by key; those nobody asked for yet may be asked for later in this round. */
@@ -192,7 +192,7 @@ export class StatelessExchange extends ServedExchange {
   }
 
   #refusal(ask: Ask): GatewayError | undefined {
-    if (this.round + this.suspensions >= (this.front?.limits.maxRounds ?? Infinity))
+    if (this.round + this.suspensions >= (this.context?.limits.maxRounds ?? Infinity))
       return tooMany('rounds of questions in one call', 'maxRounds');
     if (!MAY_ASK.has(this.method) || !ASKABLE.has(ask.method)) return cannotBeAsked(ask, undefined);
     const missing = missingCapability(ask, this.client.capabilities);

@@ -3,10 +3,10 @@
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
-import { checkField } from '../../ask/form/form-answer.ts';
-import { isForPageOnly, toFields } from '../../ask/form/form-field.ts';
-import type { Field } from '../../ask/form/form-field.ts';
-import { describeProblem } from '../../ask/form/problem.ts';
+import { checkField } from '../../ask/form/validate-answer.ts';
+import { isForPageOnly, toSchemaFields } from '../../ask/form/schema-field.ts';
+import type { SchemaField } from '../../ask/form/schema-field.ts';
+import { describeProblem } from '../../ask/form/answer-problem.ts';
 
 export interface FieldPrompt {
   /** The property that the answer becomes; undefined where yes and no are the answer to the question itself. */
@@ -24,7 +24,7 @@ export function isPromptable({ method, params = {}, page }: Ask): boolean {
 export function toFormPrompts({ params = {} }: Ask): FieldPrompt[] {
   const message = String(params.message ?? '');
   if (params.mode === 'url') return [consent({ message: `${message}\n${String(params.url)}`, url: params.url })];
-  const fields = toFields(params.requestedSchema);
+  const fields = toSchemaFields(params.requestedSchema);
   if (fields.length === 0) return [consent({ message })];
   return fields.map((field, index) => ({
     name: field.name,
@@ -42,7 +42,7 @@ function consent(about: JsonObject): FieldPrompt {
   };
 }
 
-function check(field: Field, value: unknown): { value: unknown } | { error: string } {
+function check(field: SchemaField, value: unknown): { value: unknown } | { error: string } {
   const checked = checkField(field, value);
   if (!checked) return { value: undefined };
   if ('value' in checked) return checked;
@@ -50,12 +50,12 @@ function check(field: Field, value: unknown): { value: unknown } | { error: stri
 }
 
 /** The words of the form come first; where there are several fields, each is named. */
-function messageOf({ name, title, description }: Field, message: string | undefined, count: number): string {
+function messageOf({ name, title, description }: SchemaField, message: string | undefined, count: number): string {
   const label = count > 1 || (title !== name && title !== message) ? title : undefined;
   return [message, label, description].filter((text) => text !== undefined && text !== '').join('\n');
 }
 
-function toPrompt(field: Field, message: string): JsonObject {
+function toPrompt(field: SchemaField, message: string): JsonObject {
   const { required, default: defaultValue } = field;
   const about = present({ message, defaultValue });
   const rules = (more: JsonObject = {}): JsonObject => ({ validation: present({ required, ...more }) });

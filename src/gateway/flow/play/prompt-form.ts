@@ -6,7 +6,7 @@ import { isObject, present } from '../../../protocol/message.ts';
 import type { Prompt } from '../../../protocol/prompt.ts';
 
 /** What an answer says; undefined where the person does not want to answer. */
-export type Answered = { value: unknown } | undefined;
+export type PromptAnswer = { value: unknown } | undefined;
 
 const NAME = 'answer';
 const LABEL = 'Your answer';
@@ -19,7 +19,7 @@ export function toPromptAsk(prompt: Prompt, problem: string | undefined): Ask {
 }
 
 /** No to a yes-or-no question is an answer. */
-export function fromPromptAnswer(prompt: Prompt, { action, content }: JsonObject): Answered {
+export function fromPromptAnswer(prompt: Prompt, { action, content }: JsonObject): PromptAnswer {
   if (action === 'decline' && prompt.type === 'confirm') return { value: false };
   if (action !== 'accept') return undefined;
   const given = isObject(content) ? content : {};

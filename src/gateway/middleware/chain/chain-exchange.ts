@@ -4,7 +4,7 @@
 // 2. Once `silence` was called, nothing more travels back.
 import { DelegatedExchange } from '../../../protocol/delegated-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
-import type { FormAnswer, FormAsk } from '../../../protocol/schema/form-answer.ts';
+import type { FormAnswerOf, FormAsk } from '../../../protocol/schema/form-answer.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Hooks, Notification, Outcome, StepExchange } from '../../../protocol/step.ts';
@@ -146,7 +146,7 @@ export class ChainExchange extends DelegatedExchange implements StepExchange {
     this.#send('log', entry, (last) => this.inner.log(last));
   }
 
-  override ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswer<A>>;
+  override ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswerOf<A>>;
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.#silent) throw new GatewayError('CANCELLED');

@@ -1,8 +1,8 @@
 // Folds the steps into one function, once per method that some step names. The mistakes that are easily made in such chains
 // are errors that name the step (turn.ts). A method that no step handles costs nothing: it goes to the target as it came.
 import type { Exchange } from '../../../protocol/exchange.ts';
-import { QuietExchange } from '../../../protocol/quiet-exchange.ts';
-import { toPlain } from '../../../protocol/raw/raw-object.ts';
+import { InternalExchange } from '../../../protocol/internal-exchange.ts';
+import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { OriginOf, Step } from '../../../protocol/step.ts';
 import { createCounter } from '../../../shared/crypto/ids.ts';
@@ -135,9 +135,9 @@ class Chain implements ChainContext {
 
   #link(step: Step, after: number, rest: Run): Run {
     const lookUp: Place['lookUp'] = async (exchange, method, params = {}) => {
-      const quiet = new QuietExchange(method, params, exchange.client, exchange.signal);
+      const quiet = new InternalExchange(method, params, exchange.client, exchange.signal);
       quiet.ownTool = exchange.ownTool;
-      return toPlain(await this.#start(this.#from(after, method), quiet));
+      return toPlainObject(await this.#start(this.#from(after, method), quiet));
     };
     const originOf = originBehind(this.#steps.slice(after), this.scope, this.#originOf);
     const place = { step, rest, lookUp, originOf };

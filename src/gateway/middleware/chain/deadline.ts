@@ -3,8 +3,8 @@
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Hooks } from '../../../protocol/step.ts';
-import { Alarm } from '../../../shared/alarms.ts';
-import type { Alarms } from '../../../shared/alarms.ts';
+import { DeadlineItem } from '../../../shared/deadline-list.ts';
+import type { DeadlineList } from '../../../shared/deadline-list.ts';
 import { Cancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 
@@ -12,14 +12,14 @@ export interface DeadlineOptions {
   ms: number;
   /** Whether progress restarts the time. */
   extend: boolean;
-  alarms: Alarms;
+  alarms: DeadlineList;
 }
 
 /** Aborted when the time is up, or nobody wants the outcome any more. */
 export class Deadline extends Cancellation implements Hooks {
   readonly #options: DeadlineOptions;
   readonly #parent: Abortable;
-  readonly #alarm: Alarm;
+  readonly #alarm: DeadlineItem;
   #pauses = 0;
   #over = false;
   /** Called when the time is over. */
@@ -91,7 +91,7 @@ export class Deadline extends Cancellation implements Hooks {
   }
 }
 
-class DeadlineAlarm extends Alarm {
+class DeadlineAlarm extends DeadlineItem {
   readonly #deadline: Deadline;
 
   constructor(deadline: Deadline) {

@@ -1,7 +1,7 @@
 // What servers say of their tools, remembered from the lists that pass and looked up when it is needed.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { isOwnEntry } from '../../../protocol/own-tool.ts';
+import { isGatewayTool } from '../../../protocol/gateway-tool.ts';
 import type { LookUp, StepExchange } from '../../../protocol/step.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
@@ -57,7 +57,7 @@ export class KnownTools {
   #keep(exchange: StepExchange, tools: Listed[]): void {
     for (const tool of tools) {
       const { name, annotations } = tool;
-      if (isOwnEntry(tool)) continue; // says nothing of a tool that a server calls the same
+      if (isGatewayTool(tool)) continue; // says nothing of a tool that a server calls the same
       this.#annotations.set(keyOf(exchange, name), isObject(annotations) ? annotations : {});
     }
   }

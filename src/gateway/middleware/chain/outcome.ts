@@ -1,7 +1,7 @@
 // Makes outcomes. Only what is made here is one, so that a step that returns something else is told so. The mark is known to
 // every copy of this package: a step that was loaded from a file may have its own.
 import type { JsonObject } from '../../../protocol/message.ts';
-import { RawObject, toPlain } from '../../../protocol/raw/raw-object.ts';
+import { RawObject, toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Outcome } from '../../../protocol/step.ts';
 
@@ -30,7 +30,7 @@ class UnreadOutcome {
   }
 
   get result(): JsonObject {
-    return (this.#held = toPlain(this.#held));
+    return (this.#held = toPlainObject(this.#held));
   }
 
   set result(value: JsonObject) {

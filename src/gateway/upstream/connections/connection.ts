@@ -3,7 +3,7 @@
 import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { Said } from '../../../protocol/server-view.ts';
+import type { SubscribeOptions } from '../../../protocol/server-view.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { isAtLeast, isLogLevel } from '../../dialect/log-level.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
@@ -88,7 +88,7 @@ export class Connection {
   }
 
   /** Only the first client that wants the resource causes a request to the server. */
-  async #subscribe(uri: string, client: ClientView, said: Said): Promise<JsonObject> {
+  async #subscribe(uri: string, client: ClientView, said: SubscribeOptions): Promise<JsonObject> {
     const wanted = this.#wanted.get(uri);
     if (wanted) {
       wanted.add(client);
@@ -104,7 +104,7 @@ export class Connection {
   }
 
   /** Only the last client that leaves the resource causes a request to the server. */
-  async #unsubscribe(uri: string, client: ClientView, said?: Said): Promise<JsonObject> {
+  async #unsubscribe(uri: string, client: ClientView, said?: SubscribeOptions): Promise<JsonObject> {
     const wanted = this.#wanted.get(uri);
     if (!wanted?.delete(client) || wanted.size > 0) return {};
     this.#wanted.delete(uri);

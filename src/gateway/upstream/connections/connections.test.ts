@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { FakeClock } from '../../dialect/fake-front.contract.ts';
+import { FakeClock } from '../../dialect/fake-context.contract.ts';
 import { CallHabits } from '../questions/call-habits.ts';
 import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';

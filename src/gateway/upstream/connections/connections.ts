@@ -2,10 +2,10 @@
 // each client, so that nothing has to be translated. What it has is found out when the first client of an era comes, and
 // is remembered: the clients of an era that the server does not have use the connections of the other.
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
-import type { Opening } from '../../../protocol/target.ts';
+import type { ClientOpening } from '../../../protocol/target.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
 import { eraOf, spokenEraOf } from '../../dialect/revisions.ts';
-import type { Pin, SpokenEra } from '../../dialect/revisions.ts';
+import type { RevisionPin, SpokenEra } from '../../dialect/revisions.ts';
 import type { Connection } from './connection.ts';
 import { signatureOf } from './declared.ts';
 import { EraPool } from './era-pool.ts';
@@ -13,7 +13,7 @@ import type { EraPoolOptions } from './era-pool.ts';
 
 export interface ConnectionsOptions extends Omit<EraPoolOptions, 'isOnly'> {
   /** The only era to speak, where that is configured. */
-  pin?: Pin | undefined;
+  pin?: RevisionPin | undefined;
 }
 
 /** Never asks the client anything, and depends on nothing the client has done. */
@@ -30,7 +30,7 @@ export class Connections {
   /** By the era of the client. The same pool twice where the server has one era. */
   readonly #pools: Record<SpokenEra, EraPool>;
   /** The client that has come, or its principal, while there is just one. */
-  #only: Opening | string | undefined;
+  #only: ClientOpening | string | undefined;
   #isMany = false;
   readonly #hasRoom: NonNullable<EraPoolOptions['hasRoom']>;
 
@@ -54,7 +54,7 @@ export class Connections {
   }
 
   /** The connection to learn from what the server offers to such a client. */
-  prepare(opening: Opening | undefined): Connection {
+  prepare(opening: ClientOpening | undefined): Connection {
     const isExpecting = this.#only === undefined && !this.#isMany;
     return this.#of(opening?.dialect ?? 'handshake').prepare(opening, isExpecting);
   }
@@ -119,7 +119,7 @@ export class Connections {
   }
 
   /** Whether no other client has come so far. */
-  isOnly(client: Opening): boolean {
+  isOnly(client: ClientOpening): boolean {
     return !this.#isMany && this.#isSame(client);
   }
 
@@ -137,17 +137,17 @@ export class Connections {
     else this.#isMany = true;
   }
 
-  #isSame(client: Opening): boolean {
+  #isSame(client: ClientOpening): boolean {
     return this.#only !== undefined && this.#only === keyOf(client);
   }
 }
 
 /** Each request of the stateless era makes a client of its own. */
-function keyOf(client: Opening & { principal?: string }): Opening | string {
+function keyOf(client: ClientOpening & { principal?: string }): ClientOpening | string {
   return client.dialect === 'stateless' ? `${client.principal} ${signatureOf(client)}` : client;
 }
 
-function pinnedEra({ era, revision }: Pin = {}): SpokenEra | undefined {
+function pinnedEra({ era, revision }: RevisionPin = {}): SpokenEra | undefined {
   const pinned = revision === undefined ? era : eraOf(revision);
   return pinned && spokenEraOf(pinned);
 }

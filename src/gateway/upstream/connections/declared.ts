@@ -1,7 +1,7 @@
 // What clients declare, as far as a server is told of it once for all calls: who declares the same may share a connection.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
-import type { Opening } from '../../../protocol/target.ts';
+import type { ClientOpening } from '../../../protocol/target.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 
 /** Who a client is, for servers that it has to itself. */
@@ -12,7 +12,7 @@ const NOTHING = '{}';
 const assistedOnly = new WeakMap<ClientCapabilities, string>();
 
 /** Asked for with every call, and most clients declare nothing. */
-export function signatureOf(opening: Opening | undefined): string {
+export function signatureOf(opening: ClientOpening | undefined): string {
   if (!opening) return NOTHING;
   const { capabilities, assisted } = opening;
   for (const _ in capabilities) return toSignature(opening);
@@ -22,16 +22,16 @@ export function signatureOf(opening: Opening | undefined): string {
   return known;
 }
 
-function toSignature(opening: Opening): string {
+function toSignature(opening: ClientOpening): string {
   return JSON.stringify(declaredBy(opening)) + (hasOurRoots(opening) ? ' with our roots' : '');
 }
 
-export function hasOurRoots(opening: Opening | undefined): boolean {
+export function hasOurRoots(opening: ClientOpening | undefined): boolean {
   return Boolean(opening?.assisted?.roots && !opening.capabilities.roots);
 }
 
 /** What of a client's capabilities a server is told of once for all calls. Roots of no session never change within it. */
-export function declaredBy({ capabilities, assisted, dialect }: Opening): ClientCapabilities {
+export function declaredBy({ capabilities, assisted, dialect }: ClientOpening): ClientCapabilities {
   const { roots, extensions, tasks: _own, ...declared } = { ...assisted, ...capabilities };
   const { [TASKS_EXTENSION]: _tasks, ...others } = extensions ?? {};
   return {
@@ -42,12 +42,12 @@ export function declaredBy({ capabilities, assisted, dialect }: Opening): Client
 }
 
 /** For lists: hardly any server lists other things because of an experiment, and each client may have experiments of its own. */
-export function withoutExperiments(opening: Opening): Opening {
+export function withoutExperiments(opening: ClientOpening): ClientOpening {
   const { experimental, ...capabilities } = opening.capabilities;
   return experimental ? { ...opening, capabilities } : opening;
 }
 
 /** Undefined where it is not known, or differs from one request to the next. */
-export function introductionOf({ dialect, info, greeting }: Opening): ClientIntroduction | undefined {
+export function introductionOf({ dialect, info, greeting }: ClientOpening): ClientIntroduction | undefined {
   return dialect === 'handshake' && info ? { info, greeting } : undefined;
 }

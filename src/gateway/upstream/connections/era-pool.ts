@@ -14,7 +14,7 @@
 //    may take minutes. Calls that are known not to ask, or for which no process is left, use a shared connection meanwhile.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
-import type { Opening } from '../../../protocol/target.ts';
+import type { ClientOpening } from '../../../protocol/target.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SpokenEra } from '../../dialect/revisions.ts';
@@ -36,7 +36,7 @@ export interface EraPoolOptions {
   /** Connections for calls of one principal that must be alone on theirs, without those whose question is open. */
   maxPool: number;
   /** Whether no other client has come so far: then it may take over what it has shared with nobody. */
-  isOnly(client: Opening): boolean;
+  isOnly(client: ClientOpening): boolean;
   /** Whether one more connection may be opened; `mayReplace`: at the cost of one that nobody uses. */
   hasRoom?(wanted: { isShared: boolean; mayReplace: boolean }): boolean;
   /** A client has a connection of its own now. */
@@ -44,7 +44,7 @@ export interface EraPoolOptions {
 }
 
 /** Before any client has come. */
-const NOBODY: Opening = { dialect: 'handshake', capabilities: {} };
+const NOBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 
 /** What clients declare is up to them: beyond this number, a client counts as one that declares nothing. */
 const MAX_SHARED = 32;
@@ -91,7 +91,7 @@ export class EraPool {
   }
 
   /** The connection to learn from what the server offers. `isExpecting`: the first of all clients is about to come. */
-  prepare(opening: Opening | undefined, isExpecting: boolean): Connection {
+  prepare(opening: ClientOpening | undefined, isExpecting: boolean): Connection {
     return this.#oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
   }
 
@@ -253,20 +253,20 @@ export class EraPool {
     return client.dialect === 'stateless' && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
   }
 
-  #needsOwn({ capabilities: { elicitation, sampling, roots } }: Opening): boolean {
+  #needsOwn({ capabilities: { elicitation, sampling, roots } }: ClientOpening): boolean {
     const { share } = this.#options;
     if (this.#oneForAll || share === 'all') return false;
     return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
   }
 
   /** What the server is told about a client that shares its connection. */
-  #seen(opening: Opening): Opening {
+  #seen(opening: ClientOpening): ClientOpening {
     const seen = this.#declared(opening);
     if (this.#shared.size < MAX_SHARED || this.#shared.has(signatureOf(seen))) return seen;
     return { ...seen, capabilities: {} };
   }
 
-  #declared(opening: Opening): Opening {
+  #declared(opening: ClientOpening): ClientOpening {
     if (this.#options.share !== 'all') {
       const assisted = opening.assisted ?? this.#options.assisted?.();
       return assisted === opening.assisted ? opening : { ...opening, assisted };
@@ -275,7 +275,7 @@ export class EraPool {
     return { dialect: opening.dialect, capabilities: others };
   }
 
-  #share(client: Opening = NOBODY, spare = '', isExpecting = false): Connection {
+  #share(client: ClientOpening = NOBODY, spare = '', isExpecting = false): Connection {
     const opening = this.#seen(client);
     const introduction = this.#introductionOf(client);
     const named = introduction && keyOf(opening, introduction);
@@ -305,7 +305,7 @@ export class EraPool {
   }
 
   /** The name to open a connection in that the client will have to itself. */
-  #introductionOf(client: Opening): ClientIntroduction | undefined {
+  #introductionOf(client: ClientOpening): ClientIntroduction | undefined {
     return this.#needsOwn(client) ? introductionOf(client) : undefined;
   }
 
@@ -369,7 +369,7 @@ export class EraPool {
     });
   }
 
-  #create(opening: Opening, { principal, introduction, isExpecting = false }: ConnectionPurpose): Connection {
+  #create(opening: ClientOpening, { principal, introduction, isExpecting = false }: ConnectionPurpose): Connection {
     const declared = { capabilities: declaredBy(opening), hasOurRoots: hasOurRoots(opening) };
     const options = { ...declared, era: this.era, principal, introduction, isExpecting, clock: this.#options.clock };
     return new Connection(options, (connection) => this.#options.open(connection));
@@ -382,7 +382,7 @@ function letGoOnAsking({ waiting }: Group, { asks }: Connection): void {
 }
 
 /** For a connection in the name of one client: shared, if at all, with others of the same name. */
-function keyOf(opening: Opening, introduction: ClientIntroduction): string {
+function keyOf(opening: ClientOpening, introduction: ClientIntroduction): string {
   return `${signatureOf(opening)} ${JSON.stringify(introduction)}`;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { QuietExchange } from '../../../protocol/quiet-exchange.ts';
+import { InternalExchange } from '../../../protocol/internal-exchange.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Connection } from './connection.ts';
@@ -28,7 +28,7 @@ function setUp(relay: (call: { params: JsonObject }) => Promise<ResultObject>) {
   return {
     told,
     send: (method = 'tools/call', params: JsonObject = { name: 'a' }, principal = 'p') =>
-      lender.send(new QuietExchange(method, params, clientOf(principal))),
+      lender.send(new InternalExchange(method, params, clientOf(principal))),
     restart: () => taskOwners.forget(connection as unknown as Connection),
   };
 }

@@ -2,7 +2,7 @@
 // for all that can be done with it would outweigh the message.
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import type { Unnamed } from '../../../protocol/server-view.ts';
+import type { UnattributedChange } from '../../../protocol/server-view.ts';
 import type { Put } from '../questions/ask-routing.ts';
 import { subjectOf } from '../questions/call-habits.ts';
 import type { CallHabits } from '../questions/call-habits.ts';
@@ -54,7 +54,7 @@ export class Loan implements Caller {
     return this.#isOver || (cancellation ?? signal).aborted;
   }
 
-  tell(said: Unnamed): void {
+  tell(said: UnattributedChange): void {
     const { exchange } = this.#terms;
     if (said.kind === 'log') exchange.log(said.entry);
     else exchange.notify(said.method, said.params);

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../../shared/errors.ts';
-import { FakeClock, settled } from '../../dialect/fake-front.contract.ts';
+import { FakeClock, settled } from '../../dialect/fake-context.contract.ts';
 import { Supervised } from './supervised.ts';
 import type { SupervisedOptions } from './supervised.ts';
 import type { Upstream } from '../upstream.ts';

@@ -1,7 +1,7 @@
 // What was asked of a server for the length of a session: to be told of resources, and from which level on to log. A server
 // that has forgotten the session has forgotten these too.
 import type { JsonObject } from '../../../protocol/message.ts';
-import type { Speaker } from '../../dialect/speak/speaker.ts';
+import type { ServerDialect } from '../../dialect/speak/server-dialect.ts';
 
 interface Subscription {
   /** How many want it; the server knows of one. */
@@ -35,7 +35,7 @@ export class Wishes {
   }
 
   /** A server that no longer takes one of them is as good as one that has nothing to tell. */
-  async repeatTo(speaker: Speaker): Promise<void> {
+  async repeatTo(speaker: ServerDialect): Promise<void> {
     const { logLevel } = this;
     const told: Promise<unknown>[] = [...this.#subscriptions.keys()].map((uri) => speaker.subscribe(uri));
     if (logLevel !== undefined) told.push(speaker.setLogLevel(logLevel));

@@ -1,6 +1,6 @@
 // One connection of an event stream, read to its end. However that comes (ended, broken, aborted), it is no error here:
 // whether the stream was over is known by who reads the events.
-import { SseReader, type SseEvent } from '../../codec/sse.ts';
+import { SseReader, type SseEvent } from '../../codec/sse-reader.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { mediaType, toRefusal } from './http-body.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';

@@ -5,9 +5,9 @@
 import type { Message, RequestId } from '../../../protocol/message.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../shared/limits.ts';
-import { readMessage, toIncoming, type Incoming, type ReadLimits } from '../../codec/json-rpc.ts';
+import { readMessage, toParsedInput, type ParsedInput, type ReadLimits } from '../../codec/json-rpc.ts';
 import { LARGE_BYTES, readRaw } from '../../codec/raw-message.ts';
-import { readSentResult } from '../../codec/sent-result.ts';
+import { readFastResult } from '../../codec/fast-result.ts';
 import type { LinkEvents } from './link.ts';
 
 /** The limits that concern a link. */
@@ -44,7 +44,7 @@ export class Inbox {
     const raw = typeof written !== 'string' && written.length >= LARGE_BYTES && readRaw(written, this.#limits);
     if (raw) return this.#deliver({ kind: 'message', message: raw }, from);
     const text = written.toString();
-    const small = readSentResult(text, this.#limits);
+    const small = readFastResult(text, this.#limits);
     if (!small) return this.#deliver(readMessage(text, this.#limits), from, text);
     this.message(small.message, from, small.sent);
     return [small.message];
@@ -52,7 +52,7 @@ export class Inbox {
 
   /** Takes a message that the transport has already parsed. */
   value(value: unknown): Message[] {
-    return this.isOpen ? this.#deliver(toIncoming(value, this.#limits), undefined) : [];
+    return this.isOpen ? this.#deliver(toParsedInput(value, this.#limits), undefined) : [];
   }
 
   /** Takes a message that is known to be one. */
@@ -85,7 +85,7 @@ export class Inbox {
     this.#closedBy ??= reason;
   }
 
-  #deliver(incoming: Incoming, from: RequestId | undefined, text?: string): Message[] {
+  #deliver(incoming: ParsedInput, from: RequestId | undefined, text?: string): Message[] {
     if (incoming.kind === 'batch') return incoming.items.flatMap((item) => this.#deliver(item, from));
     if (incoming.kind === 'refused') {
       const shown = text === undefined ? '' : `: ${excerpt(text)}`;

@@ -3,7 +3,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { toSignal } from '../../../shared/cancellation.ts';
 import { isRequest, type Message } from '../../../protocol/message.ts';
-import { toPlainMessage } from '../../../protocol/raw/written-params.ts';
+import { toPlainMessage } from '../../../protocol/raw/encoded-params.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toLostAnswer } from '../http/http-answer.ts';
 import { parsed } from '../http/http-body.ts';

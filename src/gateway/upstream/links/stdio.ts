@@ -10,7 +10,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
-import { OneWrite } from '../../codec/one-write.ts';
+import { WriteBatcher } from '../../codec/write-batcher.ts';
 import { startProcess, takeStarted } from './head-start.ts';
 import { Inbox, type LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
@@ -49,7 +49,7 @@ class StdioLink implements Link {
   readonly #options: StdioOptions;
   readonly #inbox: Inbox;
   readonly #tail = new StderrTail();
-  #out: OneWrite | undefined;
+  #out: WriteBatcher | undefined;
   #started: Promise<ProcessGroup> | undefined;
   #ended: Promise<void> | undefined;
   readonly #closeAsked = new AbortController();
@@ -64,7 +64,7 @@ class StdioLink implements Link {
     this.#inbox.open(events);
     this.#started = this.#spawn();
     const group = await this.#started;
-    this.#out = new OneWrite(group.child.stdin, { toError: ({ message }) => this.#brokenError(message) });
+    this.#out = new WriteBatcher(group.child.stdin, { toError: ({ message }) => this.#brokenError(message) });
     this.#read(group);
     this.#ended = this.#live(group);
   }

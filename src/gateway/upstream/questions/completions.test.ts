@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../dialect/fake-front.contract.ts';
+import { FakeClock } from '../../dialect/fake-context.contract.ts';
 import { Completions } from './completions.ts';
 
 test('a waiting call goes on when all pages were visited, also before it waited', async () => {

@@ -3,7 +3,7 @@
 import type { ClientView } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
-import type { RequestTracker, SentRequest, Unnamed } from '../../../protocol/server-view.ts';
+import type { RequestTracker, SentRequest, UnattributedChange } from '../../../protocol/server-view.ts';
 import { Passing } from '../../../shared/containers/passing-list.ts';
 import type { AskRouting, Put } from './ask-routing.ts';
 import type { CallHabits } from './call-habits.ts';
@@ -16,7 +16,7 @@ export interface Caller {
   readonly mayAsk: boolean;
   /** Its client has given up, which the wire may not know yet. */
   readonly isGone: boolean;
-  tell(said: Unnamed): void;
+  tell(said: UnattributedChange): void;
 }
 
 export interface OpenCallOptions {

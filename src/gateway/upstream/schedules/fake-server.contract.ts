@@ -2,7 +2,7 @@
 // What a tool does is up to the test, step by step, and everything that it says names its call, so that a wrong delivery shows.
 import type { Message, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { isRequest } from '../../../protocol/message.ts';
-import { toPlainMessage } from '../../../protocol/raw/written-params.ts';
+import { toPlainMessage } from '../../../protocol/raw/encoded-params.ts';
 import type { Link, LinkEvents, SendOptions } from '../links/link.ts';
 
 export type Wire = 'stdio' | 'streamable-http';

@@ -7,7 +7,7 @@ import { fieldOf } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
-import { FakeClock } from '../../dialect/fake-front.contract.ts';
+import { FakeClock } from '../../dialect/fake-context.contract.ts';
 import { UpstreamTarget } from '../upstream-target.ts';
 import { FakeServer } from './fake-server.contract.ts';
 import type { OnCancel, Servers, Wire } from './fake-server.contract.ts';

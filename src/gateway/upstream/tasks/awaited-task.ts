@@ -3,7 +3,7 @@
 import type { Ask, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { fieldOf, toPlain } from '../../../protocol/raw/raw-object.ts';
+import { fieldOf, toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -42,7 +42,7 @@ export class Awaited {
     followed.set(taskId, this.#say);
     try {
       if (signal.aborted) throw new GatewayError('CANCELLED');
-      return withoutRelated(toPlain(await send({ method: 'tasks/result', params: { taskId }, signal })));
+      return withoutRelated(toPlainObject(await send({ method: 'tasks/result', params: { taskId }, signal })));
     } catch (thrown) {
       // It may just have ended: then there is nothing to call off.
       if (signal.aborted) {

@@ -6,7 +6,7 @@ import { fieldOf } from '../../../protocol/raw/raw-object.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
-import { FakeClock, settled } from '../../dialect/fake-front.contract.ts';
+import { FakeClock, settled } from '../../dialect/fake-context.contract.ts';
 import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 import { FakeExchange } from '../../middleware/fake-exchange.contract.ts';
 import type { Put } from '../questions/ask-routing.ts';

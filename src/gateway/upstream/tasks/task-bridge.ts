@@ -4,8 +4,8 @@
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
-import { QuietExchange } from '../../../protocol/quiet-exchange.ts';
-import { fieldOf, toPlain } from '../../../protocol/raw/raw-object.ts';
+import { InternalExchange } from '../../../protocol/internal-exchange.ts';
+import { fieldOf, toPlainObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, ServerView } from '../../../protocol/server-view.ts';
 import type { Change, TaskState } from '../../../protocol/target.ts';
@@ -201,7 +201,7 @@ export class TaskBridge {
       const host = {
         server,
         call: async ({ method, params = {}, signal }: OutgoingCall) =>
-          toPlain(await send({ method, params, signal, mayBecomeTask: true })),
+          toPlainObject(await send({ method, params, signal, mayBecomeTask: true })),
       };
       const onTask = ({ statusMessage }: TaskState): void => void (statusMessage !== undefined && say(statusMessage));
       const answers = { answer: (ask: Parameters<Put>[0], lost: AbortSignal) => exchange.ask(ask, lost) };
@@ -225,8 +225,8 @@ export class TaskBridge {
     const name = String(exchange.params.name);
     let cursor: unknown;
     for (let page = 0; tools.misses(name) && page < MAX_PAGES; page++) {
-      const list = new QuietExchange('tools/list', page === 0 ? {} : { cursor }, exchange.client, exchange.signal);
-      const result = toPlain(await this.#send(list));
+      const list = new InternalExchange('tools/list', page === 0 ? {} : { cursor }, exchange.client, exchange.signal);
+      const result = toPlainObject(await this.#send(list));
       tools.learn(result, page === 0);
       cursor = result.nextCursor;
       if (cursor === undefined) break;

@@ -21,7 +21,7 @@ export function fillHtml(sentence: string, values: Record<string, Html>): Html {
 }
 
 /** Text as it is shown: bounded, and with nothing in it that cannot be seen. `cut` is added to what was cut. */
-export function shown(text: string, maxLength: number, cut = '…'): string {
+export function clip(text: string, maxLength: number, cut = '…'): string {
   const clean = text.slice(0, maxLength).replaceAll('\r\n', '\n').replaceAll(UNSHOWN, '');
   return text.length > maxLength ? `${clean.replace(/[\ud800-\udbff]$/, '')}${cut}` : clean;
 }

@@ -1,22 +1,22 @@
 // One field of the form: its label, what to know beforehand, what was wrong, and the input; all tied together for those who
 // hear the page instead of seeing it.
-import { describeProblem } from '../../form/problem.ts';
-import type { Problem } from '../../form/problem.ts';
-import type { Field } from '../../form/form-field.ts';
-import type { Entry } from '../entry.ts';
-import { hintsOf } from '../words/hints.ts';
-import { html, shown, when } from './html.ts';
+import { describeProblem } from '../../form/answer-problem.ts';
+import type { AnswerProblem } from '../../form/answer-problem.ts';
+import type { SchemaField } from '../../form/schema-field.ts';
+import type { FieldEntry } from '../field-entry.ts';
+import { hintsOf } from '../locales/hints.ts';
+import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
 import { isGroup, renderGroup, renderInput } from './render-input.ts';
-import type { Words } from '../words/words.ts';
+import type { PageWords } from '../locales/page-words.ts';
 
 export interface FieldView {
-  readonly field: Field;
-  readonly entry: Entry;
-  readonly problem: Problem | undefined;
+  readonly field: SchemaField;
+  readonly entry: FieldEntry;
+  readonly problem: AnswerProblem | undefined;
   /** The name of its input, and the beginning of its ids. */
   readonly name: string;
-  readonly words: Words;
+  readonly words: PageWords;
 }
 
 const MAX_TITLE = 300;
@@ -29,7 +29,7 @@ export function renderField(view: FieldView): Html {
   const before = html`${
     description !== undefined &&
     html`<p class="hint" id="${name}-about">
-      <span class="text" dir="auto">${shown(description, MAX_DESCRIPTION, words.cut)}</span>
+      <span class="text" dir="auto">${clip(description, MAX_DESCRIPTION, words.cut)}</span>
     </p>`
   }${hints !== '' && html`<p class="hint" id="${name}-hint">${hints}</p>`}${problem && renderProblem(view)}`;
   const parts = [description !== undefined && 'about', hints !== '' && 'hint', problem && 'error'];
@@ -51,13 +51,13 @@ export function renderConfirm({ field, problem, name, words }: FieldView): Html 
     <p class="label" id="${name}-label" dir="auto">${titleOf(field)}</p>
     ${
       description !== undefined &&
-      html`<p class="hint"><span class="text" dir="auto">${shown(description, MAX_DESCRIPTION, words.cut)}</span></p>`
+      html`<p class="hint"><span class="text" dir="auto">${clip(description, MAX_DESCRIPTION, words.cut)}</span></p>`
     }${problem && renderProblem({ name, problem, words })}
   </div>`;
 }
 
-export function titleOf({ title }: Field): string {
-  return shown(title, MAX_TITLE);
+export function titleOf({ title }: SchemaField): string {
+  return clip(title, MAX_TITLE);
 }
 
 function groupAttributes({ field, problem }: FieldView): Html {
@@ -67,5 +67,5 @@ function groupAttributes({ field, problem }: FieldView): Html {
 
 function renderProblem({ problem, name, words }: Pick<FieldView, 'problem' | 'name' | 'words'>): Html {
   const text = describeProblem(problem!, words.problems);
-  return html`<p class="error" id="${name}-error"><strong>${words.errorPrefix}</strong> ${shown(text, MAX_TITLE)}</p>`;
+  return html`<p class="error" id="${name}-error"><strong>${words.errorPrefix}</strong> ${clip(text, MAX_TITLE)}</p>`;
 }

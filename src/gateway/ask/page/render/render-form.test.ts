@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../protocol/message.ts';
-import type { Round } from '../../round.ts';
+import type { QuestionRound } from '../../question-round.ts';
 import { fakeRound, formRound } from '../fake-round.contract.ts';
 import { readForm } from '../read-form.ts';
 import { renderForm } from './render-form.ts';
 import { toSections } from './sections.ts';
-import { wordsFor } from '../words/words.ts';
+import { wordsFor } from '../locales/page-words.ts';
 
 const TRICK = `"><script>alert(1)</script><img src=x onerror='x'>&amp;\u202e`;
 
-async function render(round: Round, posted?: Record<string, string>, language?: string): Promise<string> {
+async function render(round: QuestionRound, posted?: Record<string, string>, language?: string): Promise<string> {
   const form = new FormData();
   for (const [name, value] of Object.entries(posted ?? {})) form.append(name, value);
   const sections = toSections(round);

@@ -1,26 +1,26 @@
 // The page with the questions of a round: who asks, the questions as one form, what happens next.
-import { describeProblem } from '../../form/problem.ts';
-import type { Round } from '../../round.ts';
-import { defaultEntry } from '../entry.ts';
-import { fillHtml, html, shown, when } from './html.ts';
+import { describeProblem } from '../../form/answer-problem.ts';
+import type { QuestionRound } from '../../question-round.ts';
+import { defaultEntry } from '../field-entry.ts';
+import { fillHtml, html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
-import type { Filled } from '../read-form.ts';
+import type { FilledForm } from '../read-form.ts';
 import { renderConfirm, renderField, titleOf } from './render-field.ts';
 import { renderPage } from './render-page.ts';
 import { renderTarget } from './render-target.ts';
 import type { Section } from './sections.ts';
-import { fill } from '../words/words.ts';
-import type { Words } from '../words/words.ts';
+import { fill } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/page-words.ts';
 
 export interface FormView {
-  readonly round: Round;
+  readonly round: QuestionRound;
   readonly sections: readonly Section[];
   /** As it was filled in, when something was wrong with it. */
-  readonly filled: readonly Filled[] | undefined;
+  readonly filled: readonly FilledForm[] | undefined;
   readonly token: string;
   readonly csrf: string;
   readonly minutes: number;
-  readonly words: Words;
+  readonly words: PageWords;
 }
 
 const MAX_MESSAGE = 20_000;
@@ -45,16 +45,16 @@ export function renderForm(view: FormView): string {
   return renderPage({ title: view.filled ? `${words.errorPrefix} ${title}` : title, body, words });
 }
 
-function renderWho({ about, questions }: Round, words: Words): Html {
+function renderWho({ about, questions }: QuestionRound, words: PageWords): Html {
   const { tool, server, client } = about;
   const names = [
-    tool && html`<code>${shown(tool, MAX_NAME)}</code>`,
-    server && html` <bdi>(${shown(server, MAX_NAME)})</bdi>`,
+    tool && html`<code>${clip(tool, MAX_NAME)}</code>`,
+    server && html` <bdi>(${clip(server, MAX_NAME)})</bdi>`,
   ];
   const isOwn = questions.every(({ ask }) => ask.ofGateway === true);
   const asksNamed = isOwn ? words.gatewayAsks : words.asksNamed;
   const asks = tool || server ? fillHtml(asksNamed, { who: html`${names.map((one) => one || '')}` }) : words.asks;
-  const from = fillHtml(words.forClient, { client: html`<bdi>${shown(client, MAX_NAME)}</bdi>` });
+  const from = fillHtml(words.forClient, { client: html`<bdi>${clip(client, MAX_NAME)}</bdi>` });
   return html`<p class="who"><strong>${asks}.</strong> ${from}</p>`;
 }
 
@@ -67,7 +67,7 @@ function renderSection(view: FormView, section: Section, index: number): Html {
     isOneOfMany &&
     html`<h2 id="${name}-title">${fill(words.question, { number: index + 1, count: sections.length })}</h2>`;
   const message = html`<p class="message">
-    <span class="text" dir="auto">${shown(section.message, MAX_MESSAGE, words.cut)}</span>
+    <span class="text" dir="auto">${clip(section.message, MAX_MESSAGE, words.cut)}</span>
   </p>`;
   return html`<section class="card" ${isOneOfMany && html` aria-labelledby="${name}-title"`}>
     ${heading}${message}
@@ -81,7 +81,7 @@ function renderSection(view: FormView, section: Section, index: number): Html {
   </section> `;
 }
 
-function renderFields({ words }: FormView, section: Section, filled: Filled | undefined): Html {
+function renderFields({ words }: FormView, section: Section, filled: FilledForm | undefined): Html {
   const render = section.isConfirm ? renderConfirm : renderField;
   return html`${section.fields.map((field, index) =>
     render({
@@ -94,13 +94,13 @@ function renderFields({ words }: FormView, section: Section, filled: Filled | un
   )}`;
 }
 
-function renderErrors({ sections, words }: FormView, filled: readonly Filled[]): Html {
+function renderErrors({ sections, words }: FormView, filled: readonly FilledForm[]): Html {
   const items = filled.flatMap(({ problems }, index) => {
     const { name, fields } = sections[index]!;
     return [...problems].map(([at, problem]) => {
       const [target, title] = at === -1 ? [`${name}.done`, words.haveDone] : [`${name}.${at}`, titleOf(fields[at]!)];
       return html`<li>
-        <a href="#${target}"><bdi>${title}</bdi>: ${shown(describeProblem(problem, words.problems), MAX_NAME * 4)}</a>
+        <a href="#${target}"><bdi>${title}</bdi>: ${clip(describeProblem(problem, words.problems), MAX_NAME * 4)}</a>
       </li>`;
     });
   });
@@ -115,7 +115,7 @@ function renderErrors({ sections, words }: FormView, filled: readonly Filled[]):
   </div> `;
 }
 
-function renderButtons({ isOthers }: Round, sections: readonly Section[], words: Words): Html {
+function renderButtons({ isOthers }: QuestionRound, sections: readonly Section[], words: PageWords): Html {
   const first = sections[0]!;
   const isUnanswerable = sections.every(({ trouble }) => trouble !== undefined);
   const isPlain = sections.every(({ fields, url }) => fields.length === 0 && !url);
@@ -141,7 +141,7 @@ function renderButtons({ isOthers }: Round, sections: readonly Section[], words:
 }
 
 function renderNext({ round, words, minutes }: FormView): Html {
-  const who = shown(round.about.server ?? round.about.tool ?? words.theTool, MAX_NAME);
+  const who = clip(round.about.server ?? round.about.tool ?? words.theTool, MAX_NAME);
   const left = minutes === 1 ? words.oneMinute : fill(...leftOf(minutes, words));
   return html`<footer>
     <p dir="auto">${fill(words.next, { who })}</p>
@@ -149,6 +149,6 @@ function renderNext({ round, words, minutes }: FormView): Html {
   </footer>`;
 }
 
-function leftOf(minutes: number, words: Words): [string, Record<string, number>] {
+function leftOf(minutes: number, words: PageWords): [string, Record<string, number>] {
   return minutes > MAX_MINUTES ? [words.hours, { hours: Math.floor(minutes / 60) }] : [words.minutes, { minutes }];
 }

@@ -1,16 +1,16 @@
 // The inputs themselves. Browsers check nothing but half-typed dates: all other rules are held here, with one way to say so.
-import type { Field, TextField } from '../../form/form-field.ts';
-import { html, shown, when } from './html.ts';
+import type { SchemaField, TextField } from '../../form/schema-field.ts';
+import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
 import type { FieldView } from './render-field.ts';
-import { fill } from '../words/words.ts';
+import { fill } from '../locales/page-words.ts';
 
 /** As many stand below each other; more go into a list. */
 const MAX_RADIOS = 7;
 const MAX_OPTION = 300;
 
 /** Several inputs under one legend. */
-export function isGroup(field: Field): boolean {
+export function isGroup(field: SchemaField): boolean {
   return field.kind === 'boolean' || field.kind === 'choices' || (field.kind === 'choice' && !isLong(field));
 }
 
@@ -97,14 +97,14 @@ function renderSelect({ field, entry, words }: FieldView, common: Html): Html {
     ${[first, ...options].map(
       ({ value, title }) =>
         html`<option value="${value}" ${when((entry.texts[0] ?? '') === value, 'selected')}>
-          ${shown(title, MAX_OPTION)}
+          ${clip(title, MAX_OPTION)}
         </option>`,
     )}
   </select>`;
 }
 
 function renderZone({ field, entry, name, words }: FieldView): Html {
-  const label = fill(words.zone, { title: shown(field.title, MAX_OPTION) });
+  const label = fill(words.zone, { title: clip(field.title, MAX_OPTION) });
   return html`<label for="${name}.zone" class="hint">${label}</label
     ><select id="${name}.zone" name="${name}.zone" class="short">
       <option value="">${words.pleaseChoose}</option>
@@ -133,7 +133,7 @@ function renderTicks({ entry, name, problem }: FieldView, type: 'radio' | 'check
           value="${value}"
           ${when(entry.texts.includes(value), 'checked')}${when(isWrong, 'aria-invalid="true"')}
         />
-        <span dir="auto">${shown(title, MAX_OPTION)}</span></label
+        <span dir="auto">${clip(title, MAX_OPTION)}</span></label
       >`,
   )}`;
 }

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { STYLE } from './style.ts';
-import type { Words } from '../words/words.ts';
+import type { PageWords } from '../locales/page-words.ts';
 
 export interface PageParts {
   readonly title: string;
   readonly body: Html;
-  readonly words: Words;
+  readonly words: PageWords;
 }
 
 /**
@@ -53,7 +53,7 @@ export function renderPage({ title, body, words }: PageParts): string {
 }
 
 /** The first page of a link. It says nothing of the question: programs that merely look at links see this. */
-export function renderWaiting(token: string, words: Words): string {
+export function renderWaiting(token: string, words: PageWords): string {
   const body = html`<div class="card">
     <h1>${words.waiting}</h1>
     <p>${words.waitingText}</p>
@@ -64,7 +64,7 @@ export function renderWaiting(token: string, words: Words): string {
   return renderPage({ title: words.waiting, body, words });
 }
 
-export function renderNotice(title: string, text: string, words: Words, isDone = false): string {
+export function renderNotice(title: string, text: string, words: PageWords, isDone = false): string {
   return renderPage({
     title,
     body: html`<div class="card${isDone && ' done'}">

@@ -1,19 +1,19 @@
 // A question that is answered on another website. Where the link leads is shown before it is followed.
-import { describeProblem } from '../../form/problem.ts';
-import { html, shown, when } from './html.ts';
+import { describeProblem } from '../../form/answer-problem.ts';
+import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';
-import type { Filled } from '../read-form.ts';
+import type { FilledForm } from '../read-form.ts';
 import type { Section } from './sections.ts';
-import { fill } from '../words/words.ts';
-import type { Words } from '../words/words.ts';
+import { fill } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/page-words.ts';
 
 const MAX_SHOWN = 2000;
 
-export function renderTarget({ name, url, isAlone }: Section, filled: Filled | undefined, words: Words): Html {
+export function renderTarget({ name, url, isAlone }: Section, filled: FilledForm | undefined, words: PageWords): Html {
   const { href, host, isWeb } = url!;
   if (!isWeb)
     return html`<p class="notice">${words.badAddress}</p>
-      <p class="address"><code>${shown(href, MAX_SHOWN)}</code></p>`;
+      <p class="address"><code>${clip(href, MAX_SHOWN)}</code></p>`;
   const problem = filled?.problems.get(-1);
   return html`<p>
       ${words.leadsTo} <strong class="host"><bdi>${host}</bdi></strong>
@@ -24,7 +24,7 @@ export function renderTarget({ name, url, isAlone }: Section, filled: Filled | u
       >
     </p>
     <p class="hint">${words.wholeAddress}</p>
-    <p class="address"><code>${shown(href, MAX_SHOWN)}</code></p>
+    <p class="address"><code>${clip(href, MAX_SHOWN)}</code></p>
     ${
       !isAlone &&
       html`<div class="field${problem && ' wrong'}">

@@ -1,17 +1,17 @@
 // The questions of a round as the sections of one form.
 import type { JsonObject } from '../../../../protocol/message.ts';
-import { toFields } from '../../form/form-field.ts';
-import type { Field } from '../../form/form-field.ts';
-import type { Question, Round } from '../../round.ts';
+import { toSchemaFields } from '../../form/schema-field.ts';
+import type { SchemaField } from '../../form/schema-field.ts';
+import type { RoundQuestion, QuestionRound } from '../../question-round.ts';
 
 export interface Section {
   readonly key: string;
   /** In the names of its inputs. */
   readonly name: string;
   readonly message: string;
-  readonly fields: readonly Field[];
+  readonly fields: readonly SchemaField[];
   /** Answered on another website. */
-  readonly url: Target | undefined;
+  readonly url: LinkTarget | undefined;
   /** A website to go to and nothing else: then the button says that it is done. */
   readonly isAlone: boolean;
   /** One yes or no and nothing else: then these are the buttons. */
@@ -20,7 +20,7 @@ export interface Section {
   readonly trouble: 'too-much' | 'no-website' | undefined;
 }
 
-export interface Target {
+export interface LinkTarget {
   readonly href: string;
   /** As it is looked up: a name in other letters shows in its ASCII form. */
   readonly host: string;
@@ -33,7 +33,7 @@ const MAX_FIELDS = 150;
 const MAX_OPTIONS = 2000;
 const MAX_URL = 8000;
 
-export function toSections({ questions }: Round): Section[] {
+export function toSections({ questions }: QuestionRound): Section[] {
   const sections = questions.map((question, index) => toSection(question, index, questions.length === 1));
   let [fields, options] = [0, 0];
   return sections.map((section) => {
@@ -43,10 +43,10 @@ export function toSections({ questions }: Round): Section[] {
   });
 }
 
-function toSection({ key, ask }: Question, index: number, isOnly: boolean): Section {
+function toSection({ key, ask }: RoundQuestion, index: number, isOnly: boolean): Section {
   const params: JsonObject = ask.params ?? {};
   const url = params['mode'] === 'url' || params['url'] !== undefined ? toTarget(params['url']) : undefined;
-  const fields = url ? [] : toFields(params['requestedSchema']);
+  const fields = url ? [] : toSchemaFields(params['requestedSchema']);
   return {
     key,
     name: `q${index}`,
@@ -60,11 +60,11 @@ function toSection({ key, ask }: Question, index: number, isOnly: boolean): Sect
 }
 
 /** With a default, somebody has to see which it is. */
-function isConfirmation([field, ...others]: readonly Field[]): boolean {
+function isConfirmation([field, ...others]: readonly SchemaField[]): boolean {
   return field?.kind === 'boolean' && field.required && field.default === undefined && others.length === 0;
 }
 
-function toTarget(url: unknown): Target {
+function toTarget(url: unknown): LinkTarget {
   const href = String(url);
   if (href.length > MAX_URL || !URL.canParse(href)) return { href, host: '', isWeb: false };
   const { protocol, host, href: parsed, username, password } = new URL(href);
@@ -72,6 +72,6 @@ function toTarget(url: unknown): Target {
   return { href: parsed, host, isWeb };
 }
 
-function optionsOf(field: Field): number {
+function optionsOf(field: SchemaField): number {
   return 'options' in field ? field.options.length : 0;
 }

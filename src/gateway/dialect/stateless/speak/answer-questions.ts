@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import type { OutgoingCall, ServerEvents } from '../../../../protocol/server-view.ts';
-import { toSuspended } from '../../../../protocol/suspended.ts';
-import type { Suspended } from '../../../../protocol/suspended.ts';
-import { orAborted } from '../../../../shared/abort.ts';
+import { toSuspended } from '../../../../protocol/suspended-call.ts';
+import type { SuspendedCall } from '../../../../protocol/suspended-call.ts';
+import { rejectOnAbort } from '../../../../shared/reject-on-abort.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
-import { toAsk } from '../../serve/answer-ask.ts';
+import { readAsk } from '../../speak/answer-ask.ts';
 
 /** A result without questions asks for patience only. */
 const PACE_MS = 250;
@@ -52,13 +52,13 @@ export async function answerQuestions(
       questions.map(async ([key, { method, params }]) => [
         key,
         // A server that asks for what it was sent ahead has not taken that for an answer.
-        await ask({ ...toAsk(method, params), key, ...(isGiven(key) && { askedFirst: true }) }, controller.signal),
+        await ask({ ...readAsk(method, params), key, ...(isGiven(key) && { askedFirst: true }) }, controller.signal),
       ]),
     );
   };
   let answers;
   try {
-    answers = await orAborted(allAnswers(), call.signal, () => new GatewayError('CANCELLED'));
+    answers = await rejectOnAbort(allAnswers(), call.signal, () => new GatewayError('CANCELLED'));
   } catch (thrown) {
     controller.abort();
     throw thrown;
@@ -72,7 +72,7 @@ export async function answerQuestions(
 
 /** The questions as they came, and the state to come back with. */
 export function toSuspension({ inputRequests = {}, requestState }: JsonObject): JsonObject {
-  return toSuspended({ questions: inputRequests, state: requestState } as Suspended);
+  return toSuspended({ questions: inputRequests, state: requestState } as SuspendedCall);
 }
 
 function isQuestion(question: unknown): boolean {

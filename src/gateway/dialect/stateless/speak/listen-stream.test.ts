@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
-import type { Called } from '../../fake-wire.contract.ts';
+import type { RecordedCall } from '../../fake-wire.contract.ts';
 import { FakeWire, later, settled } from '../../fake-wire.contract.ts';
 import { META } from '../../meta.ts';
 import { ListenStream } from './listen-stream.ts';
@@ -14,7 +14,7 @@ const note = (method: string, id?: unknown, params: JsonObject = {}) => ({
 });
 
 function setUp(
-  answer: (call: Called) => unknown = () => later,
+  answer: (call: RecordedCall) => unknown = () => later,
   { http = false, filter = { toolsListChanged: true } } = {},
 ) {
   const wire = new FakeWire(answer, { http });

@@ -7,11 +7,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, NotificationMessage } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
-import type { SentParams } from '../../../../protocol/raw/written-params.ts';
+import type { OutgoingParams } from '../../../../protocol/raw/encoded-params.ts';
 import { systemClock, ticksOf } from '../../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { META } from '../../meta.ts';
-import type { Wire } from '../../speak/speaker.ts';
+import type { Wire } from '../../speak/server-dialect.ts';
 import { toHeaders } from './outgoing-headers.ts';
 
 const ACK = 'notifications/subscriptions/acknowledged';
@@ -21,11 +21,11 @@ const RETRY_MS = [500, 1000, 2000, 5000, 10_000, 30_000];
 const LIVED_MS = 10_000;
 const ACK_MS = 15_000;
 
-export interface ListenOptions {
+export interface ListenStreamOptions {
   wire: Wire;
   revision: string;
   filter: JsonObject;
-  envelope(params: JsonObject): SentParams;
+  envelope(params: JsonObject): OutgoingParams;
   onNotification(notification: NotificationMessage): void;
   /** The stream broke and is back: something may have been missed. */
   onGap(honoured: JsonObject): void;
@@ -39,7 +39,7 @@ export class ListenStream {
   /** What the server will tell of. */
   honoured: JsonObject = {};
   #isOver = false;
-  readonly #options: ListenOptions;
+  readonly #options: ListenStreamOptions;
   readonly #stop = new AbortController();
   /** Of the request that is open now. */
   #id: number | undefined;
@@ -48,7 +48,7 @@ export class ListenStream {
   #hasAck = false;
   #onAck!: () => void;
 
-  constructor(options: ListenOptions) {
+  constructor(options: ListenStreamOptions) {
     this.#options = options;
     this.filter = options.filter;
     this.acknowledged = new Promise((resolve, reject) => {

@@ -5,8 +5,8 @@ import { writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import type { OutgoingCall } from '../../../../protocol/server-view.ts';
-import { WrittenParams } from '../../../../protocol/raw/written-params.ts';
-import { Recent } from '../../../../shared/containers/recent.ts';
+import { EncodedParams } from '../../../../protocol/raw/encoded-params.ts';
+import { SmallMemo } from '../../../../shared/containers/small-memo.ts';
 import { META, TASKS_EXTENSION } from '../../meta.ts';
 
 export interface StatelessIdentity {
@@ -20,7 +20,7 @@ type Enveloped = Partial<Pick<OutgoingCall, 'trace' | keyof StatelessIdentity>>;
 export class OutgoingEnvelope {
   readonly #revision: string;
   readonly #own: StatelessIdentity;
-  readonly #written = new Recent<string>();
+  readonly #written = new SmallMemo<string>();
 
   /** `own` is for calls that are made for nobody. */
   constructor(revision: string, own: StatelessIdentity) {
@@ -33,14 +33,14 @@ export class OutgoingEnvelope {
   }
 
   /** Params in their envelope. */
-  around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): WrittenParams {
+  around(params: JsonObject | undefined, call: Enveloped = {}, progressToken?: number): EncodedParams {
     if (!call.trace && params?._meta === undefined) {
       const token = progressToken === undefined ? '' : `,"progressToken":${progressToken}`;
-      return new WrittenParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`);
+      return new EncodedParams(params, `${this.#textFor(this.#identityOf(call))}${token}}`);
     }
     const own = isObject(params?._meta) ? params._meta : undefined;
     const meta = { ...own, ...toEnvelope(this.#revision, this.#identityOf(call)), ...call.trace, progressToken };
-    return new WrittenParams({ ...params, _meta: undefined }, writeExactly(meta));
+    return new EncodedParams({ ...params, _meta: undefined }, writeExactly(meta));
   }
 
   #identityOf({ info, capabilities, logLevel }: Enveloped): StatelessIdentity {
@@ -71,7 +71,7 @@ export function toEnvelope(revision: string, { info, capabilities, logLevel }: S
   };
 }
 
-const tasked = new Recent<ClientCapabilities>();
+const tasked = new SmallMemo<ClientCapabilities>();
 
 /** Capabilities to declare when tasks are followed. */
 export function withTasks(capabilities: ClientCapabilities): ClientCapabilities {

@@ -5,9 +5,9 @@ import type { AnswerWay, Ask } from '../../../../protocol/exchange.ts';
 import type { StepExchange } from '../../../../protocol/step.ts';
 import { ticksOf } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
-import { Alarms } from '../../../../shared/alarms.ts';
+import { DeadlineList } from '../../../../shared/deadline-list.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
-import { lateCrypto } from '../../../../shared/crypto/late-crypto.ts';
+import { lazyCrypto } from '../../../../shared/crypto/lazy-crypto.ts';
 import { ChainExchange } from '../../chain/chain-exchange.ts';
 import type { JudgedTool } from './approval-rule.ts';
 import { refusalIn, toQuestion } from './approval-question.ts';
@@ -48,7 +48,7 @@ export class Approvals {
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
-    this.#limit = { ms: options.timeoutMs, extend: false, alarms: new Alarms(options.clock) };
+    this.#limit = { ms: options.timeoutMs, extend: false, alarms: new DeadlineList(options.clock) };
     this.#remember = options.remember && readRemember(options.remember);
   }
 
@@ -143,5 +143,5 @@ function lineageOf(exchange: StepExchange): string {
 /** Of the arguments as they are sent: two ids that JavaScript reads as the same number are not the same arguments. */
 function digestOf({ params }: StepExchange): string {
   const written = params.arguments === undefined ? '' : writeExactly(params.arguments);
-  return lateCrypto().createHash('sha256').update(written).digest('base64url');
+  return lazyCrypto().createHash('sha256').update(written).digest('base64url');
 }

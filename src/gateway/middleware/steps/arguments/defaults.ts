@@ -1,7 +1,7 @@
 // Arguments for calls that leave them out. The listed schema tells them, and no longer requires them.
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
-import { isOwnEntry } from '../../../../protocol/own-tool.ts';
+import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { KnownTools } from '../../chain/known-tools.ts';
 import { toListed } from '../../chain/list-all.ts';
@@ -24,7 +24,7 @@ export function defaults(byTool: ToolArguments): Step {
       const outcome = await next();
       tools.learn(exchange, outcome.result);
       const shown = toListed(outcome.result.tools).map((tool) => {
-        const values = isOwnEntry(tool) ? undefined : argumentsOf(tool.name, originOf?.('tools', tool.name));
+        const values = isGatewayTool(tool) ? undefined : argumentsOf(tool.name, originOf?.('tools', tool.name));
         return values ? editSchema(tool, values, (properties) => withValues(properties, values)) : tool;
       });
       outcome.result = { ...outcome.result, tools: shown };

@@ -1,5 +1,5 @@
 // Arguments that clients cannot set: they are not in the listed schema, and whatever a call has in their place is replaced.
-import { isOwnEntry } from '../../../../protocol/own-tool.ts';
+import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { KnownTools } from '../../chain/known-tools.ts';
 import { toListed } from '../../chain/list-all.ts';
@@ -22,7 +22,7 @@ export function fixed(byTool: ToolArguments): Step {
       const outcome = await next();
       tools.learn(exchange, outcome.result);
       const shown = toListed(outcome.result.tools).map((tool) => {
-        const values = isOwnEntry(tool) ? undefined : argumentsOf(tool.name, originOf?.('tools', tool.name));
+        const values = isGatewayTool(tool) ? undefined : argumentsOf(tool.name, originOf?.('tools', tool.name));
         if (!values) return tool;
         return editSchema(tool, values, (properties) =>
           Object.fromEntries(Object.entries(properties).filter(([name]) => !Object.hasOwn(values, name))),

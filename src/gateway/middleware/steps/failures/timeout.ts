@@ -1,7 +1,7 @@
 // Gives up what takes too long: the client gets an error, and the server is told to stop. The time in which the user is asked
 // something does not count; progress restarts the time, unless told otherwise.
 import type { Step } from '../../../../protocol/step.ts';
-import { Alarms } from '../../../../shared/alarms.ts';
+import { DeadlineList } from '../../../../shared/deadline-list.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { StepDeadline } from '../../chain/step-deadline.ts';
@@ -24,7 +24,7 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
   const { ms, extend, only, clock } = withDefaults('timeout', given, DEFAULTS);
   const isAll = only.includes('*');
   const isMeant = toNameRule(only);
-  const limit = { ms, extend, alarms: new Alarms(clock) };
+  const limit = { ms, extend, alarms: new DeadlineList(clock) };
   return {
     name: 'timeout',
     toolRules: toToolRules(only, { isForAll: true }),

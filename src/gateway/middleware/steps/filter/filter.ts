@@ -1,6 +1,6 @@
 // Keeps tools, prompts and resources from clients. What is denied is neither listed nor answered: a tool or prompt does not
 // exist, a resource is refused. Deny wins over allow; an allow list denies everything else.
-import { isOwnEntry } from '../../../../protocol/own-tool.ts';
+import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step } from '../../../../protocol/step.ts';
 import { filterResources } from './filter-resources.ts';
 import { mapNames } from '../names/map-names.ts';
@@ -44,7 +44,7 @@ export function filter(options: FilterOptions = {}): Step {
     tools:
       isTool &&
       ((tool, origin) => {
-        const isMeant = isOwnEntry(tool) ? isOwnTool?.(tool.name) !== false : isTool(tool.name, origin);
+        const isMeant = isGatewayTool(tool) ? isOwnTool?.(tool.name) !== false : isTool(tool.name, origin);
         return isMeant ? tool : undefined;
       }),
     prompts: isPrompt && ((prompt, origin) => (isPrompt(prompt.name, origin) ? prompt : undefined)),

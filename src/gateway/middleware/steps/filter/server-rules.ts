@@ -1,6 +1,6 @@
 // Rules that stand with a server: which of its tools clients may see and call, and which need a person's approval. They are the innermost
 // steps of every chain, so they judge what the server will really get.
-import { isOwnEntry } from '../../../../protocol/own-tool.ts';
+import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step, ToolRule } from '../../../../protocol/step.ts';
 import { readRule } from '../approve/approval-rule.ts';
 import type { ApproveWhen, Judge } from '../approve/approval-rule.ts';
@@ -57,7 +57,7 @@ function filterBy(allowed: ReadonlyMap<string, NameRule>, toolRules: readonly To
     strict: true,
     tools: (tool, origin) => {
       const isAllowed = origin && allowed.get(origin.server);
-      return !isAllowed || isOwnEntry(tool) || isAllowed(tool.name, origin) ? tool : undefined;
+      return !isAllowed || isGatewayTool(tool) || isAllowed(tool.name, origin) ? tool : undefined;
     },
   });
 }

@@ -2,7 +2,7 @@
 // rule for taking names apart.
 // 1. A name that is shown belongs to one entry. The tool of the gateway's own is kept apart: a server may call one of its tools the same.
 // 2. What a changed list may have made untrue is kept until there is something newer: a server that is away keeps its names.
-import { isOwnEntry } from '../../../../protocol/own-tool.ts';
+import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Origin } from '../../../../protocol/step.ts';
 import type { Listed } from '../../chain/list-all.ts';
 
@@ -35,7 +35,7 @@ export class NameTable {
     const shown: Listed[] = [];
     for (const entry of entries) {
       const asked = this.#map(entry, originOf(entry.name));
-      const isOwn = isOwnEntry(entry);
+      const isOwn = isGatewayTool(entry);
       const mapped = asked && isOwn ? entry : asked;
       if (isOwn) this.#own.set(entry.name, mapped !== undefined);
       else this.#shown.set(entry.name, mapped?.name);

@@ -1,0 +1,231 @@
+// One client on a transport where both sides share one channel: stdio, WebSocket, an official Transport. Both eras may be
+// spoken on it; each message is judged by itself until `initialize` settles the matter.
+import type { ClientConnection } from '../../protocol/exchange.ts';
+import type { Message, RequestId, RequestMessage } from '../../protocol/message.ts';
+import { isNotification, isRequest, toErrorMessage } from '../../protocol/message.ts';
+import { CLIENT_GONE } from '../../shared/cancellation.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
+import { toParsedInput } from '../codec/json-rpc.ts';
+import type { ParsedInput } from '../codec/json-rpc.ts';
+import { RequestReader } from '../codec/request-reader.ts';
+import { Conversation, cancelOf } from '../dialect/serve/conversation.ts';
+import { isStatelessMessage, openingOf } from '../dialect/serve/detect.ts';
+import type { ServeContext } from '../dialect/serve/serve-context.ts';
+import type { Outlet } from '../dialect/serve/outlet.ts';
+import { plainError } from '../dialect/plain-error.ts';
+import { RECURRING } from '../dialect/recurring.ts';
+import { receiveStatelessNotification } from '../dialect/stateless/receive-notification.ts';
+import { serveStateless } from '../dialect/stateless/serve-stateless.ts';
+import type { RunningRequest } from '../dialect/stateless/serve-stateless.ts';
+import { runUnlessLoop, readMessageVia } from './refuse-loops.ts';
+import { receiveInput, answerRefusal } from './receive-input.ts';
+import { writeAnswer } from './write-answer.ts';
+
+export interface DuplexChannel {
+  /** Owner of what the connection makes in the handshake era, and in the stateless one. */
+  principals: { handshake: string; stateless: string };
+  /** How the client came in. */
+  from: ClientConnection;
+  send(message: Message | Message[]): void;
+  /** The client asked for the end; `status` is for a process. */
+  exit(status: number): void;
+}
+
+export class DuplexConnection {
+  readonly #context: ServeContext;
+  readonly #reader: RequestReader;
+  readonly #channel: DuplexChannel;
+  readonly #conversation: Conversation;
+  readonly #outlet: Outlet;
+  #running = new ShortLivedMap<RequestId, RunningRequest>();
+  #onIdle: (() => void) | undefined;
+  #closed = false;
+  /** The client has said something. */
+  #isHeard = false;
+  #ready: Promise<void> | undefined;
+  /** What came before the target knew what it offers. */
+  #early: ParsedInput[] | undefined;
+
+  constructor(context: ServeContext, channel: DuplexChannel) {
+    this.#context = context;
+    this.#reader = new RequestReader(context.limits, RECURRING);
+    this.#channel = channel;
+    this.#outlet = {
+      send: (message) => channel.send(message),
+      end: (answer) => {
+        if (answer !== undefined) writeAnswer(answer, context.log, (writable) => channel.send(writable));
+        this.#checkIdle();
+      },
+      release: () => {},
+    };
+    this.#conversation = new Conversation(context, channel.principals.handshake, this.#outlet, {
+      onExit: (status) => channel.exit(status),
+      from: channel.from,
+    });
+  }
+
+  receive(text: string): void {
+    this.#enter(this.#reader.read(text));
+  }
+
+  receiveValue(value: unknown): void {
+    this.#enter(toParsedInput(value, this.#context.limits));
+  }
+
+  /** Something that was no message at all, such as a line that was too long. */
+  refuse(error: GatewayError): void {
+    answerRefusal({ kind: 'refused', id: null, error }, this.#outlet);
+  }
+
+  /** No more input: resolves when everything in flight has been answered. Open questions can no longer be. */
+  async drain(): Promise<void> {
+    await this.#ready;
+    this.#conversation.endInput();
+    this.#endListens();
+    if (!this.isBusy) return;
+    await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#conversation.close();
+    for (const running of this.#running.values()) running.cancel(CLIENT_GONE);
+    this.#running.clear();
+    this.#onIdle?.();
+  }
+
+  /** The first words of the client say what it will need of the target. */
+  #awaitTarget(first: ParsedInput): void {
+    this.#isHeard = true;
+    const ready = this.#context.target.ready?.(first.kind === 'message' ? openingOf(first.message) : undefined);
+    if (!ready) return;
+    this.#early = [];
+    this.#ready = ready.then(() => {
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      for (const incoming of early) this.#take(incoming);
+    });
+  }
+
+  #enter(incoming: ParsedInput): void {
+    const via = readMessageVia(this.#context, incoming);
+    if (via.length === 0) return this.#take(incoming);
+    try {
+      runUnlessLoop(this.#context, via, () => this.#take(incoming), this.#channel.from.transport === 'stdio');
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || incoming.kind !== 'message') throw thrown;
+      if (isRequest(incoming.message)) this.#refuse(incoming.message, thrown);
+    }
+  }
+
+  #take(incoming: ParsedInput): void {
+    if (this.#closed) return;
+    if (!this.#isHeard) this.#awaitTarget(incoming);
+    const message = incoming.kind === 'message' ? incoming.message : undefined;
+    if (this.#early) {
+      if (this.#early.length < this.#context.limits.maxInFlight) return void this.#early.push(incoming);
+      if (message && isRequest(message)) return this.#refuse(message, tooManyInFlight());
+      return this.#context.log.warn({ limit: 'maxInFlight' }, 'message.dropped');
+    }
+    if (message && this.#isStateless(message)) return this.#stateless(message);
+    if (message && isRequest(message) && this.#running.has(message.id))
+      return this.#refuse(message, inFlight(message.id));
+    receiveInput(this.#conversation, incoming, this.#outlet);
+  }
+
+  #refuse({ id }: RequestMessage, error: GatewayError): void {
+    this.#outlet.end(toErrorMessage(id, plainError(error)));
+  }
+
+  #isStateless(message: Message): boolean {
+    if ('method' in message && message.method === 'notifications/cancelled' && !isRequest(message)) {
+      return this.#running.has(message.params?.requestId as RequestId);
+    }
+    return (
+      this.#context.stateless && isStatelessMessage(message, { session: this.#conversation.dialect !== undefined })
+    );
+  }
+
+  #stateless(message: Message): void {
+    if (isRequest(message)) return this.#serve(message);
+    if (!isNotification(message)) return;
+    if (message.method !== 'notifications/cancelled') {
+      return receiveStatelessNotification(this.#context, message, this.#channel.principals.stateless);
+    }
+    const id = message.params?.requestId as RequestId;
+    this.#running.delete(id)?.cancel(cancelOf(message));
+    this.#checkIdle();
+  }
+
+  #serve(request: RequestMessage): void {
+    const refusal = this.#refusal(request.id);
+    if (refusal) return this.#refuse(request, refusal);
+    const outlet = new StatelessOutlet(this.#outlet, this.#running, request.id);
+    const caller = { principal: this.#channel.principals.stateless, from: this.#channel.from };
+    const running = serveStateless(this.#context, request, outlet, caller);
+    if (!running || outlet.ended) return;
+    outlet.running = running;
+    this.#running.set(request.id, running);
+  }
+
+  #refusal(id: RequestId): GatewayError | undefined {
+    if (this.#running.has(id)) return inFlight(id);
+    const full = this.#running.size >= this.#context.limits.maxInFlight;
+    return full ? tooManyInFlight() : undefined;
+  }
+
+  /** Listen streams never end by themselves. */
+  #endListens(): void {
+    for (const id of this.#running.keys()) {
+      if (this.#running.get(id)?.endless) this.#running.delete(id)?.cancel();
+    }
+  }
+
+  /** It has asked for more than it has been told. */
+  get isBusy(): boolean {
+    return this.#running.size > 0 || this.#conversation.inFlight > 0;
+  }
+
+  #checkIdle(): void {
+    if (this.#onIdle && !this.isBusy) this.#onIdle();
+  }
+}
+
+function inFlight(id: RequestId): GatewayError {
+  return new GatewayError('INVALID_REQUEST', { data: `Request id ${JSON.stringify(id)} is already in flight` });
+}
+
+/** The answer to one request of the stateless era on a shared channel: with it the request is no longer in flight. */
+class StatelessOutlet implements Outlet {
+  /** Many answers come before there was anything to keep. */
+  ended = false;
+  /** What the connection keeps of the request. The client may use its id again once it has called the request off. */
+  running: RunningRequest | undefined;
+  readonly #outlet: Outlet;
+  readonly #running: ShortLivedMap<RequestId, RunningRequest>;
+  readonly #id: RequestId;
+
+  constructor(outlet: Outlet, running: ShortLivedMap<RequestId, RunningRequest>, id: RequestId) {
+    this.#outlet = outlet;
+    this.#running = running;
+    this.#id = id;
+  }
+
+  send(message: Message): void {
+    if (!this.ended) this.#outlet.send(message);
+  }
+
+  end(answer?: Message | Message[]): void {
+    if (this.ended) return;
+    this.ended = true;
+    if (this.#running.get(this.#id) === this.running) this.#running.delete(this.#id);
+    this.#outlet.end(answer);
+  }
+
+  release(): void {}
+}
+
+function tooManyInFlight(): GatewayError {
+  return new GatewayError('TOO_MANY', { what: 'requests in flight', limit: 'maxInFlight' });
+}

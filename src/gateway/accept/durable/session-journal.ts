@@ -1,0 +1,279 @@
+// Which sessions are alive and what their clients have set, in a file of the state folder, so that a later process knows it.
+// 1. Each process writes one file of its own and only reads those of processes that are gone. A session that any of them ended
+//    is over, whatever the others say.
+// 2. A file that nobody has touched for as long as a session may be idle names only sessions that have expired.
+// 3. A file that cannot be read may have ended any session of the files before it, so none of those goes on.
+// 4. A folder that cannot be written to costs only what the file is for.
+import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { Clock } from '../../../shared/clock.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { SettingChange } from '../../dialect/serve/conversation.ts';
+
+/** What a client has set since its session began. */
+export interface SessionSettings {
+  level?: LoggingLevel | undefined;
+  subscriptions: Set<string>;
+}
+
+export interface JournalOptions {
+  folder: string;
+  /** How long a session may be idle. */
+  idleMs: number;
+  clock: Clock;
+  log: Log;
+}
+
+type Line = [kind: '+' | '-', key: string] | [kind: 'level' | 'subscribe' | 'unsubscribe', key: string, value: string];
+
+/** Subscriptions of one session that are kept, and the length of each: the rest is lost with the process. */
+const MAX_SUBSCRIPTIONS = 100;
+const MAX_URI_CHARS = 2000;
+/** Files that are read; a gateway that crashes again and again leaves many. */
+const MAX_FILES = 100;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** The file is rewritten once it is larger than this plus twice what the last rewrite left. */
+const MAX_SPENT_BYTES = 32 * 1024;
+/** A rewritten file that is larger takes no more subscriptions, so that it stays far below what is read. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/** Files of earlier processes are read when one of their sessions is asked for, at the latest after this: a first answer does not wait for them. */
+const TIDY_MS = 1000;
+const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
+
+export class SessionJournal {
+  readonly #options: JournalOptions;
+  readonly #path: string;
+  readonly #live = new Map<string, SessionSettings>();
+  /** Sessions of earlier processes that nobody has come back for yet. Undefined until they are read. */
+  #earlier: Map<string, SessionSettings> | undefined;
+  /** Those that ended here: the file of an earlier process may still name them. */
+  readonly #ended = new Set<string>();
+  #file: number | undefined;
+  #bytes = 0;
+  /** What the last rewrite left. */
+  #keptBytes = 0;
+  #hasFailed = false;
+  #stopTouching: (() => void) | undefined;
+  readonly #stopTidying: () => void;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#path = join(options.folder, `sessions-${process.pid}-${randomId().slice(0, 8)}.jsonl`);
+    this.#stopTidying = options.clock.after(TIDY_MS, () => this.#readEarlier());
+  }
+
+  /** The settings of a session that was alive in an earlier process. */
+  find(key: string): SessionSettings | undefined {
+    return this.#readEarlier().get(key);
+  }
+
+  begin(key: string, settings: SessionSettings = { subscriptions: new Set() }): void {
+    this.#live.set(key, settings);
+    this.#write(linesOf(key, settings));
+  }
+
+  /** A session of an earlier process goes on in this one. */
+  takeOver(key: string): void {
+    const earlier = this.#readEarlier();
+    const settings = earlier.get(key);
+    if (earlier.delete(key)) this.#ended.add(key);
+    this.begin(key, settings);
+  }
+
+  change(key: string, change: SettingChange): void {
+    const settings = this.#live.get(key);
+    if ('subscribe' in change && this.#keptBytes > MAX_KEPT_BYTES) return;
+    if (settings && apply(settings, change)) this.#write([toLine(key, change)]);
+  }
+
+  end(key: string): void {
+    if (this.#live.delete(key)) this.#write([['-', key]]);
+  }
+
+  /** Too late for the others: they would have expired by now. */
+  forgetEarlier(): void {
+    this.#earlier = new Map();
+    this.#ended.clear();
+  }
+
+  /** The file stays for the next process, unless it names nothing. */
+  close(): void {
+    this.#stopTouching?.();
+    this.#stopTidying();
+    this.#hasFailed = true; // what comes now must not open the file again
+    if (this.#file === undefined) return;
+    closeSync(this.#file);
+    this.#file = undefined;
+    if (this.#live.size === 0 && this.#ended.size === 0) rmSync(this.#path, { force: true });
+  }
+
+  #readEarlier(): Map<string, SessionSettings> {
+    return (this.#earlier ??= readEarlier(this.#path, this.#options));
+  }
+
+  #write(lines: Line[]): void {
+    if (this.#hasFailed) return;
+    this.#safely(() => {
+      this.#file ??= this.#open(this.#path);
+      this.#bytes += writeSync(this.#file, toText(lines));
+      if (this.#bytes > MAX_SPENT_BYTES + 2 * this.#keptBytes) this.#compact();
+    });
+  }
+
+  #open(path: string): number {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    this.#stopTouching ??= this.#touchNowAndThen();
+    return openSync(path, 'a', 0o600);
+  }
+
+  /** Written beside it and moved over it: a crash leaves one or the other. */
+  #compact(): void {
+    const ended = [...this.#ended].filter((key) => !this.#live.has(key)).map((key): Line => ['-', key]);
+    const lines = [...ended, ...[...this.#live].flatMap(([key, settings]) => linesOf(key, settings))];
+    const text = toText(lines);
+    const fresh = `${this.#path}.tmp`;
+    writeFileSync(fresh, text, { mode: 0o600 });
+    renameSync(fresh, this.#path);
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+    this.#file = this.#open(this.#path);
+    this.#bytes = this.#keptBytes = Buffer.byteLength(text);
+  }
+
+  /** Says that this process, and so its sessions, are alive. */
+  #touchNowAndThen(): () => void {
+    const { clock, idleMs } = this.#options;
+    return clock.after(idleMs / 4, () => {
+      const seconds = clock.now() / 1000;
+      if (this.#live.size > 0) this.#safely(() => utimesSync(this.#path, seconds, seconds));
+      this.#stopTouching = this.#touchNowAndThen();
+    });
+  }
+
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#options.log.warn({ error, path: this.#path }, 'sessions.not-kept');
+    }
+  }
+}
+
+function linesOf(key: string, { level, subscriptions }: SessionSettings): Line[] {
+  const lines: Line[] = [['+', key]];
+  if (level !== undefined) lines.push(['level', key, level]);
+  for (const uri of subscriptions) lines.push(['subscribe', key, uri]);
+  return lines;
+}
+
+function toLine(key: string, change: SettingChange): Line {
+  if ('level' in change) return ['level', key, change.level];
+  return 'subscribe' in change ? ['subscribe', key, change.subscribe] : ['unsubscribe', key, change.unsubscribe];
+}
+
+function toText(lines: Line[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+/** False for what is not kept, and for what changes nothing. */
+function apply(settings: SessionSettings, change: SettingChange): boolean {
+  const { subscriptions } = settings;
+  if ('level' in change) {
+    if (settings.level === change.level) return false;
+    settings.level = change.level;
+    return true;
+  }
+  if ('unsubscribe' in change) return subscriptions.delete(change.unsubscribe);
+  if (subscriptions.has(change.subscribe)) return false;
+  if (change.subscribe.length > MAX_URI_CHARS || subscriptions.size >= MAX_SUBSCRIPTIONS) return false;
+  subscriptions.add(change.subscribe);
+  return true;
+}
+
+/** Removes files that are of no use any more. `own` is the file of this process. */
+function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, SessionSettings> {
+  const live = new Map<string, SessionSettings>();
+  const ended = new Set<string>();
+  const all = filesIn(folder).filter(({ path }) => path !== own);
+  const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isAlive(pid);
+  // What another process runs, or has ended, is not for this one, whatever older files say.
+  for (const { path } of all.filter(isOfAnother)) for (const [, key] of readLines(path) ?? []) ended.add(key);
+  const files = all.filter((file) => !isOfAnother(file));
+  const stale = files.slice(MAX_FILES).map(({ path }) => path);
+  for (const { path, touched, bytes } of files.slice(0, MAX_FILES).toReversed()) {
+    if (touched + idleMs < clock.now()) {
+      stale.push(path);
+      continue;
+    }
+    const lines = bytes > MAX_FILE_BYTES ? undefined : readLines(path);
+    if (!lines) {
+      live.clear(); // it may have ended any of them
+      log.warn({ path, bytes }, 'sessions.not-kept');
+    } else for (const line of lines) take(line, live, ended);
+  }
+  for (const path of stale) rmSync(path, { force: true });
+  for (const key of ended) live.delete(key);
+  return live;
+}
+
+/** Newest first. */
+function filesIn(folder: string): { path: string; pid: number; touched: number; bytes: number }[] {
+  try {
+    const files = readdirSync(folder).flatMap((name) => {
+      const pid = FILE.exec(name)?.[1];
+      if (pid === undefined) return [];
+      const path = join(folder, name);
+      const { mtimeMs: touched, size: bytes } = statSync(path);
+      return [{ path, pid: Number(pid), touched, bytes }];
+    });
+    return files.sort((a, b) => b.touched - a.touched);
+  } catch {
+    return []; // there is no folder yet, or another process has just tidied it up
+  }
+}
+
+/** A process that was killed may have left half a line. Undefined for a file that cannot be read. */
+function readLines(path: string): Line[] | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((text) => {
+        const line = parsed(text);
+        return Array.isArray(line) && line.every((part) => typeof part === 'string') ? [line as unknown as Line] : [];
+      });
+  } catch (error) {
+    // Another process has removed it: it said nothing that still counts.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function take([kind, key, value]: Line, live: Map<string, SessionSettings>, ended: Set<string>): void {
+  const settings = live.get(key);
+  if (kind === '-') ended.add(key);
+  else if (kind === '+' && !settings) live.set(key, { subscriptions: new Set() });
+  else if (!settings || value === undefined) return;
+  else if (kind === 'level') apply(settings, { level: value as LoggingLevel });
+  else if (kind === 'subscribe') apply(settings, { subscribe: value });
+  else if (kind === 'unsubscribe') apply(settings, { unsubscribe: value });
+}
+
+/** EPERM: the process of somebody else has the number now. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

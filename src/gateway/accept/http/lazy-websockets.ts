@@ -1,0 +1,34 @@
+// WebSockets whose code is loaded when the first one is asked for: most gateways on HTTP never see one, and start sooner.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
+import type { Identity } from '../identify.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
+import type { WebSocketAcceptor } from './websocket.ts';
+
+export function acceptWebSocketsLazily(
+  context: ServeContext,
+  onFailure: (socket: Duplex, thrown: unknown) => void,
+): WebSocketAcceptor {
+  let loading: Promise<WebSocketAcceptor> | undefined;
+  let isClosed = false;
+
+  async function hand(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Partial<Identity>) {
+    loading ??= import('./websocket.ts').then(({ acceptWebSockets }) => acceptWebSockets(context));
+    try {
+      const sockets = await loading;
+      if (isClosed) return refuseUpgrade(socket, '503 Service Unavailable');
+      sockets.upgrade(request, socket, head, caller);
+    } catch (thrown) {
+      onFailure(socket, thrown);
+    }
+  }
+
+  return {
+    upgrade: (request, socket, head, caller) => void hand(request, socket, head, caller),
+    close() {
+      isClosed = true;
+      void loading?.then((sockets) => sockets.close()).catch(() => {}); // told to those who came by it
+    },
+  };
+}

@@ -1,0 +1,41 @@
+// Takes one incoming text apart and hands each message to the conversation: the part that all handshake transports share.
+import type { Message } from '../../protocol/message.ts';
+import { toErrorMessage } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { ParsedInput, RefusedInput } from '../codec/json-rpc.ts';
+import type { Conversation } from '../dialect/serve/conversation.ts';
+import { isStatelessMessage } from '../dialect/serve/detect.ts';
+import type { Outlet } from '../dialect/serve/outlet.ts';
+import { plainError } from '../dialect/plain-error.ts';
+import { splitOutlet } from './batch-outlet.ts';
+
+export function receiveInput(conversation: Conversation, incoming: ParsedInput, outlet: Outlet): void {
+  if (incoming.kind === 'message') return conversation.receive(incoming.message, outlet);
+  if (incoming.kind === 'refused') return answerRefusal(incoming, outlet);
+  const reason = batchRefusal(conversation, incoming.items);
+  if (reason !== undefined) {
+    const error = new GatewayError('INVALID_REQUEST', { data: reason });
+    return answerRefusal({ kind: 'refused', id: null, error }, outlet);
+  }
+  const outlets = splitOutlet(outlet, incoming.items.length);
+  incoming.items.forEach((item, index) => receiveInput(conversation, item, outlets[index]!));
+}
+
+/** What is no message is answered all the same, so that its sender learns of it; only a bad notification has no answer. */
+export function answerRefusal({ id, error }: RefusedInput, outlet: Outlet): void {
+  if (error.code === 'INVALID_PARAMS' && id === null) return outlet.end();
+  outlet.end(toErrorMessage(id, plainError(error)), error.row.status);
+}
+
+function batchRefusal(conversation: Conversation, items: ParsedInput[]): string | undefined {
+  if (!conversation.dialect?.batches) return 'Batches are not part of the negotiated revision';
+  const messages = items.flatMap((item) => (item.kind === 'message' ? [item.message] : []));
+  if (messages.some(isInitialize)) return 'initialize must not be part of a batch';
+  if (messages.some((message) => isStatelessMessage(message, { session: false })))
+    return 'Batches are not part of the claimed revision';
+  return undefined;
+}
+
+function isInitialize(message: Message): boolean {
+  return 'method' in message && message.method === 'initialize';
+}

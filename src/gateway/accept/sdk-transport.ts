@@ -1,0 +1,61 @@
+// An official SDK `Transport` as a client's connection: its in-memory pair, its stdio server transport, or one of your own.
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { isObject } from '../../protocol/message.ts';
+import type { Message } from '../../protocol/message.ts';
+import { RawObject } from '../../protocol/raw/raw-object.ts';
+import type { ServeContext } from '../dialect/serve/serve-context.ts';
+import { DuplexConnection } from './duplex-connection.ts';
+import { anonymousPrincipal } from '../../shared/anonymous.ts';
+import { toWritable } from './write-answer.ts';
+
+/** Resolves when the transport has started; the connection lives until either side closes it. */
+export async function acceptSdkTransport(
+  context: ServeContext,
+  transport: Transport,
+  onClose: () => void = () => {},
+): Promise<{ close(): Promise<void> }> {
+  const principals = { handshake: anonymousPrincipal('transport'), stateless: 'local' };
+  const close = async (): Promise<void> => {
+    connection.close();
+    await transport.close();
+  };
+  const failed = (error: unknown): void => context.log.debug({ error }, 'transport.error');
+  const deliver = async (message: Message): Promise<void> => {
+    try {
+      await transport.send(toValue(message));
+    } catch (cause) {
+      const writable = toWritable(message);
+      if (writable === message) throw cause; // it is the transport that failed
+      context.log.error({ cause }, 'answer.unwritable');
+      await transport.send(toValue(writable));
+    }
+  };
+  const connection = new DuplexConnection(context, {
+    principals,
+    from: { transport: 'sdk' },
+    send: (message) => {
+      for (const one of Array.isArray(message) ? message : [message]) deliver(one).catch(failed);
+    },
+    exit: () => void close().catch(failed),
+  });
+  transport.onmessage = (message) => connection.receiveValue(copied(message));
+  transport.onclose = () => {
+    connection.close();
+    onClose();
+  };
+  transport.onerror = failed;
+  await transport.start();
+  return { close };
+}
+
+/** The other side wants to read it. */
+function toValue(message: Message): JSONRPCMessage {
+  if (!('result' in message) || !(message.result instanceof RawObject)) return message as JSONRPCMessage;
+  return { ...message, result: message.result.parse() };
+}
+
+/** Within one process the message is the sender's own object, and `_meta` is lifted out of ours. */
+function copied(message: unknown): unknown {
+  if (!isObject(message) || !isObject(message.params)) return message;
+  return { ...message, params: { ...message.params } };
+}

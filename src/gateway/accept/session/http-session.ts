@@ -1,0 +1,208 @@
+// A handshake client over HTTP: its conversation, the streams it listens on, and what waits for it while it listens on none.
+// 1. Each message is written to exactly one stream: its request's own, else the newest GET that is open.
+// 2. What belongs to no request waits, bounded, for the next GET or poll.
+// 3. Once closed, no HTTP answer of it stays open.
+import type { Message, RequestId } from '../../../protocol/message.ts';
+import { toErrorMessage } from '../../../protocol/message.ts';
+import { anonymousPrincipal } from '../../../shared/anonymous.ts';
+import { ticksOf } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { randomId } from '../../../shared/crypto/ids.ts';
+import { writeMessage } from '../../codec/json-rpc.ts';
+import { Conversation } from '../../dialect/serve/conversation.ts';
+import type { SettingChange } from '../../dialect/serve/conversation.ts';
+import type { ServeContext } from '../../dialect/serve/serve-context.ts';
+import { plainError } from '../../dialect/plain-error.ts';
+import { createMemoryEventStore } from './memory-event-store.ts';
+import type { ClientConnection } from '../../../protocol/exchange.ts';
+import type { EventStore } from '../../../protocol/event-store.ts';
+import type { SessionName } from '../durable/durable-sessions.ts';
+import { LOST_STREAM, SessionStream, fromEventId, requestIdOf, toEventId, toPostStreamName } from './session-stream.ts';
+import type { SseResponse } from '../http/sse-response.ts';
+import { OutgoingQueue } from './outgoing-queue.ts';
+
+export interface HttpSessionOptions {
+  /** Who opened it, where callers are identified: nobody else may use it. */
+  owner?: string | undefined;
+  from?: ClientConnection | undefined;
+  /** Default: a random one. */
+  name?: SessionName | undefined;
+  /** The client asked for its end. */
+  onExit(session: HttpSession): void;
+  /** It is over, and must not go on in a later process. */
+  onEnd?(session: HttpSession): void;
+  onSetting?(change: SettingChange, session: HttpSession): void;
+}
+
+/** How many streams of a kind a client may still come back for. */
+const MAX_STREAMS = 64;
+
+export class HttpSession {
+  readonly id: string;
+  /** What it is known by here, also in later processes. */
+  readonly key: string;
+  readonly conversation: Conversation;
+  /** How the client came in, with its latest request. */
+  readonly from: ClientConnection;
+  readonly owner: string | undefined;
+  lastSeen: number;
+  readonly #context: ServeContext;
+  readonly #options: HttpSessionOptions;
+  /** Of this process: streams of an earlier one are not taken for those here. */
+  readonly #streams = randomId().slice(0, 6);
+  readonly #store: EventStore;
+  readonly #waiting: OutgoingQueue;
+  #posts = new Map<string, SessionStream>();
+  /** One per GET, oldest first. */
+  #gets = new Map<string, SessionStream>();
+  #nextStream = 0;
+  #poll: (() => void) | undefined;
+
+  constructor(context: ServeContext, options: HttpSessionOptions) {
+    const key = randomId();
+    const { owner, name = { id: key, key } } = options;
+    this.#context = context;
+    this.#options = options;
+    this.id = name.id;
+    this.key = name.key;
+    this.owner = owner;
+    this.from = { ...(options.from ?? { transport: 'http' }), session: this.key };
+    this.lastSeen = ticksOf(context.clock);
+    this.#store = context.events?.() ?? createMemoryEventStore(context.limits);
+    this.#waiting = new OutgoingQueue(context);
+    this.conversation = new Conversation(context, owner ?? anonymousPrincipal('session', this.key), this, {
+      onExit: () => options.onExit(this),
+      from: this.from,
+      onSetting: (change) => options.onSetting?.(change, this),
+    });
+  }
+
+  /**
+   * Somebody waits for it: then it is not idle, however long nothing is said. A call that waits for an answer of a client that is gone
+   * would wait for ever: it does not count.
+   */
+  get isBusy(): boolean {
+    if (this.isListening) return true;
+    return this.conversation.inFlight > 0 && (!this.conversation.isAsking || this.#isAnswering());
+  }
+
+  get isListening(): boolean {
+    return this.#poll !== undefined || this.#listening() !== undefined;
+  }
+
+  /** Whether an event without data may tell the client which id to come back with. */
+  get primesStreams(): boolean {
+    return this.conversation.dialect?.primesStreams ?? false;
+  }
+
+  /** Tells the client something that belongs to no request, or whose own stream is gone. */
+  send(message: Message): void {
+    const text = writeMessage(message);
+    const stream = this.#listening();
+    if (stream) return stream.write(text);
+    this.#waiting.push(text);
+    this.#poll?.();
+  }
+
+  /** The stream of one POST's answer. `request` is the id of what it answers. */
+  openPost(request: RequestId | null): SessionStream {
+    return this.#open(toPostStreamName(request), this.#posts, (stream) => stream.isFinished);
+  }
+
+  /** Whether a client that comes back with this id has got all there will ever be on its stream. */
+  hasNothingAfter(lastEventId: string): boolean {
+    const last = fromEventId(lastEventId);
+    return (
+      last !== undefined &&
+      (last.stream === LOST_STREAM || this.#posts.get(last.stream)?.isOverAfter(last.sequence) === true)
+    );
+  }
+
+  /** A GET: goes on with the stream that the client names, else with what belongs to no request. */
+  async listen(carrier: SseResponse, lastEventId: string | undefined): Promise<void> {
+    const last = lastEventId === undefined ? undefined : fromEventId(lastEventId);
+    const post = last && this.#posts.get(last.stream);
+    const primes = this.primesStreams;
+    if (post) return void (await post.resume(carrier, { after: last.sequence, primes }));
+    const known = last && this.#gets.get(last.stream);
+    if (last && !known && this.#isOfEarlierProcess(last.stream)) return tellLost(carrier, last.stream);
+    const stream = known ?? this.#open('g', this.#gets, (stream) => !stream.isCarried);
+    if (!known) stream.carry(carrier);
+    else if (!(await stream.resume(carrier, { after: last.sequence, primes }))) return;
+    for (const text of this.#waiting.take()) stream.write(text);
+  }
+
+  /** A long poll: calls back with what waits, or with nothing after a while. Returns the way to call it off. */
+  poll(done: (texts: string[]) => void): () => void {
+    if (this.#waiting.size > 0) {
+      done(this.#waiting.take());
+      return () => {};
+    }
+    const settle = (): void => {
+      stop();
+      done(this.#waiting.take());
+    };
+    const stopTimer = this.#context.clock.after(this.#context.limits.pollMs, settle);
+    const stop = (): void => {
+      stopTimer();
+      if (this.#poll === settle) this.#poll = undefined;
+    };
+    this.#poll?.(); // one at a time: an earlier one is answered with nothing
+    this.#poll = settle;
+    return stop;
+  }
+
+  end(): void {
+    this.#options.onEnd?.(this);
+    this.#close(new GatewayError('SESSION_NOT_FOUND'));
+  }
+
+  close(): void {
+    this.#close(new GatewayError('GATEWAY_STOPPED'));
+  }
+
+  #close(reason: GatewayError): void {
+    this.conversation.close(reason);
+    for (const stream of [...this.#gets.values(), ...this.#posts.values()]) stream.release();
+    this.#gets.clear();
+    this.#posts.clear();
+    this.#poll?.();
+  }
+
+  #isAnswering(): boolean {
+    for (const stream of this.#posts.values()) if (stream.isCarried) return true;
+    return false;
+  }
+
+  #listening(): SessionStream | undefined {
+    let newest: SessionStream | undefined;
+    for (const stream of this.#gets.values()) if (stream.isCarried) newest = stream;
+    return newest;
+  }
+
+  /** Forgets the oldest stream of its kind that nobody would miss, when there are too many. */
+  #open(kind: string, streams: Map<string, SessionStream>, isOver: (stream: SessionStream) => boolean): SessionStream {
+    if (streams.size >= MAX_STREAMS) {
+      const oldest = [...streams.values()].find(isOver);
+      if (oldest) streams.delete(oldest.name);
+    }
+    const stream = new SessionStream(`${kind}.${this.#streams}${this.#nextStream++}`, this.#store);
+    streams.set(stream.name, stream);
+    return stream;
+  }
+
+  #isOfEarlierProcess(stream: string): boolean {
+    return requestIdOf(stream) !== undefined && !stream.includes(`.${this.#streams}`);
+  }
+}
+
+/** The request of this stream was in flight when the process ended that handled it. */
+function tellLost(carrier: SseResponse, stream: string): void {
+  const error = plainError(new GatewayError('GATEWAY_STOPPED'));
+  carrier.write({
+    event: 'message',
+    id: toEventId(LOST_STREAM, 0),
+    data: writeMessage(toErrorMessage(requestIdOf(stream)!, error)),
+  });
+  carrier.end();
+}

@@ -1,0 +1,140 @@
+// The means a gateway has to put questions to people whose clients cannot be asked, as it is configured.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { ClientOpening } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import type { Limits } from '../../shared/limits.ts';
+import type { Log } from '../../shared/log.ts';
+import { HeldRounds } from './held-rounds.ts';
+import { HumanCheck } from './human-check.ts';
+import type { QuestionRound } from './question-round.ts';
+import { createSampler } from './model/sample.ts';
+import type { SamplerOptions } from './model/sample.ts';
+import type { StandIn, StandIns } from './stand-in.ts';
+import { toQuestionText } from './question-text.ts';
+
+export type Channel = 'page' | 'relay';
+
+export interface GatewayAskOptions {
+  /** By which ways people are asked whose clients cannot be; none of them: not at all. Default: all. */
+  channels?: readonly Channel[] | undefined;
+  /** The model that answers for clients that have no sampling. */
+  model?: Omit<SamplerOptions, 'log' | 'clock'> | undefined;
+  /** Who else answers in the place of clients that cannot, by method. */
+  standIns?: StandIns | undefined;
+}
+
+export interface AskChannelsOptions extends GatewayAskOptions {
+  /** Where answers can be given in a browser. */
+  page?: PageLinks | undefined;
+  clock: Clock;
+  limits?: Partial<Limits> | undefined;
+  log: Log;
+}
+
+export interface PageLinks {
+  /** Whether a browser of the user can be expected to reach it. */
+  readonly isReachable: boolean;
+  link(round: QuestionRound): Promise<string>;
+}
+
+export function createAskChannels(options: AskChannelsOptions): AskChannels {
+  return new AskChannels(options);
+}
+
+const ALL_CHANNELS: readonly Channel[] = ['page', 'relay'];
+const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
+
+export class AskChannels {
+  readonly rounds: HeldRounds;
+  readonly humanCheck: HumanCheck;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly #page: PageLinks | undefined;
+  readonly #standIns: StandIns;
+  readonly #hasRelay: boolean;
+  /** One object for all clients that lack the same: what others make of it is made once. */
+  readonly #assisted: ClientCapabilities[] = [];
+
+  constructor({ channels = ALL_CHANNELS, model, standIns, page, clock, limits, log }: AskChannelsOptions) {
+    this.clock = clock;
+    this.humanCheck = new HumanCheck(clock);
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.log = log;
+    this.#page = channels.includes('page') ? page : undefined;
+    this.#hasRelay = channels.includes('relay');
+    this.#standIns = {
+      ...(model && { 'sampling/createMessage': createSampler({ ...model, log, clock }) }),
+      ...standIns,
+    };
+    this.rounds = new HeldRounds(this.limits, clock);
+  }
+
+  /** Whether any question could be put in the client's place. */
+  get areAny(): boolean {
+    return this.#hasRelay || this.#page?.isReachable === true;
+  }
+
+  /** The page of a round; undefined where there can be none. */
+  async link(round: QuestionRound): Promise<string | undefined> {
+    return this.#page?.isReachable ? this.#page.link(round) : undefined;
+  }
+
+  /** What is answered in the place of a client that has not declared it; undefined when nothing is. */
+  assistedFor({ capabilities }: ClientOpening | ClientView): ClientCapabilities | undefined {
+    const elicitation = !capabilities.elicitation && this.areAny;
+    const sampling = !capabilities.sampling && this.#standIns['sampling/createMessage'] !== undefined;
+    const roots = !capabilities.roots && this.#standIns['roots/list'] !== undefined;
+    const kind = Number(elicitation) + 2 * Number(sampling) + 4 * Number(roots);
+    if (kind === 0) return undefined;
+    return (this.#assisted[kind] ??= {
+      ...(elicitation && { elicitation: { form: {}, url: {} } }),
+      ...(sampling && { sampling: { tools: {} } }),
+      ...(roots && { roots: { listChanged: true } }),
+    });
+  }
+
+  /** Of what a client has declared nothing is answered in its place: it asks its user. */
+  standInFor({ method }: Ask, { assisted }: ClientView): StandIn | undefined {
+    if (method === 'sampling/createMessage') return assisted?.sampling && this.#standIns[method];
+    return method === 'roots/list' && assisted?.roots ? this.#standIns[method] : undefined;
+  }
+
+  /** Whether the question can be put by a page or in the model's words. A human's word is never taken from a model. */
+  canPut({ method, human, page }: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
+    if (method !== 'elicitation/create' || during !== 'tools/call') return false;
+    return this.#page?.isReachable === true || (this.#hasRelay && !human && !page);
+  }
+
+  canOpenPage(exchange: Exchange): boolean {
+    return this.#page?.isReachable === true && exchange.canAsk(URL_ASK);
+  }
+
+  /** A round as a tool's result. */
+  async words(round: QuestionRound, problem?: string): Promise<JsonObject> {
+    const link = round.waitsFor === undefined ? await this.link(round) : undefined;
+    return toQuestionText(
+      round,
+      { link, hasRelay: this.takesWords(round), hasChanges: this.takesChanges(round) },
+      problem,
+    );
+  }
+
+  /** Whether a model may bring the answers of this round. */
+  takesWords(round: Pick<QuestionRound, 'questions'>): boolean {
+    return this.#hasRelay && !isForHuman(round);
+  }
+
+  /** Whether it may bring changes of earlier ones. */
+  takesChanges({ questions: [first, ...others] }: Pick<QuestionRound, 'questions'>): boolean {
+    return this.#hasRelay && others.length === 0 && first?.ask.revisable === true;
+  }
+}
+
+/** Whether no model may bring the answer. */
+function isForHuman({ questions }: Pick<QuestionRound, 'questions'>): boolean {
+  return questions.some(({ ask }) => ask.human === true || ask.page === true);
+}

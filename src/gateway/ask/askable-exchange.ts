@@ -1,0 +1,179 @@
+// A call as the chain sees it, whose questions find their person even where the client cannot be asked. How a question goes:
+// 1. Over the client's own wire, where it can be asked that way.
+// 2. By a stand-in: roots from the configuration, a sample of a configured model.
+// 3. By our page, where the client can open pages.
+// 4. Else the call is held: its request is answered with the question itself, in words, and another request brings the answer
+//    and is told what follows.
+// A question to a human goes the next way, too, where the client answers it by itself (human-check.ts).
+// What the call tells meanwhile (progress, log lines) goes to the request that carries it just then.
+import { DelegatedExchange } from '../../protocol/delegated-exchange.ts';
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { toPlainObject } from '../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { Cancellation } from '../../shared/cancellation.ts';
+import { ResultMailbox } from './result-mailbox.ts';
+import { HeldCall } from './held-call.ts';
+import type { AskChannels } from './ask-channels.ts';
+import { askOnPage } from './ask-on-page.ts';
+
+type Result = Promise<ResultObject> | ResultObject;
+
+/** Learns which clients have calls that are held for an answer. */
+export interface HeldListener {
+  onHeld(client: ClientView): void;
+  /** Whether clients were shown a schema for the results of this tool. */
+  hasOutputSchema(tool: unknown): boolean;
+}
+
+export class AskableExchange extends DelegatedExchange {
+  readonly #channels: AskChannels;
+  readonly #listener: HeldListener | undefined;
+  readonly #carried = new ResultMailbox();
+  /** The request that is told what comes next. */
+  #carrier: Exchange | undefined;
+  #held: HeldCall | undefined;
+  #cancellation: Cancellation | undefined;
+  #isOver = false;
+
+  constructor(inner: Exchange, channels: AskChannels, listener?: HeldListener) {
+    super(inner);
+    this.#channels = channels;
+    this.#listener = listener;
+    this.#carrier = inner;
+  }
+
+  /** A held call outlives the request that made it, and can still be called off. */
+  override get cancellation(): Cancellation {
+    if (!this.#cancellation) {
+      this.#cancellation = new Cancellation();
+      this.#follow(this.inner);
+    }
+    return this.#cancellation;
+  }
+
+  override get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  /** What is asked in the client's place is asked by the call itself. */
+  override get maySuspend(): boolean | undefined {
+    return this.inner.maySuspend && !this.inner.client.assisted;
+  }
+
+  override notify(method: string, params?: JsonObject): void {
+    this.#carrier?.notify(method, params);
+  }
+
+  override progress(progress: Progress): void {
+    this.#carrier?.progress(progress);
+  }
+
+  override log(entry: LogEntry): void {
+    this.#carrier?.log(entry);
+  }
+
+  /** Lets `handle` answer. What comes of it is its outcome, or a question that has to be told first. */
+  run(handle: (exchange: Exchange) => Result): Result {
+    const outcome = handle(this);
+    if (!(outcome instanceof Promise)) return outcome;
+    outcome.then(
+      (result) => {
+        this.#end();
+        this.#carried.say(result);
+      },
+      (thrown: unknown) => {
+        this.#end();
+        this.#carried.fail(thrown);
+      },
+    );
+    return this.#carried.next();
+  }
+
+  /** Another request takes over: it is told what comes next, and when it is called off the call is too. */
+  carryBy(exchange: Exchange): Promise<ResultObject> {
+    this.#carrier = exchange;
+    this.#follow(exchange);
+    return this.#carried.next();
+  }
+
+  say(next: Promise<ResultObject>): void {
+    // Clients check results against the schema of their tool, and drop one that does not fit, unless it is marked as an error.
+    const isChecked = this.#carrier === this.inner && this.#listener?.hasOutputSchema(this.inner.params.name);
+    this.#carrier = undefined;
+    this.#carried.say(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
+    this.#listener?.onHeld(this.inner.client);
+  }
+
+  /** Its outcome, or its task, was told. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#carrier = undefined;
+  }
+
+  callOff(reason?: unknown): void {
+    this.#cancellation?.abort(reason);
+  }
+
+  override canAsk(ask: Ask): boolean {
+    if (this.inner.canAsk(ask) || this.#channels.standInFor(ask, this.inner.client)) return true;
+    return !this.#isOver && this.#channels.canPut(ask, this.inner);
+  }
+
+  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const standIn = this.#channels.standInFor(ask, this.inner.client);
+    if (standIn) return standIn(ask, { id: this.id, client: this.client, signal: signal ?? this.signal });
+    // A task has questions of its own.
+    if (this.#isOver || !this.#channels.canPut(ask, this.inner)) return this.inner.ask(ask, signal);
+    const put = this.#byWire(ask, signal);
+    if (!put) return this.#hold(ask, signal);
+    return ask.human ? this.#askPerson(ask, put, signal) : put();
+  }
+
+  override waits(words: string, signal: AbortSignal): void {
+    const { assisted } = this.inner.client;
+    if (this.#isOver || !assisted?.elicitation || this.inner.method !== 'tools/call') return;
+    this.#held ??= new HeldCall(this, this.#channels);
+    this.#held.wait(words, signal);
+  }
+
+  override byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {
+    return this.#channels.canOpenPage(this.inner) ? askOnPage(ask, by, this.#channels, signal) : undefined;
+  }
+
+  /** A request that is answered can be asked no more. */
+  #byWire(ask: Ask, signal: AbortSignal | undefined): (() => Promise<JsonObject>) | undefined {
+    if (this.#carrier !== this.inner) return undefined;
+    if (this.inner.canAsk(ask)) return () => this.inner.ask(ask, signal);
+    return this.#channels.canOpenPage(this.inner)
+      ? () => askOnPage(ask, this.inner, this.#channels, signal)
+      : undefined;
+  }
+
+  /** The same question goes another way where the client answers by itself. */
+  async #askPerson(ask: Ask, put: () => Promise<JsonObject>, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const { humanCheck, log } = this.#channels;
+    const { client } = this.inner;
+    const answer = humanCheck.isTrusted(client) ? await humanCheck.take(ask, client, put) : undefined;
+    if (answer) return answer;
+    log.warn({ exchange: this.id, client: client.info.name, principal: client.principal }, 'ask.nobody');
+    return this.#hold(ask, signal);
+  }
+
+  #hold(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
+    this.#held ??= new HeldCall(this, this.#channels);
+    return this.#held.put(ask, signal);
+  }
+
+  /** Nobody has looked whether it is called off: then nobody needs to know. */
+  #follow(exchange: Exchange): void {
+    if (!this.#cancellation) return;
+    const followed = exchange.cancellation ?? exchange.signal; // looking at `signal` would make one, for every call
+    if (followed.aborted) return this.callOff(followed.reason);
+    followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });
+  }
+}

@@ -1,0 +1,187 @@
+// The schema of a form, read into fields: what a page shows and what an answer is checked against. Servers write schemas
+// in many ways; what is no field we know is asked for as JSON, never left out.
+import { isObject } from '../../../protocol/message.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { toOptions } from './field-options.ts';
+import type { FieldOption } from './field-options.ts';
+
+export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';
+
+interface Named {
+  readonly name: string;
+  /** The title, else the name. */
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly required: boolean;
+  readonly default: unknown;
+}
+
+interface TextRules {
+  readonly minLength: number | undefined;
+  readonly maxLength: number | undefined;
+  readonly pattern: string | undefined;
+}
+
+export interface TextField extends Named, TextRules {
+  readonly kind: 'text';
+  readonly format: TextFormat | undefined;
+  readonly multiline: boolean;
+}
+
+/** Asked for on a page alone, and never shown again. */
+export interface SecretField extends Named, TextRules {
+  readonly kind: 'secret';
+}
+
+export interface NumberField extends Named {
+  readonly kind: 'number';
+  readonly integer: boolean;
+  readonly minimum: number | undefined;
+  readonly maximum: number | undefined;
+}
+
+export interface BooleanField extends Named {
+  readonly kind: 'boolean';
+}
+
+export interface ChoiceField extends Named {
+  readonly kind: 'choice';
+  readonly options: readonly FieldOption[];
+}
+
+export interface ChoicesField extends Named {
+  readonly kind: 'choices';
+  readonly options: readonly FieldOption[];
+  readonly minItems: number | undefined;
+  readonly maxItems: number | undefined;
+}
+
+/** Answered by `{ name, mimeType, data }`, data in base64. On a page alone. */
+export interface FileField extends Named {
+  readonly kind: 'file';
+  /** As in HTML: .pdf, image/*, text/csv; empty for any. */
+  readonly accept: readonly string[];
+  readonly maxBytes: number;
+}
+
+export interface JsonField extends Named {
+  readonly kind: 'json';
+}
+
+export type SchemaField =
+  | TextField
+  | SecretField
+  | NumberField
+  | BooleanField
+  | ChoiceField
+  | ChoicesField
+  | FileField
+  | JsonField;
+
+/** The hint for what JSON Schema has no word for. */
+export const HINT = 'x-parley';
+export const DEFAULT_FILE_BYTES = 5 * 1024 * 1024;
+
+const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time'] satisfies TextFormat[]);
+/** What allows more than this hardly fits into one line. */
+const LINE_LENGTH = 300;
+
+export function toSchemaFields(requestedSchema: unknown): SchemaField[] {
+  const properties = isObject(requestedSchema) ? requestedSchema['properties'] : undefined;
+  if (!isObject(properties)) return [];
+  const list = (requestedSchema as JsonObject)['required'];
+  const required = new Set<unknown>(Array.isArray(list) ? list : []);
+  return Object.entries(properties).map(([name, schema]) => toField(name, schema, required.has(name)));
+}
+
+/** Whether an answer may come by a page alone: what is secret, or a file, has no place in a conversation. */
+export function isForPageOnly(requestedSchema: unknown): boolean {
+  return toSchemaFields(requestedSchema).some(({ kind }) => kind === 'secret' || kind === 'file');
+}
+
+function toField(name: string, written: unknown, required: boolean): SchemaField {
+  const schema = withoutNull(isObject(written) ? written : {});
+  const named = {
+    name,
+    title: toText(schema['title']) ?? name,
+    description: toText(schema['description']),
+    required,
+    default: schema['default'],
+  };
+  const options = toOptions(schema);
+  if (options) return { ...named, kind: 'choice', options };
+  switch (schema['type']) {
+    case 'string':
+      return toTextField(named, schema);
+    case 'number':
+    case 'integer':
+      return {
+        ...named,
+        kind: 'number',
+        integer: schema['type'] === 'integer',
+        minimum: toNumber(schema['minimum']),
+        maximum: toNumber(schema['maximum']),
+      };
+    case 'boolean':
+      return { ...named, kind: 'boolean' };
+    case 'array':
+      return toChoices(named, schema);
+    default:
+      return schema[HINT] === 'file' ? toFileField(named, schema) : { ...named, kind: 'json' };
+  }
+}
+
+function toTextField(named: Named, schema: JsonObject): TextField | SecretField {
+  const { format } = schema;
+  const rules = {
+    minLength: toNumber(schema['minLength']),
+    maxLength: toNumber(schema['maxLength']),
+    pattern: toText(schema['pattern']),
+  };
+  if (format === 'password' || schema[HINT] === 'secret') return { ...named, ...rules, kind: 'secret' };
+  const isLong = (rules.maxLength ?? 0) > LINE_LENGTH || String(named.default ?? '').includes('\n');
+  return {
+    ...named,
+    ...rules,
+    kind: 'text',
+    format: FORMATS.has(format) ? (format as TextFormat) : undefined,
+    multiline: schema[HINT] === 'multiline' || (isLong && format === undefined),
+  };
+}
+
+function toChoices(named: Named, schema: JsonObject): ChoicesField | JsonField {
+  const options = isObject(schema['items']) ? toOptions(schema['items']) : undefined;
+  if (!options) return { ...named, kind: 'json' };
+  const [minItems, maxItems] = [toNumber(schema['minItems']), toNumber(schema['maxItems'])];
+  return { ...named, kind: 'choices', options, minItems, maxItems };
+}
+
+function toFileField(named: Named, schema: JsonObject): FileField {
+  const accept = toText(schema['accept']) ?? '';
+  return {
+    ...named,
+    kind: 'file',
+    accept: accept.split(',').flatMap((one) => one.trim().toLowerCase() || []),
+    maxBytes: toNumber(schema['maxBytes']) ?? DEFAULT_FILE_BYTES,
+  };
+}
+
+/** Generators write an optional string as a string or null; a form leaves it out. */
+function withoutNull(schema: JsonObject): JsonObject {
+  const { type, anyOf } = schema;
+  if (Array.isArray(type)) {
+    const types = type.filter((one) => one !== 'null');
+    return types.length === 1 ? { ...schema, type: types[0] } : schema;
+  }
+  if (!Array.isArray(anyOf) || type !== undefined) return schema;
+  const others = anyOf.filter((one) => isObject(one) && one['type'] !== 'null') as JsonObject[];
+  return others.length === 1 && anyOf.length === 2 ? { ...others[0], ...schema, anyOf: undefined } : schema;
+}
+
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function toNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}

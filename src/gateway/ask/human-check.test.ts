@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientView } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { FakeClock } from '../dialect/fake-context.contract.ts';
+import { HumanCheck } from './human-check.ts';
+
+const client = (principal = 'alice'): ClientView => ({
+  dialect: 'stateless',
+  revision: 'r1',
+  info: { name: 'tester', version: '1' },
+  capabilities: { elicitation: {} },
+  principal,
+});
+const ask = {
+  method: 'elicitation/create',
+  params: { requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } },
+};
+const DECLINE = { action: 'decline' };
+
+function words() {
+  const clock = new FakeClock();
+  const word = new HumanCheck(clock);
+  const take = (answer: JsonObject, ms = 0, who = client()) =>
+    word.take(ask, who, async () => {
+      clock.advance(ms);
+      return answer;
+    });
+  return { clock, word, take };
+}
+
+describe("a person's own word", () => {
+  it('is a form that is filled in, however quickly', async () => {
+    const { take, word } = words();
+    for (const ok of [true, false]) {
+      const answer = { action: 'accept', content: { ok } };
+      expect(await take(answer)).toBe(answer);
+    }
+    expect(word.isTrusted(client())).toBe(true);
+  });
+
+  it.each([[undefined], [{}], [{ other: 1 }]])('is not a form sent back with %j', async (content) => {
+    const { take } = words();
+    expect(await take({ action: 'accept', ...(content && { content }) })).toBeUndefined();
+  });
+
+  it.each([[DECLINE], [{ action: 'cancel' }]])('is an instant %j once, but not twice in a row', async (refusal) => {
+    const { take, word } = words();
+    expect(await take(refusal, 399)).toBe(refusal);
+    expect(word.isTrusted(client())).toBe(true);
+    expect(await take(refusal, 399)).toBeUndefined();
+    expect(word.isTrusted(client())).toBe(false);
+    expect(word.isTrusted(client('bob'))).toBe(true);
+  });
+
+  it('is not a form that is empty; the client is asked by form again', async () => {
+    const { take, word } = words();
+    for (let times = 0; times < 3; times++) expect(await take({ action: 'accept', content: {} })).toBeUndefined();
+    expect(word.isTrusted(client())).toBe(true);
+  });
+
+  it('is a refusal that took its time, however often', async () => {
+    const { take, word } = words();
+    for (const ms of [0, 400, 0, 400, 400]) expect(await take(DECLINE, ms)).toBe(DECLINE);
+    expect(word.isTrusted(client())).toBe(true);
+  });
+
+  it('cannot be had where the client does not know the question', async () => {
+    for (const code of [-32601, -32600]) {
+      const { word } = words();
+      const refused = new GatewayError('ASK_REFUSED', { method: ask.method, reason: 'no', code });
+      expect(await word.take(ask, client(), () => Promise.reject(refused))).toBeUndefined();
+      expect(word.isTrusted(client())).toBe(false);
+    }
+  });
+
+  it('other errors are passed on', async () => {
+    const { word } = words();
+    const refused = new GatewayError('ASK_REFUSED', { method: ask.method, reason: 'no', code: -32603 });
+    await expect(word.take(ask, client(), () => Promise.reject(refused))).rejects.toBe(refused);
+    expect(word.isTrusted(client())).toBe(true);
+  });
+
+  it('is looked for again after an hour', async () => {
+    const { take, word, clock } = words();
+    await take(DECLINE);
+    await take(DECLINE);
+    clock.advance(3_599_999);
+    expect(word.isTrusted(client())).toBe(false);
+    clock.advance(1);
+    expect(word.isTrusted(client())).toBe(true);
+  });
+});

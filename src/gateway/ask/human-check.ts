@@ -1,0 +1,95 @@
+// Whether what a client answers is its user's own word. Some clients declare forms and then answer them by themselves: with a
+// refusal, at once, or with an empty form. Only questions to a human are looked at in this way, and only where there is
+// another way to ask: elsewhere the client's word is all there is.
+// 1. One instant refusal is taken for what it says: people can be quick. The second in a row is not.
+// 2. A form sent back without what it asks for is no answer.
+// 3. A client that does not know the question after all, or was found out, is not asked by form again for an hour.
+import type { Ask, ClientView } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { ticksOf } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { isEditRequest } from './is-edit-request.ts';
+
+/** Nobody reads a question and refuses it in less. */
+export const INSTANT_MS = 400;
+const DISTRUST_MS = 3_600_000;
+const MAX_CLIENTS = 10_000;
+/** Method not found, invalid request: what a client says to a question that it cannot show. */
+const UNKNOWN_TO_CLIENT = new Set<unknown>([-32601, -32600]);
+
+interface Record {
+  instant: number;
+  distrustedUntil: number;
+}
+
+export class HumanCheck {
+  readonly #clock: Clock;
+  readonly #records = new Map<string, Record>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether a person is behind this client's forms, as far as is known. */
+  isTrusted(client: ClientView): boolean {
+    const record = this.#records.get(keyOf(client));
+    return record === undefined || record.distrustedUntil <= ticksOf(this.#clock);
+  }
+
+  /** The client's answer, if it is its user's word; undefined where the question has to be put in another way. */
+  async take(ask: Ask, client: ClientView, put: () => Promise<JsonObject>): Promise<JsonObject | undefined> {
+    const start = ticksOf(this.#clock);
+    let answer: JsonObject;
+    try {
+      answer = await put();
+    } catch (thrown) {
+      const isUnknown = thrown instanceof GatewayError && UNKNOWN_TO_CLIENT.has(thrown.details.code);
+      if (!isUnknown) throw thrown;
+      this.#distrust(client);
+      return undefined;
+    }
+    if (answer.action === 'accept') return isFilledIn(ask, answer) ? this.#clear(client, answer) : undefined;
+    if (ticksOf(this.#clock) - start >= INSTANT_MS) return this.#clear(client, answer);
+    return this.#countInstant(client) > 1 ? this.#distrust(client) : answer;
+  }
+
+  #clear(client: ClientView, answer: JsonObject): JsonObject {
+    this.#records.delete(keyOf(client));
+    return answer;
+  }
+
+  #countInstant(client: ClientView): number {
+    const record = this.#recordOf(client);
+    record.instant += 1;
+    return record.instant;
+  }
+
+  #distrust(client: ClientView): undefined {
+    this.#recordOf(client).distrustedUntil = ticksOf(this.#clock) + DISTRUST_MS;
+  }
+
+  #recordOf(client: ClientView): Record {
+    const key = keyOf(client);
+    const record = this.#records.get(key) ?? { instant: 0, distrustedUntil: 0 };
+    this.#records.delete(key);
+    this.#records.set(key, record);
+    const [oldest] = this.#records.keys();
+    if (this.#records.size > MAX_CLIENTS && oldest !== undefined) this.#records.delete(oldest);
+    return record;
+  }
+}
+
+/** In the stateless era every request introduces its client again. */
+function keyOf({ principal, info }: ClientView): string {
+  return JSON.stringify([principal, info.name, info.version]);
+}
+
+function isFilledIn(ask: Ask, { content }: JsonObject): boolean {
+  if (isEditRequest(ask, content)) return true;
+  const { params } = ask;
+  const schema = isObject(params) ? params.requestedSchema : undefined;
+  const required = isObject(schema) && Array.isArray(schema.required) ? schema.required : [];
+  return required.every((name) => isObject(content) && content[String(name)] !== undefined);
+}

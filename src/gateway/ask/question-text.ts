@@ -1,0 +1,132 @@
+// A round of questions in words, as the result of a tool: for the model, which is told to ask its user and not to guess. The
+// words of a server stand in quotation marks: they are data, not instructions of ours.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { ANSWER_TOOL } from './answer-tool.ts';
+import { toSchemaFields } from './form/schema-field.ts';
+import type { SchemaField } from './form/schema-field.ts';
+import type { RoundQuestion, QuestionRound } from './question-round.ts';
+
+export interface AnswerWays {
+  /** To the page of the round. */
+  link: string | undefined;
+  /** Whether the model may bring the answer, and whether it may bring a change of an earlier one. */
+  hasRelay: boolean;
+  hasChanges: boolean;
+}
+
+/** What a model is given to read of one question at most. */
+const MAX_CHARS = 4000;
+
+export function toQuestionText(round: QuestionRound, ways: AnswerWays, problem?: string): JsonObject {
+  if (round.waitsFor !== undefined) return toWaitingWords(round, round.waitsFor);
+  const who = whoOf(round);
+  const lines = [
+    ...(problem === undefined ? [] : [problem, '']),
+    `${who} has not finished: it waits for an answer of the user. Ask the user. Do not guess, and do not answer for them.`,
+    '',
+    ...round.questions.flatMap((question) => wordsOf(question, round.questions.length > 1)),
+    '',
+    ...howTo(round, ways),
+    `It waits until ${new Date(round.expiresAt).toISOString()}.`,
+  ];
+  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+}
+
+/** The user has nothing to do. */
+function toWaitingWords(round: QuestionRound, waitsFor: string): JsonObject {
+  const call = `${ANSWER_TOOL} with ${JSON.stringify({ handle: round.handle })}`;
+  const lines = [
+    `${whoOf(round)} has not finished: ${quote(waitsFor)}. Tell the user. There is nothing to answer here, and do not call the tool again.`,
+    `To see whether it has gone on, call ${call}, now or when the user asks.`,
+  ];
+  return { content: [{ type: 'text', text: lines.join('\n') }], _meta: { 'mcp-parley/handle': round.handle } };
+}
+
+function whoOf({ about: { tool, server } }: QuestionRound): string {
+  return server === undefined ? `The tool ${tool}` : `The tool ${tool} (${server})`;
+}
+
+function wordsOf({ key, ask }: RoundQuestion, isOneOfSeveral: boolean): string[] {
+  const { message, url, requestedSchema } = ask.params ?? {};
+  const name = isOneOfSeveral ? `Question ${JSON.stringify(key)}` : 'Question';
+  const lines = [`${name}: ${quote(message)}`];
+  if (typeof url === 'string') lines.push(`The user has to visit this page: ${url}`);
+  const properties = propertiesOf(requestedSchema);
+  for (const field of toSchemaFields(requestedSchema)) {
+    lines.push(`- ${field.name}${describe(field, properties[field.name] ?? {})}`);
+  }
+  return lines;
+}
+
+function howTo({ handle, questions }: QuestionRound, { link, hasRelay, hasChanges }: AnswerWays): string[] {
+  const call = (rest: JsonObject): string => `${ANSWER_TOOL} with ${JSON.stringify({ handle, ...rest })}`;
+  const byPage = link && [`The user can answer on this page: ${link}`, `Once they have, call ${call({})}.`];
+  const change = hasChanges
+    ? [
+        `If the user wants to change an earlier answer instead, call ${call({ answer: { edit: { '<name>': '<value>' } } })}; ` +
+          `to go back to the last question, ${call({ answer: { back: true } })}.`,
+      ]
+    : [];
+  if (!hasRelay) return [...(byPage || []), 'Only the user can answer this, on that page.', ...change];
+  const byModel = [
+    `${byPage ? 'Or the' : 'The'} user tells you the answer: then call ${call({ answer: exampleOf(questions) })}.`,
+    `If the user declines, call ${call({ decline: true })}.`,
+  ];
+  return [...(byPage || []), ...byModel, ...change];
+}
+
+/** The shape of an answer, with the kind of each value in its place. */
+function exampleOf(questions: readonly RoundQuestion[]): unknown {
+  const examples = questions.map(({ key, ask }) => [key, shapeOf(ask.params?.requestedSchema)] as const);
+  return examples.length === 1 ? examples[0]![1] : Object.fromEntries(examples);
+}
+
+function shapeOf(schema: unknown): JsonObject {
+  const properties = propertiesOf(schema);
+  return Object.fromEntries(toSchemaFields(schema).map((field) => [field.name, exampleValue(field, properties)]));
+}
+
+function exampleValue(field: SchemaField, properties: Record<string, JsonObject>): unknown {
+  if (field.kind === 'choice') return '<value>';
+  if (field.kind === 'choices') return ['<value>'];
+  const { type } = properties[field.name] ?? {};
+  return `<${typeof type === 'string' ? type : 'value'}>`;
+}
+
+function describe(field: SchemaField, schema: JsonObject): string {
+  const { type, description, default: preset, format, minimum, maximum, minLength, maxLength } = schema;
+  const { minItems, maxItems } = schema;
+  const facts = [
+    optionsOf(field) ?? String(type ?? 'any'),
+    ...Object.entries({ format, minimum, maximum, minLength, maxLength, minItems, maxItems, default: preset })
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${name} ${JSON.stringify(value)}`),
+    field.required ? 'required' : 'optional',
+  ];
+  const about = [schema.title, description].filter((text) => typeof text === 'string').map(quote);
+  return ` (${facts.join(', ')})${about.length > 0 ? `: ${about.join(' ')}` : ''}`;
+}
+
+/** The values, which the server wants, with what the user is to be asked by. */
+function optionsOf(field: SchemaField): string | undefined {
+  if (field.kind !== 'choice' && field.kind !== 'choices') return undefined;
+  const options = field.options.map(({ value, title }) => {
+    const said = title === String(value) ? '' : ` ${quote(title)}`;
+    return `${JSON.stringify(value)}${said}`;
+  });
+  return `${field.kind === 'choice' ? 'one of' : 'a list of any of'} ${options.join(', ')}`;
+}
+
+function propertiesOf(schema: unknown): Record<string, JsonObject> {
+  const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => isObject(value))) as Record<
+    string,
+    JsonObject
+  >;
+}
+
+function quote(text: unknown): string {
+  const whole = String(text ?? '');
+  return `“${whole.length > MAX_CHARS ? `${whole.slice(0, MAX_CHARS)} …` : whole}”`;
+}

@@ -1,0 +1,168 @@
+// Reads event streams: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+// The callbacks must not throw.
+// 1. How the bytes were cut into chunks never shows in the events.
+// 2. Never holds more than maxBytes of an event: a longer one is told once and skipped. An id that came before the limit
+//    was passed still counts, else a resumed stream would bring the same event again and again.
+// 3. Comments are neither held nor counted: keep-alives cannot use up a stream.
+import { ChunkBuffer } from './chunk-buffer.ts';
+import { LARGE_BYTES } from './raw-message.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const DATA = Buffer.from('data:');
+const BYTE_ORDER_MARK = '\uFEFF';
+
+export interface SseEvent {
+  event?: string;
+  /** Only where this event has an id of its own; what to resume from is the reader's lastEventId. */
+  id?: string;
+  retry?: number;
+  /** Bytes where it is large and one line. */
+  data: string | Buffer;
+}
+
+export interface SseOptions {
+  /** Largest event: its lines with their field names, without line ends. */
+  maxBytes: number;
+  onEvent(event: SseEvent): void;
+  onOversize(): void;
+  onRetry?(ms: number): void;
+}
+
+export class SseReader {
+  readonly #options: SseOptions;
+  readonly #held = new ChunkBuffer();
+  #lastEventId = '';
+  // Of the event being read:
+  #fields: Partial<SseEvent> = {};
+  #data: (string | Buffer)[] = [];
+  #eventBytes = 0;
+  #isSkipping = false;
+  // Of the line being read, whether or not its bytes are held:
+  #lineBytes = 0;
+  #isComment = false;
+  #isFirstLine = true;
+  #isAfterCr = false;
+
+  constructor(options: SseOptions) {
+    this.#options = options;
+  }
+
+  get lastEventId(): string {
+    return this.#lastEventId;
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    let start = this.#isAfterCr && chunk[0] === LF ? 1 : 0;
+    // Each is searched for again only once it is passed: a chunk without CR is not scanned to its end for every line.
+    let lf = find(chunk, LF, start);
+    let cr = find(chunk, CR, start);
+    for (let end = Math.min(lf, cr); end < chunk.length; end = Math.min(lf, cr)) {
+      this.#endLine(chunk, start, end);
+      start = end === cr && chunk[end + 1] === LF ? end + 2 : end + 1;
+      if (lf < start) lf = find(chunk, LF, start);
+      if (cr < start) cr = find(chunk, CR, start);
+    }
+    this.#isAfterCr = chunk[chunk.length - 1] === CR;
+    if (start < chunk.length && this.#isWanted(chunk, start, chunk.length)) {
+      this.#held.append(chunk, start, chunk.length);
+    }
+  }
+
+  /** The stream is over: an event without its blank line is dropped. */
+  end(): void {
+    this.#held.clear();
+    this.#lineBytes = 0;
+    this.#isFirstLine = true;
+    this.#isAfterCr = false;
+    this.#resetEvent();
+  }
+
+  #endLine(chunk: Buffer, start: number, end: number): void {
+    const isBlank = this.#lineBytes === 0 && start === end;
+    let line = isBlank ? '' : this.#takeLine(chunk, start, end);
+    if (typeof line === 'object' && !this.#readData(line)) line = line.toString();
+    if (typeof line === 'string') {
+      if (this.#isFirstLine && line.startsWith(BYTE_ORDER_MARK)) line = line.slice(1);
+      if (line !== '') this.#readField(line);
+    }
+    this.#isFirstLine = false;
+    this.#lineBytes = 0;
+    if (line === '') this.#endEvent();
+  }
+
+  /** Undefined for a line whose bytes were not wanted; a large one stays bytes. */
+  #takeLine(chunk: Buffer, start: number, end: number): string | Buffer | undefined {
+    const isWhole = this.#lineBytes === 0;
+    if (!this.#isWanted(chunk, start, end)) return undefined;
+    const isLarge = this.#lineBytes >= LARGE_BYTES;
+    if (isWhole) return isLarge ? chunk.subarray(start, end) : chunk.toString('utf8', start, end);
+    this.#held.append(chunk, start, end);
+    return isLarge ? this.#held.takeBytes() : this.#held.take();
+  }
+
+  #isWanted(chunk: Buffer, start: number, end: number): boolean {
+    if (this.#lineBytes === 0) this.#isComment = chunk[start] === COLON;
+    this.#lineBytes += end - start;
+    if (this.#isComment || this.#isSkipping) return false;
+    if (this.#eventBytes + this.#lineBytes <= this.#options.maxBytes) return true;
+    this.#isSkipping = true;
+    this.#held.clear();
+    this.#data = [];
+    this.#options.onOversize();
+    return false;
+  }
+
+  /** False for a line that is another field. */
+  #readData(line: Buffer): boolean {
+    if (line.compare(DATA, 0, DATA.length, 0, DATA.length) !== 0) return false;
+    this.#eventBytes += this.#lineBytes;
+    this.#data.push(line.subarray(line[DATA.length] === SPACE ? DATA.length + 1 : DATA.length));
+    return true;
+  }
+
+  #readField(line: string): void {
+    this.#eventBytes += this.#lineBytes;
+    const colon = line.indexOf(':');
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (name === 'data') this.#data.push(value);
+    else if (name === 'event') this.#fields.event = value;
+    else if (name === 'id' && !value.includes('\0')) this.#fields.id = value;
+    else if (name === 'retry') this.#readRetry(value);
+  }
+
+  #readRetry(value: string): void {
+    const ms = Number(value);
+    if (!/^[0-9]+$/.test(value) || !Number.isSafeInteger(ms)) return;
+    this.#fields.retry = ms;
+    this.#options.onRetry?.(ms);
+  }
+
+  #endEvent(): void {
+    const fields = this.#fields;
+    const data = this.#data;
+    const isDispatched = data.length > 0 && !this.#isSkipping;
+    this.#resetEvent();
+    if (fields.id !== undefined) this.#lastEventId = fields.id;
+    // An empty type means the default one.
+    if (fields.event === '') delete fields.event;
+    if (isDispatched) this.#options.onEvent({ ...fields, data: data.length === 1 ? data[0]! : data.join('\n') });
+  }
+
+  #resetEvent(): void {
+    this.#fields = {};
+    this.#data = [];
+    this.#eventBytes = 0;
+    this.#isSkipping = false;
+  }
+}
+
+/** Where the byte is, or the length of the chunk where it is not. */
+function find(chunk: Buffer, byte: number, from: number): number {
+  const index = chunk.indexOf(byte, from);
+  return index === -1 ? chunk.length : index;
+}

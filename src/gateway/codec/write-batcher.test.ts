@@ -1,0 +1,105 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { WriteBatcher } from './write-batcher.ts';
+
+/** A stream that keeps what it is given, and takes it when it is told to. */
+function setUp({ takes = true, highWaterMark = 1 << 20 } = {}) {
+  const chunks: string[] = [];
+  let full = 0;
+  const waiting: ((error?: Error) => void)[] = [];
+  const stream = new Writable({
+    highWaterMark,
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      chunks.push(String(chunk));
+      if (takes) done();
+      else waiting.push(done);
+    },
+  });
+  stream.on('error', () => {});
+  const out = new WriteBatcher(stream, { onFull: () => full++ });
+  return { out, stream, chunks, waiting, full: () => full };
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('one write', () => {
+  it('lines of the same turn leave together, in their order', async () => {
+    const { out, chunks } = setUp();
+    out.write('a\n');
+    await Promise.resolve();
+    out.write('b\n');
+    expect([chunks, out.length]).toEqual([[], 4]);
+    await nextTurn();
+    out.write('c\n');
+    await nextTurn();
+    expect([chunks, out.length]).toEqual([['a\nb\n', 'c\n'], 0]);
+  });
+
+  it.each([
+    [false, [['a\n'], ['a\n', 'b\n'], ['a\n', 'b\n', 'c\n']]],
+    [true, [[], [], []]],
+  ])(
+    'what an event leads to leaves with it, or, where there are others (%s), at the end of the turn',
+    async (others, expected) => {
+      const { out, chunks } = setUp();
+      await nextTurn();
+      const seen: string[][] = [];
+      for (const line of ['a\n', 'b\n', 'c\n']) {
+        setImmediate(() => out.write(line, others));
+        setImmediate(() => seen.push([...chunks]));
+      }
+      await nextTurn();
+      await nextTurn();
+      expect(seen).toEqual(expected);
+      expect(chunks.join('')).toBe('a\nb\nc\n');
+    },
+  );
+
+  it('holds no more than a few of them', () => {
+    const { out, chunks } = setUp();
+    const long = 'x'.repeat(10_000);
+    out.write(long);
+    expect(chunks).toEqual([]);
+    out.write(long);
+    expect(chunks).toEqual([long + long]);
+  });
+
+  it('pieces of bytes come after what was written before them', () => {
+    const { out, chunks } = setUp();
+    out.write('a\n');
+    out.write([Buffer.from('b'), Buffer.from('\n')]);
+    out.write('c\n');
+    out.flush();
+    expect(chunks.join('')).toBe('a\nb\nc\n');
+  });
+
+  it('the sender is told when the stream has taken it', async () => {
+    const { out, waiting } = setUp({ takes: false });
+    const told: string[] = [];
+    void out.send('a\n').then(() => told.push('a'));
+    void out.send('b\n').then(() => told.push('b'));
+    await nextTurn();
+    expect(told).toEqual([]);
+    waiting[0]!();
+    await nextTurn();
+    expect(told).toEqual(['a', 'b']);
+  });
+
+  it('and when it cannot: each of them', async () => {
+    const { out, waiting } = setUp({ takes: false });
+    const all = Promise.allSettled([out.send('a\n'), out.send('x'.repeat(20_000))]);
+    waiting[0]!(new Error('gone'));
+    expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+
+  it('says when there is no room left, also for what was held', async () => {
+    const { out, full } = setUp({ takes: false, highWaterMark: 8 });
+    out.write('12345678\n');
+    expect(full()).toBe(0);
+    await nextTurn();
+    expect(full()).toBe(1);
+    out.write([Buffer.from('9')]);
+    expect(full()).toBe(2);
+  });
+});

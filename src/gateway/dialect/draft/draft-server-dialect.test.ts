@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import type { RecordedCall } from '../fake-wire.contract.ts';
+import { FakeWire, fakeEvents, settled } from '../fake-wire.contract.ts';
+import { DraftServerDialect } from './draft-server-dialect.ts';
+
+function setUp(answer: (call: RecordedCall) => unknown, confirm?: () => unknown) {
+  const wire = new FakeWire(answer);
+  const events = fakeEvents(confirm);
+  const server = {
+    dialect: 'draft',
+    revision: '2025-06-18',
+    info: { name: 's', version: '1' },
+    capabilities: {},
+  } as const;
+  return { wire, events, dialect: new DraftServerDialect(wire, server, events) };
+}
+
+const note = (method: string, params = {}) => ({ jsonrpc: '2.0' as const, method, params });
+
+test('lists are bare arrays on the wire, and pages to us', async () => {
+  const { dialect } = setUp(({ method }) =>
+    method === 'tools/list' ? [{ name: 'a' }] : { resources: [{ name: 'r' }] },
+  );
+  expect(await dialect.call({ method: 'tools/list' })).toEqual({ tools: [{ name: 'a' }] });
+  expect(await dialect.call({ method: 'resources/list' })).toEqual({ resources: [{ name: 'r' }] });
+});
+
+test.each([null, 5, 'x', {}])('a list that is %j is no list', async (answer) => {
+  const { dialect } = setUp(() => answer);
+  const { tools } = await dialect.call({ method: 'tools/list' });
+  expect(Array.isArray(tools) && tools.length > 0).toBe(false);
+});
+
+test('a call is an invocation, and is called off in the words of the dialect', async () => {
+  const { wire, dialect } = setUp(() => ({ type: 'success', value: 3 }));
+  await dialect.call({ method: 'tools/call', params: { name: 'add', arguments: { a: 1 } } });
+  expect(wire.calls[0]).toMatchObject({ method: 'tools/invoke', params: { name: 'add', arguments: { a: 1 } } });
+  expect(wire.calls[0]?.cancelNotice?.(9, { reason: 'late' })).toEqual({
+    jsonrpc: '2.0',
+    method: 'cancel',
+    params: { id: 9 },
+  });
+});
+
+test.each([
+  [{ text: 'hi' }, [{ type: 'text', text: 'hi' }]],
+  [{ text: '', content: [{ type: 'image' }] }, [{ type: 'image' }]],
+  [{ a: 1 }, [{ type: 'text', text: '{"a":1}' }]],
+  [{ text: 'hi', a: 1 }, [{ type: 'text', text: '{"text":"hi","a":1}' }]],
+  ['plain', [{ type: 'text', text: 'plain' }]],
+])('the output %j is read as content', async (output, content) => {
+  const { dialect } = setUp(() => ({ status: 'success', output }));
+  expect(await dialect.call({ method: 'tools/call' })).toMatchObject({ content, isError: false });
+});
+
+test.each(['prompts/list', 'resources/read', 'completion/complete', 'tasks/get'])(
+  '%s does not exist here',
+  async (method) => {
+    const { wire, dialect } = setUp(() => ({}));
+    await expect(dialect.call({ method })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    expect(wire.calls).toEqual([]);
+  },
+);
+
+test('questions are refused, a ping is answered', async () => {
+  const { wire, dialect } = setUp(() => ({}));
+  dialect.onRequest({ jsonrpc: '2.0', id: 1, method: 'elicitation/create' });
+  dialect.onRequest({ jsonrpc: '2.0', id: 2, method: 'ping' });
+  await settled();
+  expect(wire.responded).toMatchObject([
+    { id: 1, error: { code: -32601 } },
+    { id: 2, result: {} },
+  ]);
+});
+
+test('changes come with their difference', () => {
+  const { dialect, events } = setUp(() => ({}));
+  dialect.onNotification(note('tools/changed', { added: [{ name: 'a' }], removed: ['b'] }));
+  dialect.onNotification(note('tools/changed', { added: 5 }));
+  dialect.onNotification(note('resources/changed', { updated: ['r'] }));
+  dialect.onNotification(note('resources/changed'));
+  expect(events.changes).toEqual([
+    { kind: 'tools', added: [{ name: 'a' }], removed: ['b'] },
+    { kind: 'tools', added: [], removed: [] },
+    { kind: 'resource', uri: 'r', name: 'r' },
+  ]);
+});
+
+test('wishes of other eras are not sent', async () => {
+  const { wire, dialect } = setUp(() => ({}));
+  await dialect.subscribe();
+  await dialect.unsubscribe();
+  await dialect.notify('notifications/roots/list_changed');
+  await expect(dialect.setLogLevel()).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  await dialect.notify('interaction.event', { a: 1 });
+  expect([wire.calls, wire.notified]).toEqual([[], [note('interaction.event', { a: 1 })]]);
+});
+
+test('it says goodbye, also to a server that does not answer', async () => {
+  const { wire, dialect } = setUp(() => {
+    throw new Error('gone');
+  });
+  await dialect.leave();
+  expect([wire.methods, wire.calls[0]?.timeoutMs, wire.notified]).toEqual([
+    ['shutdown'],
+    1000,
+    [{ jsonrpc: '2.0', method: 'exit' }],
+  ]);
+});
+
+test('what is told of an interactive session stops nobody’s clock, confirmed or not', async () => {
+  const { wire, events, dialect } = setUp(
+    () => ({}),
+    () => new Promise(() => {}),
+  );
+  dialect.onRequest({ jsonrpc: '2.0', id: 1, method: 'interaction.prompt', params: { sessionId: 's' } });
+  await settled();
+  expect([events.asks.length, wire.held]).toEqual([1, 0]);
+});

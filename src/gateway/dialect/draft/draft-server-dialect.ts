@@ -1,0 +1,95 @@
+// Speaks to a server of the draft dialect: tools are invoked, lists are bare arrays, changes come with their difference.
+import type { JsonObject, NotificationMessage, RequestMessage } from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toNotification, toResult } from '../../../protocol/message.ts';
+import type { OutgoingCall, ServerEvents, ServerView } from '../../../protocol/server-view.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
+import { dictionary } from '../../../shared/containers/dictionary.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { answerAsk } from '../speak/answer-ask.ts';
+import { plainError } from '../plain-error.ts';
+import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
+import { fromInvocation } from './invocation.ts';
+
+const LISTS: Record<string, string> = dictionary({ 'tools/list': 'tools', 'resources/list': 'resources' });
+const PASSED = new Set(['tools/invoke', 'ping', 'capabilities']);
+
+export class DraftServerDialect implements ServerDialect {
+  readonly server: ServerView;
+  readonly #wire: Wire;
+  readonly #events: ServerEvents;
+
+  constructor(wire: Wire, server: ServerView, events: ServerEvents) {
+    this.#wire = wire;
+    this.server = server;
+    this.#events = events;
+  }
+
+  async call(call: OutgoingCall): Promise<JsonObject> {
+    const { method } = call;
+    const spelled = method === 'tools/call' ? 'tools/invoke' : method;
+    if (!LISTS[method] && !PASSED.has(spelled) && !isInteraction(method)) {
+      throw new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: method });
+    }
+    const result = await this.#wire.call({
+      ...call,
+      method: spelled,
+      cancelNotice: (id) => toNotification('cancel', { id }),
+    });
+    const key = LISTS[method];
+    if (key) return { [key]: Array.isArray(result) ? result : ((isObject(result) && result[key]) ?? []) };
+    if (method === 'tools/call') return fromInvocation(result);
+    return isObject(result) ? result : {};
+  }
+
+  /** The dialect knows no questions but those of interactive tools; a ping is answered in all of them. */
+  onRequest(request: RequestMessage): void {
+    if (isInteraction(request.method)) return this.#interact(request);
+    const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
+    const ping = request.method === 'ping';
+    const response = ping ? toResult(request.id, {}) : toErrorMessage(request.id, plainError(unknown));
+    void this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
+  }
+
+  onNotification({ method, params = {} }: NotificationMessage): void {
+    if (method === 'tools/changed') {
+      const added = (Array.isArray(params.added) ? params.added : []) as { name: string }[];
+      const removed = (Array.isArray(params.removed) ? params.removed : []) as string[];
+      this.#events.onChange({ kind: 'tools', added, removed });
+    } else if (method === 'resources/changed' && Array.isArray(params.updated)) {
+      for (const name of params.updated)
+        this.#events.onChange({ kind: 'resource', uri: String(name), name: String(name) });
+    } else if (isInteraction(method)) this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
+  }
+
+  /** It awaits no person, so nobody's clock stands still meanwhile. */
+  #interact(request: RequestMessage): void {
+    void answerAsk(request, this.#events, new AbortController().signal)
+      .then((response) => this.#wire.respond(response))
+      .catch(() => {}); // the server is gone: nobody waits
+  }
+
+  /** The notifications of MCP mean nothing here. */
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    if (method.startsWith('notifications/')) return;
+    await this.#wire.notify(toNotification(method, params));
+  }
+
+  watch(): void {}
+
+  subscribe(): Promise<JsonObject> {
+    return Promise.resolve({}); // a draft server tells everybody
+  }
+
+  unsubscribe(): Promise<JsonObject> {
+    return Promise.resolve({});
+  }
+
+  setLogLevel(): Promise<void> {
+    return Promise.reject(new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: 'logging' }));
+  }
+
+  async leave(): Promise<void> {
+    await this.#wire.call({ method: 'shutdown', timeoutMs: 1000 }).catch(() => {}); // leaving anyway
+    await this.#wire.notify(toNotification('exit')).catch(() => {});
+  }
+}

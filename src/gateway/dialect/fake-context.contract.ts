@@ -1,0 +1,148 @@
+// For tests only (the build leaves `*.contract.ts` out): a context whose target is written in the test, outlets that record,
+// and a clock that is moved by hand.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject, Message, RequestMessage } from '../../protocol/message.ts';
+import type { Change, Target } from '../../protocol/target.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { createLog } from '../../shared/log.ts';
+import { createServeContext } from './serve/serve-context.ts';
+import type { ServeContext, ServeContextOptions } from './serve/serve-context.ts';
+import { META } from './meta.ts';
+import type { Outlet } from './serve/outlet.ts';
+
+export class FakeClock implements Clock {
+  #now = 0;
+  #timers = new Set<{ at: number; callback: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.#now + ms, callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    const due = [...this.#timers].filter(({ at }) => at <= this.#now).toSorted((a, b) => a.at - b.at);
+    for (const timer of due) if (this.#timers.delete(timer)) timer.callback();
+  }
+}
+
+export class RecordingOutlet implements Outlet {
+  readonly sent: Message[] = [];
+  /** One entry per call of `end`: there must be one. */
+  readonly ends: (Message | Message[] | undefined)[] = [];
+  status: number | undefined;
+  readonly released: number[] = [];
+  #onEnd: (() => void)[] = [];
+
+  send(message: Message): void {
+    this.sent.push(message);
+  }
+
+  end(answer?: Message | Message[], status?: number): void {
+    this.ends.push(answer);
+    this.status = status;
+    for (const resolve of this.#onEnd.splice(0)) resolve();
+  }
+
+  release(retryMs: number): void {
+    this.released.push(retryMs);
+  }
+
+  /** The answer, once it is there. */
+  async answer(): Promise<RecordedAnswer> {
+    if (this.ends.length === 0) await new Promise<void>((resolve) => this.#onEnd.push(resolve));
+    return this.ends[0] as RecordedAnswer;
+  }
+}
+
+export interface RecordedAnswer {
+  id: string | number | null;
+  result?: JsonObject & { _meta?: JsonObject; content?: JsonObject[] };
+  error?: { code: number; message: string; data?: unknown };
+}
+
+type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
+
+export class FakeTarget implements Target {
+  readonly info: Implementation = {
+    name: 'fake',
+    version: '1',
+    title: 'Fake',
+    description: 'A fake',
+    websiteUrl: 'x:',
+  };
+  readonly seen: Exchange[] = [];
+  offered: ServerCapabilities = { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} };
+  schema: JsonObject | undefined;
+  readonly #handle: Handle;
+  readonly #listeners = new Set<(change: Change) => void>();
+
+  constructor(handle: Handle = () => ({ content: [] })) {
+    this.#handle = handle;
+  }
+
+  get watchers(): number {
+    return this.#listeners.size;
+  }
+
+  capabilities(): ServerCapabilities {
+    return this.offered;
+  }
+
+  handle(exchange: Exchange): JsonObject | Promise<JsonObject> {
+    this.seen.push(exchange);
+    return this.#handle(exchange);
+  }
+
+  watch(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  inputSchema(): JsonObject | undefined {
+    return this.schema;
+  }
+
+  tell(change: Change): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+export function fakeContext(
+  target: Target = new FakeTarget(),
+  options: ServeContextOptions = {},
+): ServeContext & { lines: string[] } {
+  const lines: string[] = [];
+  const log = createLog({ level: 'debug', write: (line) => void lines.push(line) });
+  return Object.assign(createServeContext(target, { log, clock: new FakeClock(), ...options }), { lines });
+}
+
+export function request(id: string | number, method: string, params?: JsonObject): RequestMessage {
+  return { jsonrpc: '2.0', id, method, ...(params && { params }) };
+}
+
+/** A request of the stateless era. */
+export function enveloped(
+  id: string | number,
+  method: string,
+  params: JsonObject = {},
+  meta: JsonObject = {},
+): RequestMessage {
+  const envelope = { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: {}, ...meta };
+  return request(id, method, { ...params, _meta: envelope });
+}
+
+/** Resolves when everything that was on its way has happened. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,258 @@
+// Speaks to a server of the handshake era. Results pass as they came: what the newest spelling has in addition is added,
+// nothing is taken away.
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toNotification } from '../../../protocol/message.ts';
+import { CancelledByPeer } from '../../../shared/cancellation.ts';
+import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
+import { isInteraction } from '../../../protocol/interaction.ts';
+import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
+import type {
+  OutgoingCall,
+  SubscribeOptions,
+  ServerEvents,
+  ServerView,
+  UnattributedChange,
+} from '../../../protocol/server-view.ts';
+import type { Change } from '../../../protocol/target.ts';
+import { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
+import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
+import { rejectOnAbort } from '../../../shared/reject-on-abort.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
+import { answerAsk } from '../speak/answer-ask.ts';
+import { plainError } from '../plain-error.ts';
+import { featuresOf } from '../revisions.ts';
+import { readChange } from '../speak/read-change.ts';
+import { toWireCall } from '../speak/server-dialect.ts';
+import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
+import { fromTask } from './from-task.ts';
+
+export class HandshakeServerDialect implements ServerDialect {
+  readonly server: ServerView;
+  readonly #wire: Wire;
+  readonly #events: ServerEvents;
+  #answering = new Map<unknown, AbortController>();
+  /** How many questions are open. Nothing keeps a server from giving all of them one id. */
+  #asked = 0;
+
+  constructor(wire: Wire, server: ServerView, events: ServerEvents) {
+    this.#wire = wire;
+    this.server = server;
+    this.#events = events;
+  }
+
+  call(call: OutgoingCall): Promise<ResultObject> {
+    if (call.method === 'tasks/update') return Promise.reject(unknownMethod(call.method));
+    return call.task && this.#canRunTasks() ? this.#startTask(call) : this.#send(call);
+  }
+
+  /** Not called off as other requests are: only its answer names the task, which is then called off. */
+  async #startTask(call: OutgoingCall): Promise<ResultObject> {
+    const { signal, ...rest } = call;
+    if (signal?.aborted) throw new GatewayError('CANCELLED');
+    const started = this.#send(rest);
+    try {
+      return await rejectOnAbort(started, signal, () => new GatewayError('CANCELLED'));
+    } catch (thrown) {
+      if (signal?.aborted) void started.then((result) => this.#cancelTask(result)).catch(() => {}); // there is no task
+      throw thrown;
+    }
+  }
+
+  async #cancelTask(result: ResultObject): Promise<void> {
+    const task = fieldOf(result, 'task');
+    if (isObject(task)) await this.call({ method: 'tasks/cancel', params: { taskId: task.taskId } });
+  }
+
+  #send(call: OutgoingCall): Promise<ResultObject> {
+    const { method } = call;
+    const params = this.#toParams(call);
+    const wired = toWireCall(call);
+    wired.toParams = (token) => toSent(params, call, call.onProgress && token);
+    wired.onNotify = (notification) => this.#onRelated(notification, call);
+    wired.takesRaw = 'all';
+    wired.read = (result) => this.#read(method, result);
+    const sent = this.#wire.call(wired) as Promise<ResultObject>;
+    return method === 'completion/complete' ? sent.catch((thrown: unknown) => this.#noCompletion(thrown)) : sent;
+  }
+
+  #read(method: string, result: unknown): ResultObject {
+    if (isResultObject(result)) return fromResult(method, result);
+    const reason = `${method} answered without a result object`;
+    throw new GatewayError('UPSTREAM_INVALID', { server: this.#wire.name, reason });
+  }
+
+  /** Of the oldest revision it cannot be known beforehand whether a server completes. */
+  #noCompletion(thrown: unknown): JsonObject {
+    const unknown = thrown instanceof ProtocolError && thrown.code === -32601;
+    if (!unknown || featuresOf(this.server.revision).completionsFlag) throw thrown;
+    return { completion: { values: [] } };
+  }
+
+  /** A question that came on the stream of a call is for the client that made the call. */
+  onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void {
+    const { maxAsked = DEFAULT_LIMITS.maxInFlight } = this.#events;
+    const isCounted = !isInteraction(request.method); // of these the client's side forgets the oldest
+    if (isCounted && this.#asked >= maxAsked) return this.#respond(toErrorMessage(request.id, plainError(tooMany())));
+    const controller = new AbortController();
+    this.#answering.set(request.id, controller);
+    if (isCounted) this.#asked++;
+    const release = awaitsPerson(request) ? this.#hold(call) : undefined;
+    const tell = (notification: NotificationMessage): void => void this.#wire.notify(notification).catch(() => {});
+    void answerAsk(request, this.#answererOf(request, call), controller.signal, tell).then((response) => {
+      release?.();
+      if (isCounted) this.#asked--;
+      if (this.#answering.get(request.id) === controller) this.#answering.delete(request.id);
+      if (!controller.signal.aborted) this.#respond(response);
+    });
+  }
+
+  #respond(response: ResponseMessage): void {
+    void this.#wire.respond(response).catch(() => {}); // the server is gone: nobody waits
+  }
+
+  #hold(call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined): (() => void) | undefined {
+    if (call && call !== 'ended') return this.#wire.hold(call);
+    return call === 'ended' || this.#events.pausesCalls ? undefined : this.#wire.hold();
+  }
+
+  #answererOf(
+    { method }: RequestMessage,
+    call: Pick<OutgoingCall, 'ask'> | 'ended' | undefined,
+  ): Pick<ServerEvents, 'onAsk' | 'onPing'> {
+    const events = this.#events;
+    if (method === 'ping') return events;
+    if (call && call !== 'ended' && call.ask) return { onAsk: call.ask };
+    if (!call || !events.onLateAsk) return events;
+    return { onAsk: (ask, signal) => events.onLateAsk!(ask, signal) };
+  }
+
+  onNotification(notification: NotificationMessage): void {
+    const { method, params = {} } = notification;
+    if (method === 'notifications/cancelled') return this.#stopAnswering(params);
+    if (isInteraction(method)) return this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
+    const change = readChange(method, params);
+    if (change?.kind === 'log' || change?.kind === 'notification') this.#tellUnnamed(change, notification);
+    else if (change) this.#events.onChange(change);
+  }
+
+  #stopAnswering({ requestId, ...said }: JsonObject): void {
+    this.#answering.get(requestId)?.abort(new CancelledByPeer(said));
+  }
+
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    await this.#wire.notify(toNotification(method, params));
+  }
+
+  watch(): void {}
+
+  subscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
+    return this.#tellOfUri('resources/subscribe', uri, said);
+  }
+
+  unsubscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
+    return this.#tellOfUri('resources/unsubscribe', uri, said);
+  }
+
+  async #tellOfUri(method: string, uri: string, { params, trace }: SubscribeOptions = {}): Promise<JsonObject> {
+    const tracker = this.#events.track?.();
+    return toPlainObject(await this.call({ method, params: { ...params, uri }, trace, tracker }));
+  }
+
+  async setLogLevel(level: string): Promise<void> {
+    await this.call({ method: 'logging/setLevel', params: { level } });
+  }
+
+  onClose(): void {
+    for (const controller of this.#answering.values()) controller.abort();
+  }
+
+  async leave(): Promise<void> {}
+
+  /** Where a POST has its own stream, all kinds of notifications come on it. */
+  #onRelated(notification: NotificationMessage, call: OutgoingCall): void {
+    const { method, params = {} } = notification;
+    const change = isInteraction(method) ? undefined : readChange(method, params);
+    if (change?.kind === 'log') this.#tellLog(change, call);
+    else if (change?.kind === 'notification') call.onNotify?.(notification);
+    else this.onNotification(notification);
+  }
+
+  /** On a connection with a single client it is for the only call there is, or for no call. */
+  #tellUnnamed(change: UnattributedChange, notification: NotificationMessage): void {
+    if (this.#events.onUnnamed) return this.#events.onUnnamed(change);
+    const sole = this.#wire.sole();
+    if (change.kind === 'log') this.#tellLog(change, sole);
+    else if (sole?.onNotify) sole.onNotify(notification);
+    else this.#events.onChange(change);
+  }
+
+  #tellLog(change: Extract<Change, { kind: 'log' }>, call: Pick<OutgoingCall, 'onLog'> | undefined): void {
+    if (call?.onLog) call.onLog(change.entry);
+    else this.#events.onChange(change);
+  }
+
+  #toParams({ method, params, task }: OutgoingCall): JsonObject | undefined {
+    if (method === 'completion/complete' && !featuresOf(this.server.revision).structured) return withoutContext(params);
+    if (!task || !this.#canRunTasks()) return params;
+    return { ...params, task: { ...(task.ttl !== undefined && { ttl: task.ttl }) } };
+  }
+
+  /** To a server that has no tasks, asking for one may be an error. */
+  #canRunTasks(): boolean {
+    const { tasks } = this.server.capabilities as { tasks?: { requests?: { tools?: { call?: unknown } } } };
+    return featuresOf(this.server.revision).icons && tasks?.requests?.tools?.call !== undefined;
+  }
+}
+
+/** News of an interactive session and pings do not: a client that never confirms one must not stop the clock of the calls. */
+function awaitsPerson({ method }: RequestMessage): boolean {
+  return method !== 'ping' && !isInteraction(method);
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError('TOO_MANY', { what: 'questions at once', limit: 'maxInFlight' });
+}
+
+function unknownMethod(method: string): ProtocolError {
+  return new ProtocolError(-32601, 'Method not found', `Unknown method: ${method}`);
+}
+
+/** With what belongs into `_meta`; as they are where nothing does. */
+function toSent(
+  params: JsonObject | undefined,
+  { trace }: OutgoingCall,
+  progressToken: number | undefined,
+): OutgoingParams | undefined {
+  if (!trace && progressToken === undefined) return params;
+  const own = params?._meta;
+  if (!trace && own === undefined) return new EncodedParams(params, `{"progressToken":${progressToken}}`);
+  const meta = { ...(isObject(own) ? own : undefined), ...trace, progressToken };
+  return new EncodedParams({ ...params, _meta: undefined }, writeExactly(meta));
+}
+
+/** What was chosen before came into completion with 2025-06-18. */
+function withoutContext(params: JsonObject | undefined): JsonObject | undefined {
+  const { context, ...rest } = params ?? {};
+  return params && rest;
+}
+
+function fromResult(method: string, result: ResultObject): ResultObject {
+  if (!(result instanceof RawObject)) return fromRead(method, result);
+  return isNeutral(method, result) ? result : fromRead(method, result.parse());
+}
+
+/** Whether the newest spelling is the same. Lists are read here and now, since all who get one read it. */
+function isNeutral(method: string, result: RawObject): boolean {
+  if (method === 'resources/read' || method === 'prompts/get') return true;
+  if (method !== 'tools/call' && method !== 'tasks/result') return false;
+  return !result.has('task');
+}
+
+function fromRead(method: string, result: JsonObject): JsonObject {
+  if (method === 'tools/call' && isObject(result.task)) return { ...result, task: fromTask(result.task) };
+  if (method === 'tasks/get' || method === 'tasks/cancel') return fromTask(result) as unknown as JsonObject;
+  if (method === 'tasks/list' && Array.isArray(result.tasks)) return { ...result, tasks: result.tasks.map(fromTask) };
+  return result;
+}

@@ -1,0 +1,34 @@
+// Entries of lists in older words: fields a revision does not know are left out, for clients that validate strictly.
+// Definitions are listed again and again as the same objects, so each is put in older words once.
+import type { JsonObject } from '../../../protocol/message.ts';
+import { present } from '../../../protocol/message.ts';
+import type { Features } from '../revisions.ts';
+import { toAnnotated } from './content.ts';
+import { wrapOutputSchema } from './structured.ts';
+
+const known = new Map<Features, WeakMap<JsonObject, JsonObject>>();
+
+export function toHandshakeEntry(entry: JsonObject, features: Features): JsonObject {
+  let cache = known.get(features);
+  if (!cache) known.set(features, (cache = new WeakMap()));
+  let listed = cache.get(entry);
+  if (!listed) cache.set(entry, (listed = shape(entry, features)));
+  return listed;
+}
+
+function shape(entry: JsonObject, features: Features): JsonObject {
+  let { icons, execution, title, outputSchema, _meta, ...rest } = entry;
+  if (features.icons) rest = { ...rest, ...present({ icons, execution }) };
+  if (features.structured)
+    rest = { ...rest, ...present({ title, outputSchema: wrapOutputSchema(outputSchema), _meta }) };
+  else rest = toAnnotated(rest);
+  if (!features.structured && Array.isArray(rest.arguments)) {
+    rest = { ...rest, arguments: rest.arguments.map(withoutTitle) };
+  }
+  if ('inputSchema' in rest && !features.toolAnnotations) delete rest.annotations;
+  return rest;
+}
+
+function withoutTitle({ title, ...rest }: JsonObject): JsonObject {
+  return rest;
+}

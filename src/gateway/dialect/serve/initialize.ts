@@ -1,0 +1,65 @@
+// Answers `initialize`: the client's own words decide the dialect, once. A string `protocolVersion` means MCP at that
+// revision, else a string `mcpVersion` means draft; the two shapes share no required key, so nothing is guessed.
+import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import type { Conversation } from './conversation.ts';
+import { DraftClientDialect } from '../draft/draft-client-dialect.ts';
+import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
+import { readIntroduction, optionalObject, toInfo } from '../speak/introduction.ts';
+import { DRAFT, DRAFT_VERSION, negotiateRevision } from '../revisions.ts';
+import type { ClientDialect } from './client-dialect.ts';
+
+/** Served before the handshake: health check and the Flow declaration. */
+export const OPEN_METHODS: ReadonlySet<string> = new Set(['ping', 'capabilities', 'initialize']);
+/** From here on the client may be asked. */
+export const INITIALIZED: ReadonlySet<string> = new Set(['notifications/initialized', 'initialized']);
+
+export function answerInitialize(
+  request: RequestMessage,
+  conversation: Conversation,
+): { dialect: ClientDialect; result: JsonObject } {
+  const dialect = chooseClientDialect(request.params ?? {}, conversation);
+  return { dialect, result: dialect.welcome() };
+}
+
+/** How to speak with a client that opens, or once opened, with these parameters. */
+export function chooseClientDialect(
+  params: JsonObject,
+  conversation: Conversation,
+): HandshakeClientDialect | DraftClientDialect {
+  const { protocolVersion, mcpVersion } = params;
+  if (typeof protocolVersion === 'string') return handshakeWording(params, conversation);
+  if (typeof mcpVersion === 'string') return draftWording(params, conversation);
+  const error = protocolVersion === undefined ? 'Required parameter missing' : 'Must be a string';
+  throw new GatewayError('INVALID_PARAMS', { parameter: 'protocolVersion', error });
+}
+
+/** `capabilities` and `clientInfo` may be missing: take liberally. */
+function handshakeWording(params: JsonObject, conversation: Conversation): HandshakeClientDialect {
+  const requested = params.protocolVersion as string;
+  const { revisions } = conversation.context;
+  const revision = negotiateRevision(requested, revisions);
+  if (revision === undefined) throw new GatewayError('UNSUPPORTED_VERSION', { supported: revisions, requested });
+  return new HandshakeClientDialect(conversation, {
+    dialect: 'handshake',
+    revision,
+    ...readIntroduction(params),
+    capabilities: optionalObject(params.capabilities, 'capabilities'),
+    principal: conversation.principal,
+    connection: conversation.from,
+  });
+}
+
+function draftWording(params: JsonObject, conversation: Conversation): DraftClientDialect {
+  const requested = params.mcpVersion as string;
+  if (requested !== DRAFT_VERSION || !conversation.context.revisions.includes(DRAFT)) {
+    const supported = conversation.context.revisions.includes(DRAFT) ? [DRAFT_VERSION] : [];
+    throw new GatewayError('UNSUPPORTED_VERSION', { supported, requested });
+  }
+  const declared = optionalObject(params.clientCapabilities, 'clientCapabilities');
+  return new DraftClientDialect(conversation, {
+    supportsProgress: declared.supportsProgress === true,
+    supportsCancellation: declared.supportsCancellation === true,
+    info: toInfo(params.clientInfo),
+  });
+}

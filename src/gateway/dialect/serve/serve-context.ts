@@ -1,0 +1,85 @@
+// What every dialect needs to serve clients of one target. One per listening server; shared by all its connections.
+import type { EventStore } from '../../../protocol/event-store.ts';
+import type { Target } from '../../../protocol/target.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
+import type { Limits } from '../../../shared/limits.ts';
+import { createLog } from '../../../shared/log.ts';
+import type { Log } from '../../../shared/log.ts';
+import { createSealer } from '../../../shared/crypto/seal.ts';
+import type { Sealer } from '../../../shared/crypto/seal.ts';
+import { keysFrom } from '../../../shared/crypto/state-keys.ts';
+import { ALL_REVISIONS, isStateless } from '../revisions.ts';
+import { ParkedCalls } from '../stateless/parked-calls.ts';
+
+export interface ServeContext {
+  readonly target: Target;
+  /** Revisions spoken, `draft` standing for the draft dialect. */
+  readonly revisions: readonly string[];
+  /** Whether any revision of the era is spoken. */
+  readonly stateless: boolean;
+  readonly handshake: boolean;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** What outlives the process is kept here. */
+  readonly stateFolder?: string | undefined;
+  readonly parked: ParkedCalls;
+  /** Makes the event store of a session; default: in memory. */
+  readonly events?: (() => EventStore) | undefined;
+  /** Of the gateway behind it: a request that carries this id has been here before. */
+  readonly id?: string | undefined;
+  /** Open listen streams of all connections. */
+  readonly listens: Set<() => void>;
+}
+
+export interface ServeContextOptions {
+  revisions?: readonly string[] | undefined;
+  limits?: Partial<Limits> | undefined;
+  log?: Log | undefined;
+  clock?: Clock | undefined;
+  /** Seal what clients carry, such as session ids; the first seals, all of them open. Default: made for this process, or kept in `stateFolder`. */
+  keys?: readonly string[] | undefined;
+  /** A folder of the user's own where keys and the list of open sessions are kept, so that HTTP sessions survive a restart. */
+  stateFolder?: string | undefined;
+  /** Where the streams of a session are kept for clients that come back; one per session. Default: in memory. */
+  events?: (() => EventStore) | undefined;
+  /** Identifies a gateway to the gateways around it (shared/via.ts). */
+  id?: string | undefined;
+  /** Instead of one made from `keys`. */
+  sealer?: Sealer | undefined;
+}
+
+export function createServeContext(target: Target, options: ServeContextOptions = {}): ServeContext {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? createLog();
+  const revisions = checkRevisions(options.revisions ?? ALL_REVISIONS);
+  return {
+    target,
+    revisions,
+    stateless: revisions.some(isStateless),
+    handshake: revisions.some((revision) => !isStateless(revision)),
+    limits,
+    id: options.id,
+    events: options.events,
+    log,
+    clock,
+    sealer: options.sealer ?? createSealer(keysFrom(options, log)),
+    stateFolder: options.stateFolder,
+    parked: new ParkedCalls(limits, clock),
+    listens: new Set(),
+  };
+}
+
+function checkRevisions(revisions: readonly string[]): readonly string[] {
+  const unknown = revisions.find((revision) => !ALL_REVISIONS.includes(revision));
+  if (unknown !== undefined || revisions.length === 0) {
+    const reason = `${unknown ?? 'an empty list'} is not among ${ALL_REVISIONS.join(', ')}`;
+    throw new GatewayError('BAD_OPTION', { option: 'revisions', reason });
+  }
+  return revisions;
+}

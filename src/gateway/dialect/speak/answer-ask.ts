@@ -1,0 +1,63 @@
+// Answers a request that a server put to us: hands it to what answers questions, and spells what comes back.
+import type { Ask } from '../../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
+import { isObject, toErrorMessage, toResult } from '../../../protocol/message.ts';
+import type { ServerEvents } from '../../../protocol/server-view.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { toError } from '../../../shared/to-error.ts';
+import { META } from '../meta.ts';
+import { plainError, toWire } from '../plain-error.ts';
+import { writeProgress } from '../progress.ts';
+
+/** `tell` sends the server the progress that the client reports, where the server asked for it. */
+export async function answerAsk(
+  request: RequestMessage,
+  events: Pick<ServerEvents, 'onAsk' | 'onPing'>,
+  signal: AbortSignal,
+  tell?: (notification: NotificationMessage) => void,
+): Promise<ResponseMessage> {
+  if (request.method === 'ping' && !events.onPing) return toResult(request.id, {});
+  try {
+    const ask = readAsk(request.method, request.params);
+    const token = tokenOf(request.params?._meta);
+    if (tell && token !== undefined) ask.onProgress = (progress) => tell(writeProgress(token, progress));
+    const answer = request.method === 'ping' ? events.onPing!(ask, signal) : events.onAsk(ask, signal);
+    return toResult(request.id, await answer);
+  } catch (thrown) {
+    return toErrorMessage(request.id, refusal(thrown, request.method));
+  }
+}
+
+/** A question as it came over the wire, in neutral words. */
+export function readAsk(method: string, params: JsonObject | undefined): Ask {
+  if (!params) return { method };
+  const { _meta, ...rest } = params;
+  const { [META.key]: key, [META.human]: human, progressToken: _token, ...meta } = isObject(_meta) ? _meta : {};
+  return {
+    method,
+    params: {
+      ...rest,
+      ...(Object.keys(meta).length > 0 && { _meta: meta }),
+    },
+    // Clients that keep questions in an object would lose one with this key.
+    ...(typeof key === 'string' && key !== '__proto__' && { key }),
+    ...(human === true && { human }),
+  };
+}
+
+function tokenOf(meta: unknown): string | number | undefined {
+  const token = isObject(meta) ? meta.progressToken : undefined;
+  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
+}
+
+/** -1 is what the specification's examples use for a user who said no. */
+function refusal(thrown: unknown, method: string) {
+  const error = toError(thrown);
+  if (!(error instanceof GatewayError)) return plainError(error);
+  const { origin } = error.details;
+  if (origin instanceof ProtocolError) return plainError(origin); // the client's own words
+  if (error.code === 'NOT_APPROVED' || error.code === 'ASK_REFUSED') return toWire(-1, error.message);
+  if (error.code === 'CLIENT_CANNOT_BE_ASKED')
+    return toWire(-32601, `Method not found: the client cannot be asked (${method})`, `Not supported: ${method}`);
+  return plainError(error);
+}

@@ -1,0 +1,51 @@
+// MCP Flow in the words of the stateless era. Its codes lie in a range that this era keeps for itself, so they are moved, and the
+// error says which one is meant; what a server says that way is read back, so that nobody above knows of it. It is an extension here.
+import { isInteraction } from '../../../protocol/interaction.ts';
+import type { JsonObject, WireError } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
+
+export const FLOW_EXTENSION = 'mcp-parley/flow';
+
+const NAMES: Readonly<Record<number, string>> = {
+  [-32000]: 'LIMIT_EXCEEDED',
+  [-32001]: 'SESSION_NOT_FOUND',
+  [-32002]: 'SESSION_EXPIRED',
+  [-32003]: 'INVALID_STATE_TRANSITION',
+  [-32004]: 'VALIDATION_FAILED',
+  [-32005]: 'TIMEOUT',
+  [-32006]: 'ALREADY_CANCELLED',
+  [-32007]: 'NOT_INTERACTIVE',
+};
+const LIMIT = -32000;
+const MOVED_LIMIT = -31010;
+
+/** The error as it is told here; undefined where it is none of Flow's. */
+export function toFlowError(method: string, { code, message, data }: WireError): WireError | undefined {
+  const name = isInteraction(method) ? NAMES[code] : undefined;
+  if (name === undefined) return undefined;
+  const about = isObject(data) ? data : data === undefined ? {} : { detail: data };
+  return { code: code === LIMIT ? MOVED_LIMIT : code + 1000, message, data: { ...about, flow: { code, name } } };
+}
+
+/** What a server said of a Flow session, with the code that it means. */
+export function fromFlowError<T>(method: string, said: Promise<T>): Promise<T> {
+  if (!isInteraction(method)) return said;
+  return said.catch((thrown: unknown) => {
+    throw thrown instanceof ProtocolError ? toMeant(thrown) : thrown;
+  });
+}
+
+/** Declared beside `experimental`, where the other era has it. */
+export function withFlowExtension(capabilities: JsonObject): JsonObject {
+  const { experimental, extensions } = capabilities;
+  const declared = isObject(experimental) ? experimental.mcpFlow : undefined;
+  if (declared === undefined) return capabilities;
+  return { ...capabilities, extensions: { ...(extensions as JsonObject), [FLOW_EXTENSION]: declared } };
+}
+
+function toMeant(error: ProtocolError): ProtocolError {
+  const { flow, ...data } = isObject(error.data) ? error.data : {};
+  const code = isObject(flow) ? flow.code : undefined;
+  return typeof code === 'number' && code in NAMES ? new ProtocolError(code, error.message, data) : error;
+}

@@ -1,0 +1,24 @@
+// A notification of a client of the stateless era. The protocol itself names none but the one that cancels a request; what it does
+// not name is for the servers.
+import type { NotificationMessage } from '../../../protocol/message.ts';
+import { WIRE_NOTIFICATIONS } from '../../../protocol/wire-notifications.ts';
+import type { ServeContext } from '../serve/serve-context.ts';
+import { splitMeta } from '../meta.ts';
+import { readEnvelope, toClient } from './envelope.ts';
+
+/** One without an envelope says nothing of its client, and is dropped. */
+export function receiveStatelessNotification(
+  context: ServeContext,
+  notification: NotificationMessage,
+  principal: string,
+): void {
+  const { method, params } = notification;
+  if (WIRE_NOTIFICATIONS.has(method) || !context.target.notify) return;
+  try {
+    const client = toClient(readEnvelope(notification, context.revisions), principal);
+    const { params: own } = splitMeta(params);
+    context.target.notify({ jsonrpc: '2.0', method, params: own }, client);
+  } catch (error) {
+    context.log.warn({ method, error }, 'notification.dropped');
+  }
+}

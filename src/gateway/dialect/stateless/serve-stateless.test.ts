@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../protocol/exchange.ts';
+import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
+import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { FakeTarget, RecordingOutlet, enveloped, fakeContext, request, settled } from '../fake-context.contract.ts';
+import type { ServeContextOptions } from '../serve/serve-context.ts';
+import { META, TASKS_EXTENSION } from '../meta.ts';
+import { serveStateless } from './serve-stateless.ts';
+
+type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
+
+function serve(handle?: Handle, options?: ServeContextOptions) {
+  const target = new FakeTarget(handle);
+  const context = fakeContext(target, options);
+  const put = (message: RequestMessage, headers?: Record<string, string>) => {
+    const outlet = new RecordingOutlet();
+    const read = headers && ((name: string) => headers[name]);
+    const running = serveStateless(context, message, outlet, { principal: 'local', headers: read });
+    return Object.assign(outlet, { running });
+  };
+  return { target, context, put };
+}
+
+const withTasks = { [META.clientCapabilities]: { extensions: { [TASKS_EXTENSION]: {} } } };
+
+describe('the envelope', () => {
+  it.each<[string, JsonObject | undefined, string]>([
+    ['no params', undefined, '_meta'],
+    ['no _meta', {}, '_meta'],
+    ['_meta that is no object', { _meta: [] }, '_meta'],
+    ['no version', { _meta: { [META.clientCapabilities]: {} } }, META.protocolVersion],
+    ['a version that is no string', { _meta: { [META.protocolVersion]: 7 } }, META.protocolVersion],
+    ['no capabilities', { _meta: { [META.protocolVersion]: '2026-07-28' } }, META.clientCapabilities],
+    [
+      'capabilities that are no object',
+      { _meta: { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: [] } },
+      META.clientCapabilities,
+    ],
+  ])('%s is refused by name', (_, params, parameter) => {
+    const outlet = serve().put(request(1, 'tools/list', params));
+    expect(outlet.ends).toMatchObject([{ id: 1, error: { code: -32602, data: { parameter } } }]);
+    expect(outlet.status).toBe(400);
+  });
+
+  it.each([
+    [META.clientInfo, {}],
+    [META.clientInfo, { name: 'x' }],
+    [META.clientInfo, 'x'],
+    [META.logLevel, 'loud'],
+    [META.logLevel, null],
+  ])('a malformed %s (%j) is refused by name', async (parameter, value) => {
+    const { put } = serve();
+    expect((await put(enveloped(1, 'tools/list', {}, { [parameter]: value })).answer()).error).toMatchObject({
+      code: -32602,
+      data: { parameter },
+    });
+  });
+
+  it('a client that does not say who it is is served all the same', async () => {
+    const { put, target } = serve(() => ({ tools: [] }));
+    await put(enveloped(1, 'tools/list')).answer();
+    expect(target.seen[0]!.client).toMatchObject({
+      dialect: 'stateless',
+      info: { name: 'unknown' },
+      principal: 'local',
+    });
+  });
+
+  it.each(['1999-01-01', '2025-11-25', '2027-01-01', 'draft', ''])(
+    'version %j is refused with what is spoken',
+    (version) => {
+      const outlet = serve().put(enveloped('v', 'tools/list', {}, { [META.protocolVersion]: version }));
+      expect(outlet.ends).toMatchObject([
+        { id: 'v', error: { code: -32022, data: { supported: ['2026-07-28'], requested: version } } },
+      ]);
+      expect(outlet.status).toBe(400);
+    },
+  );
+});
+
+describe('methods', () => {
+  it.each([
+    'initialize',
+    'ping',
+    'logging/setLevel',
+    'resources/subscribe',
+    'tasks/result',
+    'tasks/list',
+    'tools/invoke',
+    'shutdown',
+  ])('%s is gone: not found, with 404', (method) => {
+    const { put, target } = serve();
+    const outlet = put(enveloped(1, method));
+    expect(outlet.ends).toMatchObject([{ id: 1, error: { code: -32601 } }]);
+    expect(outlet.status).toBe(404);
+    expect(target.seen).toEqual([]);
+  });
+
+  it('tasks need the extension, declared by this very request', async () => {
+    const { put } = serve(() => ({ taskId: 't', status: 'working' }));
+    expect((await put(enveloped(1, 'tasks/get', { taskId: 't' })).answer()).error).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+    });
+    expect((await put(enveloped(2, 'tasks/get', { taskId: 't' }, withTasks)).answer()).result).toMatchObject({
+      resultType: 'complete',
+      taskId: 't',
+    });
+  });
+
+  it('cancelling a task that is over is acknowledged; cancelling nothing in particular is not', async () => {
+    const { put } = serve(() => {
+      throw new GatewayError('INVALID_PARAMS', { parameter: 'taskId', error: 'x' });
+    });
+    expect((await put(enveloped(1, 'tasks/cancel', { taskId: 't' }, withTasks)).answer()).result).toBeDefined();
+    expect((await put(enveloped(2, 'tasks/cancel', {}, withTasks)).answer()).error!.code).toBe(-32602);
+  });
+
+  it('discover names only versions that are served in this shape', async () => {
+    const { result } = await serve().put(enveloped(1, 'server/discover')).answer();
+    expect(result).toMatchObject({
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: { listChanged: true } },
+      ttlMs: 0,
+      cacheScope: 'private',
+      _meta: { [META.serverInfo]: { name: 'fake' } },
+    });
+    expect(result).not.toHaveProperty('serverInfo');
+  });
+});
+
+describe('answers', () => {
+  it('lists and reads carry cache hints, the target having the say', async () => {
+    const { put } = serve(() => ({ tools: [{ name: 'a', execution: {} }], ttlMs: 9 }));
+    expect((await put(enveloped(1, 'tools/list')).answer()).result).toMatchObject({
+      tools: [{ name: 'a' }],
+      ttlMs: 9,
+      cacheScope: 'private',
+      resultType: 'complete',
+    });
+  });
+
+  it("the target's own _meta is kept beside ours", async () => {
+    const { put } = serve(() => ({ content: [], _meta: { x: 1 } }));
+    expect((await put(enveloped(1, 'tools/call')).answer()).result!._meta).toMatchObject({
+      x: 1,
+      [META.serverInfo]: {},
+    });
+  });
+
+  it.each<[string, unknown, JsonObject, number]>([
+    ['an unknown tool', new GatewayError('TOOL_NOT_FOUND', { name: 'x' }), { code: -32602 }, 200],
+    [
+      'an unknown resource',
+      new GatewayError('RESOURCE_NOT_FOUND', { uri: 'a:' }),
+      { code: -32602, data: { uri: 'a:' } },
+      200,
+    ],
+    ['a task that is required', new GatewayError('TASK_REQUIRED', { tool: 'x' }), { code: -32021 }, 400],
+    ['an error of somebody else', new ProtocolError(-1, 'no', 7), { code: -1, message: 'no', data: 7 }, 200],
+    ['a defect', new Error('secret'), { code: -32603, message: 'Internal error' }, 200],
+    [
+      'a missing capability',
+      new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'roots/list', requiredCapabilities: { roots: {} } }),
+      { code: -32021, data: { requiredCapabilities: { roots: {} } } },
+      400,
+    ],
+  ])('%s is told in the words of the era', async (_, thrown, error, status) => {
+    const { put } = serve(() => Promise.reject(thrown));
+    const outlet = put(enveloped(1, 'tools/call'));
+    expect((await outlet.answer()).error).toMatchObject(error);
+    expect(outlet.status).toBe(status);
+    expect(JSON.stringify(outlet.ends)).not.toContain('secret');
+  });
+
+  it('bad arguments are a result for the model', async () => {
+    const { put } = serve(() => Promise.reject(new GatewayError('INVALID_ARGUMENTS', { tool: 't', reason: 'r' })));
+    expect((await put(enveloped(1, 'tools/call')).answer()).result).toMatchObject({
+      isError: true,
+      resultType: 'complete',
+    });
+  });
+
+  it.each([
+    ['completion/complete', {}],
+    ['completion/complete', { completion: {} }],
+    ['tools/call', null],
+  ])('a target that answers %s with %j costs that request alone', async (method, result) => {
+    const { put } = serve(async () => result as unknown as JsonObject);
+    expect((await put(enveloped(1, method)).answer()).error).toMatchObject({ code: -32603, message: 'Internal error' });
+  });
+
+  it('progress and logs are told on request only', async () => {
+    const { put } = serve((exchange) => {
+      exchange.progress({ progress: 1 });
+      exchange.log({ level: 'info', data: 'i' });
+      exchange.log({ level: 'error', data: 'e' });
+      return { content: [] };
+    });
+    expect(put(enveloped(1, 'tools/call')).sent).toEqual([]);
+    expect(put(enveloped(2, 'tools/call', {}, { progressToken: 'p', [META.logLevel]: 'error' })).sent).toMatchObject([
+      { method: 'notifications/progress', params: { progressToken: 'p' } },
+      { method: 'notifications/message', params: { data: 'e' } },
+    ]);
+  });
+
+  it('after cancel the handler is told and the client is not', async () => {
+    let finish!: (result: JsonObject) => void;
+    const { put, target } = serve(() => new Promise((resolve) => (finish = resolve)));
+    const outlet = put(enveloped(1, 'tools/call', {}, { progressToken: 1 }));
+    outlet.running!.cancel();
+    expect(target.seen[0]!.signal.aborted).toBe(true);
+    target.seen[0]!.progress({ progress: 1 });
+    finish({ content: [] });
+    await settled();
+    expect(outlet.ends).toEqual([undefined]);
+    expect(outlet.sent).toEqual([]);
+  });
+});
+
+describe('headers', () => {
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'x' };
+  const call = enveloped(1, 'tools/call', { name: 'x', arguments: { region: 'eu' } });
+
+  it('are checked where there are any, arguments by the schema of the tool', async () => {
+    const { put, target } = serve();
+    target.schema = { properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
+    const outlet = put(structuredClone(call), headers);
+    expect((await outlet.answer()).error).toMatchObject({ code: -32020 });
+    expect(outlet.status).toBe(400);
+    expect((await put(structuredClone(call), { ...headers, 'mcp-param-region': 'eu' }).answer()).result).toBeDefined();
+    expect((await put(structuredClone(call)).answer()).result).toBeDefined();
+  });
+
+  it('a version that header and body disagree on is a mismatch before it is unsupported', async () => {
+    const { put } = serve();
+    const odd = enveloped(1, 'tools/list', {}, { [META.protocolVersion]: '1999-01-01' });
+    expect((await put(odd, { 'mcp-protocol-version': '2026-07-28' }).answer()).error!.code).toBe(-32020);
+  });
+});

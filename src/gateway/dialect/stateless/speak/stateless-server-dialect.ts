@@ -1,0 +1,235 @@
+// Speaks to a server of the stateless era: every request carries its envelope and headers, questions come as results and are
+// answered by asking again, changes come on a stream that we open.
+import type { LogEntry } from '../../../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage, RequestMessage } from '../../../../protocol/message.ts';
+import { toNotification } from '../../../../protocol/message.ts';
+import { isInteraction } from '../../../../protocol/interaction.ts';
+import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../../protocol/raw/raw-object.ts';
+import type { ResultObject } from '../../../../protocol/raw/raw-object.ts';
+import type { OutgoingCall, Sender, ServerEvents, ServerView } from '../../../../protocol/server-view.ts';
+import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
+import { readChange } from '../../speak/read-change.ts';
+import { toWireCall } from '../../speak/server-dialect.ts';
+import type { ServerDialect, Wire } from '../../speak/server-dialect.ts';
+import { answerQuestions, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
+import { fromFlowError } from '../flow-extension.ts';
+import { subscriptionOf } from './listen-stream.ts';
+import { OutgoingEnvelope } from './outgoing-envelope.ts';
+import type { StatelessIdentity } from './outgoing-envelope.ts';
+import { toHeaders } from './outgoing-headers.ts';
+import { RisingProgress } from '../rising-progress.ts';
+import { ToolSchemas } from './tool-schemas.ts';
+import { SubscriptionStream } from './subscription-stream.ts';
+
+/** Questions a single call may ask before it is given up. */
+const MAX_ROUNDS = 64;
+/** Of a list in which one tool is looked for. */
+const MAX_PAGES = 100;
+
+/** Results that nobody has to read on the way. */
+const PASSED_ON = new Set(['tools/call', 'resources/read', 'prompts/get']);
+
+const LOG_MESSAGE = 'notifications/message';
+
+/** What clients of the handshake era say that means nothing in this one. */
+const HANDSHAKE_ONLY = new Set([
+  'notifications/initialized',
+  'notifications/roots/list_changed',
+  'initialized',
+  'exit',
+]);
+
+/** A call that was answered with questions so many times. */
+interface Round {
+  call: OutgoingCall;
+  round: number;
+  progress: RisingProgress | undefined;
+  /** What fails from then on is no fault of its headers, but of what came of its questions. */
+  isAnswered?: boolean;
+}
+
+export class StatelessServerDialect implements ServerDialect {
+  readonly server: ServerView;
+  readonly wire: Wire;
+  readonly envelope: OutgoingEnvelope;
+  readonly #events: ServerEvents;
+  readonly #schemas = new ToolSchemas();
+  readonly #watch: SubscriptionStream;
+
+  constructor(wire: Wire, server: ServerView, identity: StatelessIdentity, events: ServerEvents) {
+    this.wire = wire;
+    this.server = server;
+    this.envelope = new OutgoingEnvelope(server.revision, identity);
+    this.#events = events;
+    this.#watch = new SubscriptionStream(this, events);
+  }
+
+  call(call: OutgoingCall): Promise<ResultObject> {
+    if (call.method === 'ping') return this.#ping(call);
+    return this.#round(
+      { call, round: 0, progress: call.onProgress && new RisingProgress(call.onProgress) },
+      withAnswers(call),
+    );
+  }
+
+  /** The era knows no requests from servers. Refused where that can be said, so that a confused server learns of it. */
+  onRequest(request: RequestMessage): void {
+    this.wire.log.warn({ link: this.wire.name, method: request.method }, 'upstream.request-in-stateless-era');
+    if (this.wire.http) return; // a POST may hold no answer there
+    const error = { code: -32601, message: 'Method not found', data: `Unknown method: ${request.method}` };
+    void this.wire.respond({ jsonrpc: '2.0', id: request.id, error }).catch(() => {}); // the server is gone: nobody waits
+  }
+
+  onNotification(notification: NotificationMessage): void {
+    if (subscriptionOf(notification) !== undefined) return this.#watch.onNotification(notification);
+    const { method, params = {} } = notification;
+    const change = readChange(method, params);
+    const isUnnamed = change?.kind === 'log' || change?.kind === 'notification';
+    if (isUnnamed && this.#events.onUnnamed) return this.#events.onUnnamed(change);
+    const call = isUnnamed ? this.wire.sole() : undefined;
+    if (call) this.#onRelated(notification, call);
+    else this.#watch.onNotification(notification);
+  }
+
+  /** Of those that the protocol names only cancellation exists here, and the wire does that. */
+  async notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
+    if (HANDSHAKE_ONLY.has(method)) return;
+    if (isInteraction(method)) return this.wire.notify(toNotification(method, params));
+    const headers = this.wire.http ? toHeaders(method, params ?? {}, this.server.revision) : undefined;
+    await this.wire.notify(toNotification(method, this.envelope.around(params, sender).toJSON()), headers);
+  }
+
+  watch(): void {
+    this.#watch.changes();
+  }
+
+  async subscribe(uri: string): Promise<JsonObject> {
+    await this.#watch.add(uri);
+    return {};
+  }
+
+  async unsubscribe(uri: string): Promise<JsonObject> {
+    await this.#watch.remove(uri);
+    return {};
+  }
+
+  followTask(taskId: string): Promise<void> {
+    return this.#watch.follow(taskId);
+  }
+
+  async setLogLevel(level: string): Promise<void> {
+    this.envelope.logLevel = level;
+  }
+
+  async leave(): Promise<void> {
+    this.#watch.stop();
+  }
+
+  invalid(reason: string): GatewayError {
+    return new GatewayError('UPSTREAM_INVALID', { server: this.wire.name, reason });
+  }
+
+  /** The era has no ping; discovery is the request that every server answers. */
+  async #ping(call: OutgoingCall): Promise<JsonObject> {
+    await this.call({ ...call, method: 'server/discover' });
+    return {};
+  }
+
+  /** One request. A header mismatch means that our picture of the tools is old: look again and try once more. */
+  #round(at: Round, params: JsonObject): Promise<ResultObject> {
+    const { call } = at;
+    const sent = this.#send(at, params);
+    if (!this.wire.http || call.method !== 'tools/call') return sent;
+    return sent.catch(async (thrown: unknown) => {
+      if (at.isAnswered || !(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
+      await this.#learn(call);
+      return this.#send(at, params);
+    });
+  }
+
+  #understand(at: Round, said: unknown): ResultObject | Promise<ResultObject> {
+    const { method } = at.call;
+    at.isAnswered = true;
+    const result = this.#checked(method, said);
+    return fieldOf(result, 'resultType') === 'input_required'
+      ? this.#answer(at, toPlainObject(result))
+      : this.#toNeutral(method, result);
+  }
+
+  async #answer({ call, round, progress }: Round, asking: JsonObject): Promise<ResultObject> {
+    // Before anybody is asked: an answer that is thrown away is worse than none.
+    if (round === MAX_ROUNDS) throw this.invalid(`${call.method} asked more than ${MAX_ROUNDS} times`);
+    const problem = whyNotAnswerable(call.method, asking);
+    if (problem !== undefined) throw this.invalid(problem);
+    if (call.suspends) return toSuspension(asking);
+    const params = await answerQuestions(call, asking, this.#events);
+    progress?.nextRound();
+    return this.#round({ call, round: round + 1, progress }, params);
+  }
+
+  /** Looks for the tool of a call in the list, page by page. */
+  async #learn({ params, ...call }: OutgoingCall): Promise<void> {
+    const { signal, timeoutMs, info, capabilities } = call;
+    const who = { signal, timeoutMs, info, capabilities };
+    const name = String(params?.name);
+    this.#schemas.forget(name);
+    let cursor: unknown;
+    for (let page = 0; page < MAX_PAGES && !this.#schemas.has(name); page++) {
+      const list = await this.call({ ...who, method: 'tools/list', params: page === 0 ? {} : { cursor } });
+      const result = toPlainObject(list);
+      if (typeof result.nextCursor !== 'string' || result.nextCursor === cursor) return;
+      cursor = result.nextCursor;
+    }
+  }
+
+  #send(at: Round, params: JsonObject): Promise<ResultObject> {
+    const { call, progress } = at;
+    const { method } = call;
+    const wired = toWireCall(call);
+    wired.onProgress = progress && ((told) => progress.tell(told));
+    wired.toParams = (token) => this.envelope.around(params, call, progress && token);
+    if (this.wire.http) wired.headers = toHeaders(method, params, this.server.revision, this.#schemas);
+    wired.cancelByStream = true;
+    wired.takesRaw = 'all';
+    wired.read = (said) => this.#understand(at, said);
+    wired.onNotify = (notification) => this.#onRelated(notification, call);
+    if (method === 'tools/call') wired.onLate = this.#cancelTask;
+    return fromFlowError(method, this.wire.call(wired) as Promise<ResultObject>);
+  }
+
+  #checked(method: string, said: unknown): ResultObject {
+    if (isResultObject(said)) return said;
+    throw this.invalid(`${method} answered without a result object`);
+  }
+
+  /** Nobody knows of a task that began when its caller had already given up. */
+  readonly #cancelTask = (late: unknown): void => {
+    if (!isResultObject(late) || fieldOf(late, 'resultType') !== 'task') return;
+    const params = { taskId: fieldOf(late, 'taskId') };
+    void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may just have ended
+  };
+
+  #onRelated(notification: NotificationMessage, call: Pick<OutgoingCall, 'onLog' | 'onNotify'>): void {
+    const { method, params } = notification;
+    if (method !== LOG_MESSAGE) call.onNotify?.(notification);
+    else if (call.onLog && params) call.onLog(params as unknown as LogEntry);
+    else this.#watch.tell(notification);
+  }
+
+  #toNeutral(method: string, result: ResultObject): ResultObject {
+    if (result instanceof RawObject) {
+      const isPassedOn = PASSED_ON.has(method) && (fieldOf(result, 'resultType') ?? 'complete') === 'complete';
+      return isPassedOn ? result.without('resultType') : this.#toNeutral(method, result.parse());
+    }
+    const { resultType = 'complete', ...rest } = result;
+    if (resultType === 'task') return { task: rest };
+    if (resultType !== 'complete') throw this.invalid(`unknown resultType ${String(resultType)}`);
+    return method === 'tools/list' ? this.#learned(rest) : rest;
+  }
+
+  #learned(result: JsonObject): JsonObject {
+    const { refused, ...learned } = this.#schemas.learn(result, this.wire.http);
+    if (refused.length > 0) this.wire.log.warn({ link: this.wire.name, tools: refused }, 'upstream.tools-refused');
+    return learned.result;
+  }
+}

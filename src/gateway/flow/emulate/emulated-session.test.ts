@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
+import type { SessionMessage } from '../play/upstream-flow-sessions.ts';
+import { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
+import { EmulatedSession } from './emulated-session.ts';
+
+const question = { method: 'elicitation/create', params: { message: 'Sure?' } };
+const timeoutMs = 60_000;
+
+function setUp() {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const tell = ({ method }: SessionMessage) => void told.push(method);
+  const about = { id: 's', tool: 't', principal: 'ada', timeoutMs, outcomes: new UnacknowledgedOutcomes() };
+  const idle = { warn: () => {}, onEnd: () => {}, withdrawn: (promptId: string) => void told.push(`not ${promptId}`) };
+  const call = new EmulatedSession({ ...about, ...idle, clock, tell, expired: () => void told.push('expired') });
+  return { clock, told, call };
+}
+
+describe('a call that has come to its end', () => {
+  it('leaves no question open, as it may have been that of another call', async () => {
+    const { call, told } = setUp();
+    const asked = [call.ask(question), call.ask(question)].map((answer) =>
+      expect(answer).rejects.toMatchObject({ code: 'CANCELLED' }),
+    );
+    await settled();
+    call.complete({ success: true }, undefined);
+    await Promise.all(asked);
+    expect(told).toEqual(['interaction.prompt', 'interaction.complete']);
+  });
+
+  it('asks nothing more', async () => {
+    const { call, told, clock } = setUp();
+    call.complete({ success: true }, undefined);
+    await expect(call.ask(question)).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(call.view()).toMatchObject({ state: 'completed' });
+    expect(told).toEqual(['interaction.complete']);
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe('a question that the server takes back', () => {
+  it('is not waited for, and cannot be answered any more, and its client is told', async () => {
+    const { call, clock, told } = setUp();
+    const controller = new AbortController();
+    const asked = expect(call.ask(question, controller.signal)).rejects.toMatchObject({ code: 'CANCELLED' });
+    await settled();
+    controller.abort();
+    await asked;
+    expect(call.view()).toMatchObject({ state: 'processing' });
+    expect(told).toEqual(['interaction.prompt', 'not answer~1']);
+    const respond = () => call.respond({ value: true }, {});
+    expect(respond).toThrow(expect.objectContaining({ code: 'FLOW_INVALID_TRANSITION' }));
+    await clock.advance(timeoutMs);
+    expect(call.hasEnded).toBe(false);
+  });
+});

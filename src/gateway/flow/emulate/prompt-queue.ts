@@ -1,0 +1,155 @@
+// The questions of a call, one prompt after the other: what is open, what was answered, and what the answers make together.
+// 1. Questions that are asked at once are put one after the other; at most one prompt is open.
+// 2. An answer that does not fit is no answer: the same prompt is put again, under another id.
+import type { Ask } from '../../../protocol/exchange.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { present } from '../../../protocol/message.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { toFormPrompts } from './form-prompts.ts';
+import type { FieldPrompt } from './form-prompts.ts';
+
+interface Open {
+  promptId: string;
+  field: FieldPrompt;
+  /** Only a person's own word counts. */
+  isForHuman: boolean;
+  prompt: JsonObject;
+  answered: (given: PromptResponse) => void;
+}
+
+export type PromptResponse =
+  /** With when it was answered, by the client's clock, and what the client says of it. */
+  { value: unknown; at?: number; meta?: JsonObject } | { action: 'decline' | 'cancel' };
+
+/** Which prompt an answer is for. */
+export interface PromptReference {
+  promptId?: string | undefined;
+  /** The client has neither named nor acknowledged it. */
+  isUnacknowledged?: boolean | undefined;
+}
+
+/** How the client is reached. */
+interface Asker {
+  tell: (prompt: JsonObject, step: JsonObject | undefined) => void;
+  withdrawn: (promptId: string) => void;
+}
+
+export interface HistoryTurn {
+  turnId: number;
+  prompt: JsonObject;
+  response: JsonObject;
+  timestamp: number;
+}
+
+/** How often a client may answer wrongly before the question is taken for declined. */
+const MAX_WRONG = 100;
+const UNSURE = "the client has not acknowledged this question, which wants a person's own word; name its promptId";
+
+export class PromptQueue {
+  readonly history: HistoryTurn[] = [];
+  readonly #data = new Map<string, unknown>();
+  readonly #client: Asker;
+  #last: Promise<unknown> = Promise.resolve();
+  #open: Open | undefined;
+  #count = 0;
+  #wrong = 0;
+
+  constructor(client: Asker) {
+    this.#client = client;
+  }
+
+  /** All that was answered, by the names of the fields. */
+  get data(): JsonObject {
+    return Object.fromEntries(this.#data);
+  }
+
+  /** The prompt that waits for an answer. */
+  get current(): JsonObject | undefined {
+    return this.#open?.prompt;
+  }
+
+  /** As `elicitation/create` is answered. */
+  ask(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    const asked = this.#last.then(() => this.#put(ask, signal));
+    this.#last = asked.catch(() => {}); // told to the one who asked
+    return asked;
+  }
+
+  /** Undefined where the answer was taken; else what is wrong with it, and the prompt is put again. */
+  respond(
+    given: PromptResponse,
+    { promptId, isUnacknowledged }: PromptReference,
+    now: number,
+  ): { error: string } | undefined {
+    const open = this.#open!;
+    if (promptId !== undefined && promptId !== open.promptId) {
+      throw new GatewayError('FLOW_INVALID_TRANSITION', { state: 'waiting_user', reason: 'another prompt is open' });
+    }
+    if (isUnacknowledged && open.isForHuman) {
+      throw new GatewayError('FLOW_INVALID_TRANSITION', { state: 'waiting_user', reason: UNSURE });
+    }
+    if ('action' in given) {
+      open.answered(given);
+      return undefined;
+    }
+    const checked = open.field.check(given.value);
+    if ('error' in checked) return this.#again(open, checked.error);
+    const { value } = checked;
+    const response = present({ value, timestamp: given.at, metadata: given.meta });
+    this.history.push({ turnId: this.history.length, prompt: open.prompt, response, timestamp: now });
+    if (open.field.name !== undefined && value !== undefined) this.#data.set(open.field.name, value);
+    open.answered({ value });
+    return undefined;
+  }
+
+  async #put(ask: Ask, signal: AbortSignal): Promise<JsonObject> {
+    const fields = toFormPrompts(ask);
+    const isForHuman = ask.human === true;
+    const content: [string, unknown][] = [];
+    for (const [index, field] of fields.entries()) {
+      const step = fields.length > 1 ? { current: index + 1, total: fields.length } : undefined;
+      const given = await this.#putField({ field, isForHuman }, step, signal);
+      if ('action' in given) return given;
+      if (field.name === undefined && given.value === false) return { action: 'decline' };
+      if (field.name !== undefined && given.value !== undefined) content.push([field.name, given.value]);
+    }
+    const isForm = fields.some(({ name }) => name !== undefined);
+    return { action: 'accept', ...(isForm && { content: Object.fromEntries(content) }) };
+  }
+
+  #putField(
+    asked: Pick<Open, 'field' | 'isForHuman'>,
+    step: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<PromptResponse> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        if (this.#open) this.#client.withdrawn(this.#open.promptId);
+        this.#open = undefined;
+        reject(new GatewayError('CANCELLED'));
+      };
+      if (signal.aborted) return giveUp();
+      signal.addEventListener('abort', giveUp, { once: true });
+      const answered = (given: PromptResponse): void => {
+        signal.removeEventListener('abort', giveUp);
+        this.#open = undefined;
+        resolve(given);
+      };
+      this.#show({ ...asked, answered }, step);
+    });
+  }
+
+  #show(asked: Pick<Open, 'field' | 'isForHuman' | 'answered'>, step: JsonObject | undefined, error?: string): void {
+    const { field } = asked;
+    const promptId = `${field.name ?? 'answer'}~${++this.#count}`;
+    const prompt = { ...field.prompt, promptId, ...(error !== undefined && { error }) };
+    this.#open = { ...asked, promptId, prompt };
+    this.#client.tell(prompt, step);
+  }
+
+  #again(open: Open, error: string): { error: string } {
+    if (++this.#wrong > MAX_WRONG) open.answered({ action: 'decline' });
+    else this.#show(open, undefined, error);
+    return { error };
+  }
+}

@@ -1,0 +1,47 @@
+// Playing a session for a person, with a server that says nothing by itself.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { FlowRun } from './flow-run.ts';
+import { PromptInbox } from './prompt-inbox.ts';
+
+// Time stands still: what happens here happens without waiting for it.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+const prompt = { type: 'text', message: 'Who?', promptId: 'name~1' };
+const END = { state: 'completed', result: { success: true, data: 'done' } };
+
+function playing(started: JsonObject, lost?: () => Promise<unknown>) {
+  const asked: string[] = [];
+  const request = async (method: string): Promise<JsonObject> => {
+    asked.push(method);
+    return method === 'interaction.getState' ? END : { accepted: true };
+  };
+  const session = {
+    started: { sessionId: 's', initialPrompt: prompt, ...started },
+    prompts: new PromptInbox(),
+    request,
+    lost,
+  };
+  return { asked, session };
+}
+
+it('looks at once what follows when the connection is lost by which it would be told', async () => {
+  const { asked, session } = playing({}, async () => 'closed');
+  const outcome = await new FlowRun(session, { onPrompt: () => 'Ada' }).play();
+  expect(outcome).toMatchObject({ success: true, result: 'done' });
+  expect(asked).toEqual(['interaction.respond', 'interaction.getState']);
+});
+
+it('sets no timer and asks nothing while a question is open that cannot be withdrawn', async () => {
+  const { asked, session } = playing({}, async () => 'closed');
+  let timers: number | undefined;
+  const onPrompt = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    timers = vi.getTimerCount();
+    return 'Ada';
+  };
+  await new FlowRun(session, { onPrompt }).play();
+  expect(timers).toBe(0);
+  expect(asked).toEqual(['interaction.respond', 'interaction.getState']);
+});

@@ -1,0 +1,266 @@
+// The interactive sessions that a server holds for others, and who is told what the server says of each.
+// 1. It is told to the client that last did something with the session, and to nobody else; what names no known session, to nobody.
+// 2. What a server says after the answer to a request is told after that answer.
+// 3. For a client that cannot be told things, the latest is kept and comes along with an answer, as `next`.
+// 4. An answer that names no prompt is for the one that its client was sent last: a second click must not answer the next question. The server
+//    is told where the client has not acknowledged that prompt: requests overtake each other, and some consents count only after that.
+import type { ClientView } from '../../../protocol/exchange.ts';
+import { UNACKNOWLEDGED } from '../../../protocol/interaction.ts';
+import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../protocol/message.ts';
+import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { GatewayError } from '../../../shared/errors.ts';
+import { toAcknowledged } from './prompt-inbox.ts';
+
+/** What a server says of a session: `interaction.prompt`, `continue` or `complete`. */
+export interface SessionMessage {
+  method: string;
+  params: JsonObject;
+}
+
+/** The client a session is played for. `tell` is undefined where it cannot be told things. */
+export interface Player {
+  readonly client: ClientView;
+  tell: ((told: SessionMessage, signal?: AbortSignal) => Promise<JsonObject>) | undefined;
+  /** Without wanting an answer. */
+  notify?: ((method: string, params: JsonObject) => void) | undefined;
+}
+
+interface Session {
+  readonly id: string;
+  player: Player;
+  kept: SessionMessage | undefined;
+  onKept: (() => void) | undefined;
+  /** The prompt that went out last to each of its clients, where it has an id. */
+  sent: BoundedMap<unknown, Sent>;
+}
+
+interface Sent {
+  promptId: string;
+  player: Player;
+  /** The client has it, for all that is known. */
+  isSure: boolean;
+}
+
+/** Sessions that are never told to have ended are forgotten, oldest first. */
+const MAX_SESSIONS = 20_000;
+/** Clients of one user that play one session in turns. */
+const MAX_CLIENTS = 8;
+/** How long an answer is held back for what comes next. */
+const NEXT_MS = 20_000;
+const RETRY_PROMPT_MS = 500;
+/** Requests after which the question that was open is not. */
+const ENDING = new Set(['interaction.respond', 'interaction.cancel', 'interaction.back']);
+/** Requests that lead to something. */
+const LEADING = new Set(['interaction.start', 'interaction.respond', 'interaction.back', 'interaction.edit']);
+
+export class UpstreamFlowSessions {
+  readonly #clock: Clock;
+  readonly #sessions = new Map<string, Session>();
+  readonly #starting = new Set<Promise<unknown>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Open sessions of this client. */
+  of(client: ClientView): string[] {
+    return [...this.#sessions].flatMap(([id, { player }]) => (player.client === client ? [id] : []));
+  }
+
+  async start(player: Player, call: () => Promise<JsonObject>): Promise<JsonObject> {
+    const started = call().then((result) => {
+      if (typeof result.sessionId === 'string') this.#claim(result.sessionId, player);
+      return result;
+    });
+    this.#starting.add(started);
+    try {
+      const result = await started;
+      const session = this.#sessions.get(String(result.sessionId));
+      if (session) sending(session, result.initialPrompt, true);
+      return session ? await this.#withNext('interaction.start', session, result) : result;
+    } finally {
+      this.#starting.delete(started);
+    }
+  }
+
+  async goOn(
+    player: Player,
+    { method, params }: { method: string; params: JsonObject },
+    call: (params: JsonObject) => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    const sessionId = String(params.sessionId);
+    const isNew = !this.#sessions.has(sessionId);
+    const session = this.#claim(sessionId, player);
+    let result: JsonObject;
+    try {
+      result = await call(method === 'interaction.respond' ? await withPromptId(params, session) : params);
+    } catch (thrown) {
+      if (isNew) this.forget(sessionId); // the server may not know it
+      throw thrown;
+    }
+    if (method === 'interaction.cancel') this.forget(sessionId);
+    // It is asked again, under an id that the client may not know yet.
+    if (result.accepted === false) session.sent.delete(recipientOf(player));
+    else if (ENDING.has(method)) withdraw(session, { method, by: player });
+    // The client has put a question itself, whose id nobody has said.
+    if (method === 'interaction.continue' && isObject(params.nextPrompt)) session.sent.clear();
+    sending(session, result.currentPrompt, player.tell !== undefined);
+    return this.#withNext(method, session, result);
+  }
+
+  /** What the server says, brought to whom it is for. */
+  async put(told: SessionMessage, signal?: AbortSignal): Promise<JsonObject> {
+    const session = await this.#find(String(told.params.sessionId));
+    await new Promise((resolve) => setImmediate(resolve)); // an answer may just be on its way
+    if (session.player.tell) return this.#tell(session, told, signal);
+    session.kept = told;
+    session.onKept?.();
+    if (!isEnd(told)) return toAcknowledged(told.method, told.params);
+    // It comes along with an answer, which may be lost: the server must go on keeping it.
+    throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'an acknowledgement of the end' });
+  }
+
+  /** Whose session it is; undefined when it is nobody's. */
+  playerOf(sessionId: unknown): Player | undefined {
+    return this.#sessions.get(String(sessionId))?.player;
+  }
+
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+
+  #claim(sessionId: string, player: Player): Session {
+    const known = this.#sessions.get(sessionId);
+    if (known) {
+      known.player = player;
+      return known;
+    }
+    const session: Session = {
+      id: sessionId,
+      player,
+      kept: undefined,
+      onKept: undefined,
+      sent: new BoundedMap(MAX_CLIENTS),
+    };
+    this.#sessions.set(sessionId, session);
+    if (this.#sessions.size > MAX_SESSIONS) this.forget(this.#sessions.keys().next().value!);
+    return session;
+  }
+
+  /** A server may ask before it has said which session it has begun. */
+  async #find(sessionId: string): Promise<Session> {
+    const known = this.#sessions.get(sessionId);
+    if (!known) await Promise.allSettled(this.#starting);
+    const session = known ?? this.#sessions.get(sessionId);
+    if (session) return session;
+    throw new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: 'interaction of a session that is not known here' });
+  }
+
+  /** The answer with what comes next where it has to be in it, and without where it must not be. */
+  async #withNext(method: string, session: Session, { next, ...result }: JsonObject): Promise<JsonObject> {
+    if (!session.player.tell) return { ...result, ...(await this.#nextFor(method, session, next, result)) };
+    const told = toTold(next, session.id);
+    if (told) setImmediate(() => void this.#tell(session, told).catch(() => {})); // what it answers changes nothing
+    return result;
+  }
+
+  async #tell(session: Session, told: SessionMessage, signal?: AbortSignal): Promise<JsonObject> {
+    if (isEnd(told)) this.forget(session.id);
+    const sent = sending(session, promptOf(told.params), false);
+    const answer = await session.player.tell!(told, signal);
+    if (sent) sent.isSure = true;
+    return answer;
+  }
+
+  async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
+    const isFirst = method === 'interaction.start'; // there is no question before it that the answer may be for
+    if (isObject(next)) {
+      sending(session, promptOf(next), isFirst);
+      return { next };
+    }
+    const isLeading = LEADING.has(method) && result.initialPrompt === undefined;
+    if (isLeading && !session.kept)
+      await this.#keptWithin(session, result.accepted === false ? RETRY_PROMPT_MS : NEXT_MS);
+    const { kept } = session;
+    session.kept = undefined;
+    if (kept && isEnd(kept)) this.forget(session.id);
+    if (kept) sending(session, promptOf(kept.params), isFirst);
+    if (kept) return { next: { state: stateAfter(kept), method: kept.method, ...kept.params } };
+    return isLeading ? { next: { state: result.accepted === false ? 'waiting_user' : 'processing' } } : {};
+  }
+
+  #keptWithin(session: Session, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.#clock.after(ms, resolve);
+      session.onKept = () => {
+        stop();
+        resolve();
+      };
+    });
+  }
+}
+
+/** Requests without a connection have nothing in common but their user. */
+function recipientOf({ client, tell }: Player): unknown {
+  return tell ? client : client.principal;
+}
+
+/** Other clients of the same user still show the question. */
+function withdraw({ id: sessionId, sent }: Session, { method, by }: { method: string; by: Player }): void {
+  const reason = method === 'interaction.cancel' ? 'cancelled' : 'moved';
+  for (const [to, { player, promptId }] of sent.entries()) {
+    if (to === recipientOf(by)) continue;
+    player.notify?.('interaction.withdrawn', { sessionId, promptId, reason });
+    sent.delete(to);
+  }
+}
+
+function promptOf({ prompt, nextPrompt }: JsonObject): unknown {
+  return prompt ?? nextPrompt;
+}
+
+function sending({ sent, player }: Session, prompt: unknown, isSure: boolean): Sent | undefined {
+  if (!isObject(prompt)) return undefined;
+  const { promptId } = prompt;
+  if (typeof promptId !== 'string') {
+    sent.delete(recipientOf(player));
+    return undefined;
+  }
+  const one = { promptId, player, isSure };
+  sent.set(recipientOf(player), one);
+  return one;
+}
+
+async function withPromptId(params: JsonObject, { sent, player }: Session): Promise<JsonObject> {
+  if (params.promptId !== undefined || sent.size === 0) return params;
+  const own = sent.get(recipientOf(player));
+  if (!own) {
+    throw new GatewayError('FLOW_INVALID_TRANSITION', {
+      ...{ sessionId: params.sessionId, state: 'waiting_user' },
+      reason: 'this client was sent no question of it; name a promptId, or look with interaction.getState first',
+    });
+  }
+  // What the client acknowledged before it answered is on its way through promises.
+  if (!own.isSure) await new Promise((resolve) => setImmediate(resolve));
+  const { promptId, isSure } = own;
+  if (isSure) return { ...params, promptId };
+  const meta = isObject(params._meta) ? params._meta : {};
+  return { ...params, promptId, _meta: { ...meta, [UNACKNOWLEDGED]: true } };
+}
+
+function isEnd({ method }: SessionMessage): boolean {
+  return method === 'interaction.complete';
+}
+
+function toTold(next: unknown, sessionId: unknown): SessionMessage | undefined {
+  if (!isObject(next) || typeof next.method !== 'string') return undefined;
+  const { state: _, method, ...params } = next;
+  return { method, params: { sessionId, ...params } };
+}
+
+function stateAfter({ method, params }: SessionMessage): string {
+  if (!isEnd({ method, params })) return 'waiting_user';
+  return isObject(params.result) && params.result.success === false ? 'error' : 'completed';
+}

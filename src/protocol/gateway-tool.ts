@@ -1,0 +1,54 @@
+// A tool of the gateway's own. It stands behind the steps like the tools of servers: it is listed after them, and its calls are logged,
+// filtered and counted. Its name never changes, because the words of other results name it.
+import type { Exchange } from './exchange.ts';
+import { isObject } from './message.ts';
+import type { JsonObject } from './message.ts';
+import { toPlainObject } from './raw/raw-object.ts';
+import type { ResultObject } from './raw/raw-object.ts';
+
+export interface GatewayTool {
+  readonly name: string;
+  /** As it is listed, marked by `toOwnEntry`. */
+  readonly entry: JsonObject;
+  run(exchange: Exchange): Promise<ResultObject>;
+}
+
+/** No server can send it: it is not JSON. Copies of the entry keep it. */
+const MARK = Symbol.for('mcp-parley.own-tool');
+
+export function toGatewayTool(entry: JsonObject): JsonObject {
+  return { ...entry, [MARK]: true };
+}
+
+export function isGatewayTool(entry: object): boolean {
+  return MARK in entry;
+}
+
+/** Whether a request is for the exchange's own tool, and not for one that a server calls the same. */
+export function isGatewayToolCall({ method, params, ownTool }: Exchange): boolean {
+  return method === 'tools/call' && ownTool !== undefined && params.name === ownTool.name;
+}
+
+/** Lets `handle` answer, unless the request is for the exchange's own tool; adds that to the last page of tools. */
+export function handleWithGatewayTool(
+  exchange: Exchange,
+  handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
+): Promise<ResultObject> | ResultObject {
+  const { method } = exchange;
+  const own = method === 'tools/call' || method === 'tools/list' ? exchange.ownTool : undefined;
+  if (!own) return handle(exchange);
+  if (method === 'tools/list') return list(exchange, own, handle);
+  return isGatewayToolCall(exchange) ? own.run(exchange) : handle(exchange);
+}
+
+async function list(
+  exchange: Exchange,
+  { entry }: GatewayTool,
+  handle: (exchange: Exchange) => Promise<ResultObject> | ResultObject,
+): Promise<ResultObject> {
+  const result = toPlainObject(await handle(exchange));
+  if (!Array.isArray(result.tools)) return result;
+  // One that a server calls the same cannot be called by this client.
+  const others = (result.tools as unknown[]).filter((tool) => !isObject(tool) || tool.name !== entry.name);
+  return { ...result, tools: result.nextCursor === undefined ? [...others, entry] : others };
+}

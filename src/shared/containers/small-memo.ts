@@ -1,0 +1,48 @@
+// What was made lately of the very same things, so that it need not be made again for each message. A few are kept, whoever they
+// are from: a peer that comes with ever new ones only pushes the others out. Of what is large none is kept: it would stay when its
+// peer is long gone.
+
+const KEPT = 8;
+/** Names, words and values of all that something was made of. */
+const MAX_CHARS = 4096;
+
+interface Kept<V> {
+  readonly by: readonly [unknown, unknown, unknown];
+  readonly value: V;
+}
+
+export class SmallMemo<V> {
+  readonly #kept: Kept<V>[] = [];
+  #next = 0;
+
+  get(a: unknown, b?: unknown, c?: unknown): V | undefined {
+    for (const { by, value } of this.#kept) if (by[0] === a && by[1] === b && by[2] === c) return value;
+    return undefined;
+  }
+
+  /** Returns the value. */
+  keep(value: V, ...by: [a: unknown, b?: unknown, c?: unknown]): V {
+    if (isLarge(by)) return value;
+    const [a, b, c] = by;
+    this.#kept[this.#next] = { by: [a, b, c], value };
+    this.#next = (this.#next + 1) % KEPT;
+    return value;
+  }
+}
+
+/** Stops at what is too much, and does not recurse: peers say what is in it. */
+function isLarge(things: readonly unknown[]): boolean {
+  const left = [...things];
+  let room = MAX_CHARS;
+  while (left.length > 0) {
+    const thing = left.pop();
+    const size = typeof thing === 'string' || Array.isArray(thing) ? thing.length : 1;
+    if ((room -= size) < 0) return true;
+    if (typeof thing !== 'object' || thing === null) continue;
+    for (const name in thing) {
+      if ((room -= name.length) < 0) return true;
+      left.push((thing as Record<string, unknown>)[name]);
+    }
+  }
+  return false;
+}

@@ -124,7 +124,6 @@ describe('the public surface', () => {
       [
         "AnyFlow",
         "Ask",
-        "Entry as JournalEntry",
         "ExploredFlows",
         "FieldsOf",
         "FileRef",
@@ -146,6 +145,7 @@ describe('the public surface', () => {
         "InteractionRespondResult",
         "InteractionStartRequest",
         "InteractionStartResult",
+        "JournalEntry",
         "PersonAsk",
         "PersonNotice",
         "PlayOptions",

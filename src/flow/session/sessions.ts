@@ -1,5 +1,4 @@
-// The sessions of a set of flows: all that can be done with one, each answered with the turn it leads to. Every channel and wire
-// stands on this and knows nothing below it.
+// The sessions of a set of flows: every operation on one, each answered with the turn it leads to. Channels and wire use only this.
 import type { AnyFlow } from '../define.ts';
 import type { EarlyEnd, Header } from '../journal.ts';
 import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts';
@@ -61,7 +60,7 @@ const MAX_TRIES = 20;
 
 export class Sessions {
   readonly setup: SessionContext;
-  readonly #flows: ReadonlyMap<string, AnyFlow>;
+  readonly flows: ReadonlyMap<string, AnyFlow>;
   readonly #explored: ReadonlyMap<string, Explored>;
   readonly #live: Map<string, LiveSession>;
   readonly #listeners = new Set<(event: SessionEvent) => void>();
@@ -69,33 +68,29 @@ export class Sessions {
 
   constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
     this.setup = of ? { ...of.all.setup, store: of.store, lasting: false } : createSessionContext(options);
-    this.#flows = of ? of.all.#flows : new Map([...flows].map((flow) => [flow.name, flow]));
-    if (!of) this.setup.counts.know(this.#flows.keys());
+    this.flows = of ? of.all.flows : new Map([...flows].map((flow) => [flow.name, flow]));
+    if (!of) this.setup.counts.know(this.flows.keys());
     this.#live = of ? of.all.#live : new Map<string, LiveSession>();
     this.#sweeper = new Sweeper(this);
     if (of) this.#sweeper.stop();
     const { explored, log } = this.setup;
     this.#explored = of
       ? of.all.#explored
-      : new Map([...this.#flows.values()].map((flow) => [flow.name, toExplored(flow, explored, log)]));
+      : new Map([...this.flows.values()].map((flow) => [flow.name, toExplored(flow, explored, log)]));
   }
 
-  /** The same over another store, for as long as a request lasts: nothing happens by itself there. */
+  /** The same flows over another store, for one request. It runs no sweeper. */
   over(store: FlowStore): Sessions {
     return new Sessions([], {}, { all: this, store });
   }
 
-  /** What is known of the questions of a flow without running it. */
+  /** The questions of a flow that are known without running it. */
   explored({ name }: AnyFlow): Explored {
     return this.#explored.get(name) ?? NOTHING;
   }
 
-  get flows(): ReadonlyMap<string, AnyFlow> {
-    return this.#flows;
-  }
-
   async start(request: StartRequest): Promise<Turn> {
-    const flow = this.#flows.get(request.tool);
+    const flow = this.flows.get(request.tool);
     if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: request.tool });
     const again = await this.#startedBefore(request);
     if (again) return again;
@@ -105,12 +100,12 @@ export class Sessions {
     return turn ?? ((await this.#startedBefore(request)) as Turn);
   }
 
-  /** Its client has heard how it ended: nobody needs that any more. */
+  /** The client knows how the session ended, so the outcome is no longer needed. */
   async acknowledge(sessionId: string): Promise<void> {
     await this.setup.store.forgetOutcome?.(sessionId);
   }
 
-  /** One that was carried until now is in the store: it is looked after from here on. */
+  /** A session that travelled in tokens is now in the store, and the sweeper looks after it. */
   expect(header: Header): void {
     this.#sweeper.expect(header);
   }
@@ -119,16 +114,13 @@ export class Sessions {
     const warm = runWarmAnswer(this, request);
     const turn = warm && (await warm);
     if (turn) return turn;
-    const answered = await this.#attempt(
-      request,
-      (stored, flow) => this.answerTo(stored, flow, request),
-      this.#loadAsked,
-    );
+    const act = (stored: StoredSession, flow: AnyFlow) => this.answerTo(stored, flow, request);
+    const answered = await this.#attempt(request, act, this.#loadAsked);
     if (answered.accepted !== false) notifyCaller(this, request.principal, answered);
     return limitToPerson(request.principal, answered);
   }
 
-  /** Gives a question that is theirs to somebody else. */
+  /** Hands a question of the caller to another person. */
   async handOver(request: HandOverRequest): Promise<Turn> {
     const act = (stored: StoredSession) => {
       const { next, entry } = handOverQuestion(this.setup, stored, request);
@@ -139,7 +131,7 @@ export class Sessions {
     return limitToPerson(request.principal, turn);
   }
 
-  /** Undefined if somebody else was faster. */
+  /** Undefined if another writer was faster. */
   async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
     const coming = receiveAnswers(this.setup, stored, request);
     const taken = coming instanceof Promise ? await coming : coming;
@@ -151,7 +143,7 @@ export class Sessions {
     return runAnswer(this, { flow, stored, taken });
   }
 
-  /** Delivers an event that a flow waits for (`ask.event`), or will wait for. */
+  /** Delivers an event that a flow waits for, or will wait for (`ask.event`). */
   deliver(request: DeliverRequest): Promise<DeliveryResult> {
     return deliverEvent(this, request);
   }
@@ -172,7 +164,7 @@ export class Sessions {
     });
   }
 
-  /** Changes an earlier answer; later ones that still hold are kept. */
+  /** Changes an earlier answer. Later answers that are still valid stay. */
   async edit(request: EditRequest): Promise<Turn> {
     const { key: k, value: v, src = 'human' } = request;
     return this.#attempt(request, async (stored, flow) => {
@@ -181,7 +173,7 @@ export class Sessions {
     });
   }
 
-  /** The user needs more time. */
+  /** Gives the user more time. */
   async extend(request: SessionRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }) => {
       if (header.state !== 'waiting_user') transition(header, 'respond');
@@ -212,7 +204,7 @@ export class Sessions {
     const theirs = toPersonView(header, request.principal);
     if (theirs) return theirs;
     const outcome = readOutcome(this.setup, header);
-    return { ...(await toStateView(stored, this.#flows.get(header.tool))), ...(outcome && { outcome }) };
+    return { ...(await toStateView(stored, this.flows.get(header.tool))), ...(outcome && { outcome }) };
   }
 
   /** Open sessions of a principal, oldest first. */
@@ -220,22 +212,22 @@ export class Sessions {
     return this.setup.store.list(toOwner(principal));
   }
 
-  /** Calls back on what happens by itself, until the returned function is called. */
+  /** Calls the listener for events that no request caused, until the returned function is called. */
   on(listener: (event: SessionEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   emit(event: SessionEvent): void {
-    for (const listener of [...this.#listeners]) listener(event); // they may add others, which are not meant
+    for (const listener of [...this.#listeners]) listener(event); // a listener may add listeners, which do not get this event
   }
 
-  /** Waits for what is at work in this process, also where it undoes the effects of a session that has ended. */
+  /** Waits for all running steps and undos of this process. */
   async idle(): Promise<void> {
     await Promise.all([...this.#live.values()].map(({ done }) => done));
   }
 
-  /** What is at work in this process is left to another. */
+  /** Leaves running sessions to another process. */
   async close(): Promise<void> {
     this.#sweeper.stop();
     this.setup.warmBodies.clear();
@@ -243,27 +235,27 @@ export class Sessions {
     await this.idle();
   }
 
-  /** Looks after whatever is due now; by itself this happens when it is time. */
+  /** Handles all sessions that are due now. The sweeper does this on its own schedule. */
   sweep(): Promise<void> {
     return this.#sweeper.sweep();
   }
 
-  /** Does for one session what is due, as `sweep` does for all. */
+  /** Handles what is due for one session. */
   attend(sessionId: string): Promise<void> {
     return this.#sweeper.attend(sessionId);
   }
 
   async runTurn(input: Omit<TurnInput, 'setup' | 'onLive'>): Promise<Turn | undefined> {
     const { next } = this.explored(input.flow);
-    const turn = await new TurnRunner(this.#toDriveInput(input, next)).turn();
+    const turn = await new TurnRunner(this.#toTurnInput(input, next)).turn();
     if (!turn) return undefined;
     this.setup.counts.turned(turn.header);
     this.#sweeper.expect(turn.header);
     return turn;
   }
 
-  /** Member by member, so that every drive is given an object of the same shape: that is cheaper to make and to read. */
-  #toDriveInput(input: Omit<TurnInput, 'setup' | 'onLive'>, next: TurnInput['next']): CompleteTurnInput {
+  /** Lists every member, so that all inputs have the same shape: V8 creates and reads those faster. */
+  #toTurnInput(input: Omit<TurnInput, 'setup' | 'onLive'>, next: TurnInput['next']): CompleteTurnInput {
     const { flow, header, entries, stored, prefix, incoming, frame, ending, byItself, mayBeHeld, fromOutside } = input;
     return {
       setup: this.setup,
@@ -290,13 +282,13 @@ export class Sessions {
     };
   }
 
-  /** Ends a session before its time. Undefined if somebody else was faster. */
+  /** Ends a session early. Undefined if another writer was faster. */
   end(stored: StoredSession, flow: AnyFlow | undefined, ending: EarlyEnd): Promise<Turn | undefined> {
     return endSession(this, { stored, flow, ending }, this.#live.get(stored.header.id));
   }
 
   flowOf({ tool }: Header): AnyFlow {
-    const flow = this.#flows.get(tool);
+    const flow = this.flows.get(tool);
     if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
     return flow;
   }
@@ -329,7 +321,7 @@ export class Sessions {
   readonly #following = (header: Header): Promise<Turn> =>
     this.setup.lasting ? waitForTurn(this, header) : waitForTime(this, header);
 
-  /** Somebody else may write between reading and writing: then all of it is looked at again. */
+  /** Reads and acts again when another writer came in between. */
   async #attempt(
     request: SessionRequest,
     act: (stored: StoredSession, flow: AnyFlow) => Promise<Turn | undefined>,
@@ -344,19 +336,19 @@ export class Sessions {
     throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
   }
 
-  /** For those who may have it. */
+  /** Throws if the caller may not see the session. */
   async load(request: LoadRequest): Promise<StoredSession> {
     const stored = await loadSession(this.setup, request, (id) => this.#sweeper.attend(id));
-    return migrateJournal(stored, this.#flows.get(stored.header.tool));
+    return migrateJournal(stored, this.flows.get(stored.header.tool));
   }
 
   readonly #loadOwn = (request: SessionRequest): Promise<StoredSession> => this.#loadIf(request, () => false);
 
-  /** Also for those who are asked something in it. */
+  /** Also lets in people who are asked a question of the session. */
   readonly #load = (request: SessionRequest): Promise<StoredSession> =>
     this.#loadIf(request, ({ header }) => isAsked(header, request.principal));
 
-  /** Also for those who have answered, and did not hear so. */
+  /** Also lets in people who have answered, since they may repeat a lost request. */
   readonly #loadAsked = (request: SessionRequest): Promise<StoredSession> =>
     this.#loadIf(request, (stored) => isParticipant(stored, request.principal));
 
@@ -372,7 +364,7 @@ export class Sessions {
     return done && { ...done, ...turn };
   }
 
-  /** Where it stands, and what will follow by itself. */
+  /** The current state, with the turn that follows without a request. */
   #now(header: Header): Turn {
     const next = this.#live.get(header.id)?.next;
     return {
@@ -384,7 +376,7 @@ export class Sessions {
     };
   }
 
-  /** The session that the client began with the same id; undefined where there is none. */
+  /** The session that the client already started with this id. */
   async #startedBefore({ principal, startId, tool, args }: StartRequest): Promise<Turn | undefined> {
     if (startId === undefined) return undefined;
     const sessionId = toStartedSessionId(principal, startId);
@@ -394,11 +386,7 @@ export class Sessions {
     throw new GatewayError('INVALID_PARAMS', { data: { [START_ID]: startId, error: 'Has started something else' } });
   }
 
-  async #patched(
-    header: Header,
-    next: Header,
-    options: Pick<SessionChange, 'dueAt' | 'add'> = {},
-  ): Promise<Turn | undefined> {
+  async #patched(header: Header, next: Header, options: Omit<SessionChange, 'patch'> = {}): Promise<Turn | undefined> {
     const { store, limits } = this.setup;
     const change = { patch: await withTrail(this.setup, next), ...options, tombstoneMs: limits.tombstoneMs };
     const done = await store.commit(header.id, header.rev, change);

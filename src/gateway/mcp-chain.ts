@@ -10,6 +10,7 @@ import type { Target } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createLog } from '../shared/log.ts';
 import { createSealer } from '../shared/crypto/seal.ts';
+import { refuseShort } from '../shared/crypto/state-keys.ts';
 import { version } from '../shared/version.ts';
 import { TransportListeners } from './accept/transport-listeners.ts';
 import type { ListenOptions, ListeningWith } from './accept/transport-listeners.ts';
@@ -67,6 +68,7 @@ export class MiddlewareMCPServer extends View {
     options: Pick<ServeContextOptions, 'log' | 'clock' | 'keys'> = {},
   ) {
     const { log = createLog(), clock = systemClock, keys } = options;
+    refuseShort(keys);
     const member = { name: behind.name ?? behind.info.name, entry: behind, target: behind };
     const made = steps.map(toStep);
     super([member], made, {

@@ -21,3 +21,9 @@ it('a server that is closed drops its tasks', async () => {
   await expect(asked).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   expect(clock.waiting).toBe(0);
 });
+
+it('a server whose keys could be guessed is not made, and the error says how to make one', () => {
+  expect(() => createServer({ name: 'test', version: '1', keys: ['short'] })).toThrow(
+    'keys: each needs at least 16 characters; `openssl rand -base64 32` makes one',
+  );
+});

@@ -7,6 +7,7 @@ import type { OpenPages, PagesHost } from '../protocol/open-pages.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
+import { refuseShort } from '../shared/crypto/state-keys.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { toError } from '../shared/to-error.ts';
@@ -44,6 +45,7 @@ export class Server implements Target {
   #place: PagesHost | undefined;
 
   constructor(options: Types.ServerOptions) {
+    refuseShort(options.keys);
     this.options = options;
     this.info = toInfo(options);
     this.instructions = options.instructions;

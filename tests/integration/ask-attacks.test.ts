@@ -151,10 +151,11 @@ describe('the state of a call that waits', () => {
   });
 
   test('of another gateway opens only where the key is still known, and then says that the call is gone', async () => {
-    const requestState = await state(await listen({ keys: ['old'] }));
-    const rotated = await call(await listen({ keys: ['new', 'old'] }), { name: 'pay', requestState, inputResponses });
+    const [OLD, NEW] = ['the key that is old', 'the key that is new'];
+    const requestState = await state(await listen({ keys: [OLD] }));
+    const rotated = await call(await listen({ keys: [NEW, OLD] }), { name: 'pay', requestState, inputResponses });
     expect(rotated.json.result).toMatchObject({ isError: true });
-    const strange = await call(await listen({ keys: ['new'] }), { name: 'pay', requestState, inputResponses });
+    const strange = await call(await listen({ keys: [NEW] }), { name: 'pay', requestState, inputResponses });
     expect(strange.json.error).toMatchObject({ code: -32602 });
   });
 });

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { settled } from '../session/turn/turn.ts';
+import type { SessionOptions } from '../session/session-context.ts';
+import { afterSteps } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
@@ -13,15 +14,21 @@ import { findSession } from './find-sessions.ts';
 const me = { principal: 'me' };
 type Body = (ask: Ask) => Promise<unknown>;
 
-async function begun(body: Body) {
+async function begun(body: Body, options: SessionOptions = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
   const clock = manualClock();
   const store = memoryStore({ clock });
   const deploy = (next: Body) =>
-    new Sessions([flow({ name: 'x' }, next)], { store, clock, log, limits: { undoAttempts: 1 } });
+    new Sessions([flow({ name: 'x' }, next)], {
+      store,
+      clock,
+      log,
+      limits: { undoAttempts: 1, resultBytes: 1000 },
+      ...options,
+    });
   const sessions = deploy(body);
-  const { header } = await settled(await sessions.start({ ...me, tool: 'x' }));
+  const { header } = await afterSteps(await sessions.start({ ...me, tool: 'x' }));
   /** The session that an operator finds with what the line says. */
   const namedBy = async (event: string) => {
     const line = await until(event, () => lines.find((one) => one['event'] === event));
@@ -60,4 +67,19 @@ it('and so is one whose effects could not be undone', async () => {
   await sessions.cancel({ ...me, sessionId });
   expect(await namedBy('flow.undo-failed')).toBe(sessionId);
   expect(await namedBy('flow.not-undone')).toBe(sessionId);
+});
+
+it('so is one whose person could not be told', async () => {
+  const notify = () => {
+    throw new Error('no such mailbox');
+  };
+  const { sessions, sessionId, namedBy } = await begun((ask) => ask.person('lead').confirm('ok'), { notify });
+  await sessions.sweep();
+  expect(await namedBy('flow.person-not-told')).toBe(sessionId);
+});
+
+it('and so is one whose result is too large to be kept', async () => {
+  const { sessions, sessionId, namedBy } = await begun(async (ask) => (await ask.text('note')).repeat(2000));
+  await sessions.answer({ ...me, sessionId, answers: [{ value: 'x' }] });
+  expect(await namedBy('flow.result-not-kept')).toBe(sessionId);
 });

@@ -9,6 +9,7 @@ import { GatewayError } from '../../shared/errors.ts';
 import { answerOnce } from '../channel/answer-in-time.ts';
 import { fromAnswer, toAsk } from '../channel/round.ts';
 import type { Header } from '../journal.ts';
+import { toShortId } from '../short-id.ts';
 import type { Question } from '../question/question.ts';
 import { questionsFor } from '../session/external/people.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
@@ -64,7 +65,9 @@ export class PersonForms {
     const { log } = this.#sessions.setup;
     for (let shown = this.#queue[0]; shown; shown = this.#queue[0]) {
       const { sessionId } = shown;
-      await this.#show(shown).catch((error: unknown) => log.debug({ sessionId, error }, 'flow.untold'));
+      await this.#show(shown).catch((error: unknown) =>
+        log.debug({ session: toShortId(sessionId), error }, 'flow.untold'),
+      );
       this.#queue.shift();
     }
   }

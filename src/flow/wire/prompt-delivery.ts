@@ -8,6 +8,7 @@ import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Header } from '../journal.ts';
+import { toShortId } from '../short-id.ts';
 import type { Question } from '../question/question.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import type { SessionEvent } from '../session/session-event.ts';
@@ -145,7 +146,7 @@ export class PromptDelivery {
     const params = { sessionId, progress: { ...progress } };
     watcher
       .ask({ method: 'interaction.continue', params })
-      .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'));
+      .catch((error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'));
   }
 
   /** The caller is told whom the session waits for. */
@@ -180,7 +181,7 @@ export class PromptDelivery {
     if (!isSure) this.#unsure.add(sessionId);
     put
       .then(isSure ? undefined : add)
-      .catch((error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'))
+      .catch((error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'))
       .finally(() => this.#unsure.delete(sessionId));
   }
 
@@ -239,7 +240,7 @@ export class PromptDelivery {
           if (!isSure) this.sending(client, turn);
           if (method === 'interaction.complete') this.#onHeard(sessionId);
         },
-        (error: unknown) => this.#log.debug({ sessionId, error }, 'flow.untold'),
+        (error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'),
       )
       .finally(() => this.#unsure.delete(sessionId));
   }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { Server } from '../../server/server.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
+import { refuseShort } from '../../shared/crypto/state-keys.ts';
 import type { HttpHandler } from '../../shared/http.ts';
 import { createLog } from '../../shared/log.ts';
 import { checkNames } from '../authoring/known-options.ts';
@@ -123,13 +123,6 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
     },
   });
   return sessions;
-}
-
-/** It could be guessed; links and tokens are sealed with it. One that is empty is refused where it is used. */
-function refuseShort(keys: readonly string[] = []): void {
-  if (keys.every((key) => typeof key !== 'string' || key === '' || key.length >= MIN_KEY_LENGTH)) return;
-  const reason = `each needs at least ${MIN_KEY_LENGTH} characters; \`openssl rand -base64 32\` makes one`;
-  throw new GatewayError('BAD_OPTION', { option: 'keys', reason });
 }
 
 function toPersonPage(server: Server, sessions: Sessions, { personLinks }: ServeFlowsOptions): HttpHandler {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../log.ts';
 import { keysFrom } from './state-keys.ts';
 
+const GIVEN = 'sixteen or more.';
 let folder: string;
 const lines: string[] = [];
 const log = createLog({ level: 'warn', write: (line) => lines.push(line) });
@@ -49,7 +50,7 @@ describe('keys in the state folder', () => {
   );
 
   it('are not needed where keys are given or no folder is named', () => {
-    expect(keysFrom({ keys: ['k'], stateFolder: folder }, log)).toEqual(['k']);
+    expect(keysFrom({ keys: [GIVEN], stateFolder: folder }, log)).toEqual([GIVEN]);
     expect(keysFrom({}, log)).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -60,5 +61,13 @@ describe('keys in the state folder', () => {
     writeFileSync(join(folder, 'keys'), '\n');
     expect(keysFrom({ stateFolder: folder }, log)).toBeUndefined();
     expect(lines.map((line) => JSON.parse(line) as { event?: string; msg?: string })).toHaveLength(2);
+  });
+});
+
+describe('keys that a program gives', () => {
+  it.each([[['short']], [[GIVEN, 'x'.repeat(15)]]])('are refused where one can be guessed: %j', (keys) => {
+    expect(() => keysFrom({ keys }, log)).toThrow(
+      'keys: each needs at least 16 characters; `openssl rand -base64 32` makes one',
+    );
   });
 });

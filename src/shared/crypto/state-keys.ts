@@ -1,6 +1,7 @@
 // The keys that seal what outlives a process, kept in the user's state folder: made once, readable by their owner alone.
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { GatewayError } from '../errors.ts';
 import { randomId } from './ids.ts';
 import type { Log } from '../log.ts';
 
@@ -12,6 +13,7 @@ export interface KeySource {
 
 /** The first key seals. Undefined where nothing lasts: then keys live as long as the process. */
 export function keysFrom({ keys, stateFolder }: KeySource, log: Log): readonly string[] | undefined {
+  refuseShort(keys);
   if (keys !== undefined || stateFolder === undefined) return keys;
   const path = join(stateFolder, 'keys');
   try {
@@ -24,6 +26,13 @@ export function keysFrom({ keys, stateFolder }: KeySource, log: Log): readonly s
 
 /** What is shorter can be guessed. */
 export const MIN_KEY_LENGTH = 16;
+
+/** Of keys that a program gives. One that is empty is refused where it is used. */
+export function refuseShort(keys: readonly string[] = []): void {
+  if (keys.every((key) => typeof key !== 'string' || key === '' || key.length >= MIN_KEY_LENGTH)) return;
+  const reason = `each needs at least ${MIN_KEY_LENGTH} characters; \`openssl rand -base64 32\` makes one`;
+  throw new GatewayError('BAD_OPTION', { option: 'keys', reason });
+}
 
 /** One key per line, newest first. */
 function readKeys(path: string): string[] | undefined {

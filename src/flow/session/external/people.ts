@@ -5,6 +5,7 @@ import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { shorten } from '../../../shared/text/shorten.ts';
+import { toShortId } from '../../short-id.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { HandOverRequest } from '../verbs/requests.ts';
 import type { Sessions } from '../sessions.ts';
@@ -196,7 +197,7 @@ async function tell(
     await inTime(setup, notify(link === undefined ? notice : { ...notice, link }));
     return true;
   } catch (error) {
-    log.error({ error, tool, sessionId }, 'flow.person-not-told');
+    log.error({ error, tool, session: toShortId(sessionId) }, 'flow.person-not-told');
     return false;
   }
 }

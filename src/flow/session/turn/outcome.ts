@@ -15,6 +15,7 @@ import type { TurnDraft } from './turn-changes.ts';
 import type { GivenAnswer } from '../verbs/requests.ts';
 import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
 import type { SessionContext } from '../session-context.ts';
+import { toShortId } from '../../short-id.ts';
 import type { Failure, Turn } from './turn.ts';
 
 export interface SessionOutcome {
@@ -81,7 +82,7 @@ function toKeptOutcome(
   };
   const text = setup.sealsResults ? setup.sealer.seal(PURPOSE, id, outcome) : JSON.stringify(outcome);
   if (text.length <= setup.limits.resultBytes) return text;
-  setup.log.warn({ sessionId: id, bytes: text.length }, 'flow.result-not-kept');
+  setup.log.warn({ session: toShortId(id), bytes: text.length }, 'flow.result-not-kept');
   return undefined;
 }
 

@@ -3,7 +3,19 @@ import { defineConfig } from 'vitest/config';
 
 /** Processes that tests start run the built package. */
 const globalSetup = './tests/helpers/build.ts';
-const source = { resolve: { conditions: ['parley-source'] }, ssr: { resolve: { conditions: ['parley-source'] } } };
+/** Tests themselves run the sources. */
+const source = {
+  resolve: {
+    alias: [
+      { find: /^mcp-parley$/, replacement: entry('index') },
+      { find: /^mcp-parley\/(\w+)$/, replacement: entry('$1') },
+    ],
+  },
+};
+
+function entry(name: string): string {
+  return new URL(`./src/_entries/${name}.ts`, import.meta.url).pathname;
+}
 
 // Long enough for a machine that is twenty times busier than it should be: a test waits for events, and fails when none comes.
 export default defineConfig({

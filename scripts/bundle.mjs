@@ -2,7 +2,7 @@
 // and a gateway is hundreds of them. All is one graph, so that the command, the entries of the package and with them the steps
 // of users share their classes. Types are tsc's, which runs before: what it refuses is not built.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -15,13 +15,8 @@ const ENTRIES = ['_entries/index', '_entries/flow', '_entries/middleware', '_ent
 /** Processes that the package starts. */
 const PROCESSES = ['cli/main', 'flow/explore/child', 'flow/operator/replay-child'];
 
-/** No entries of the package: `bench/flows`, `tests/kill-loop` and `tests/peers/diff` look at these from inside. */
-const INTERNALS = [
-  'gateway/ask/answer-tool',
-  ...['flow/define', 'flow/fold', 'flow/engine/body-run', 'flow/session/sessions', 'flow/session/turn/turn'],
-  ...['flow/store/memory', 'flow/store/redis/redis', 'flow/store/sqlite/sqlite', 'flow/store/store'],
-  ...['flow/token/tokens', 'flow/token/token-sessions'],
-];
+/** No entry of the package: benchmarks and tests look at these from inside. */
+const INTERNALS = ['_entries/internals'];
 
 /**
  * A chunk is a module with all that it imports, except what is in chunks before it and what it imports late. Whoever is waited
@@ -94,6 +89,8 @@ const ascii = {
   },
 };
 
+const DECLARATION_IMPORT = /(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g;
+
 const bundle = await rolldown({
   cwd: root,
   platform: 'node',
@@ -112,12 +109,12 @@ const { output } = await bundle.write({
   chunkFileNames: 'chunks/[name].js',
   codeSplitting: { groups: Object.entries(CHUNKS).map(toGroup) },
   sourcemap: true,
-  sourcemapExcludeSources: true, // the package has them
+  sourcemapExcludeSources: true, // the checkout has them, and the package has no maps
   minifyInternalExports: false,
   keepNames: true, // steps are found by the names of their functions
   comments: false,
 });
-removeAllBut(new Set(output.map(({ fileName }) => fileName)));
+removeAllBut(new Set([...output.map(({ fileName }) => fileName), ...declarationsOf(ENTRIES)]));
 
 function toGroup([name, pattern], index, { length }) {
   const test = (id) => pattern.test(relative(src, id).replaceAll(sep, '/').replace(/\.ts$/, ''));
@@ -139,9 +136,24 @@ function packages() {
   return Object.keys({ ...dependencies, ...optionalDependencies });
 }
 
-/** What a build before this one has left: whoever found it there would have classes of his own. */
-function removeAllBut(written) {
+/** The declarations of these entries and all that they import. */
+function declarationsOf(entries) {
+  const found = new Set();
+  const add = (path) => {
+    if (found.has(path)) return;
+    found.add(path);
+    const text = readFileSync(join(dist, path), 'utf8');
+    for (const [, from] of text.matchAll(DECLARATION_IMPORT)) {
+      add(posix.join(posix.dirname(path), from).replace(/\.[jt]s$/, '.d.ts'));
+    }
+  };
+  for (const entry of entries) add(`${entry}.d.ts`);
+  return found;
+}
+
+/** An earlier build may have left files whose classes are not those of this one; tsc writes declarations that nobody can import. */
+function removeAllBut(wanted) {
   for (const path of readdirSync(dist, { recursive: true })) {
-    if (/\.js(?:\.map)?$/.test(path) && !written.has(path.replaceAll(sep, '/'))) rmSync(join(dist, path));
+    if (/\.(?:js|js\.map|d\.ts)$/.test(path) && !wanted.has(path.replaceAll(sep, '/'))) rmSync(join(dist, path));
   }
 }

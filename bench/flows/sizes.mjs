@@ -1,9 +1,7 @@
 // What a waiting session takes: memory of this process, of Redis, bytes of the SQLite file, and of a token.
 import { statSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { fold } from '../../dist/flow/fold.js';
-import { BodyRun } from '../../dist/flow/engine/body-run.js';
-import { createTokens } from '../../dist/flow/token/tokens.js';
+import { BodyRun, createTokens, fold } from '../../dist/_entries/internals.js';
 import { openStore, throughStore } from './engines/parley.mjs';
 import { ANSWERS } from './plain-trip.mjs';
 import { survey, surveyed } from './trip.mjs';

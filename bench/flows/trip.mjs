@@ -1,5 +1,5 @@
 // What is measured of Parley: a flow of six questions and a step that reads, and one that asks as often as it is told.
-import { flow } from '../../dist/flow/define.js';
+import { flow } from '../../dist/_entries/internals.js';
 
 export const trip = flow({ name: 'trip', description: 'Six questions' }, async (ask) => {
   const city = await ask.text('city', { message: 'Where to?', min: 2 });

@@ -43,4 +43,4 @@ export type {
 export { createSignedTokens } from '../flow/token/signed-tokens.ts';
 export { createTokens } from '../flow/token/tokens.ts';
 export type { Tokens } from '../flow/token/tokens.ts';
-export { TokenSessions as TravellingSessions } from '../flow/token/token-sessions.ts';
+export { TokenSessions } from '../flow/token/token-sessions.ts';

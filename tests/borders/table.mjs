@@ -25,7 +25,7 @@ function group(tests) {
 }
 
 function stateOf({ state, decision }) {
-  return decision ? `[${state}](decisions/${decision})` : state;
+  return decision ? `${state}: decision ${Number(decision.slice(0, 4))}` : state;
 }
 
 function compare(one, other) {

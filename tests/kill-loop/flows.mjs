@@ -1,7 +1,7 @@
 // Flows whose effects are lines in a file. One line is one write, which a kill cannot cut in two.
 import { appendFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { flow } from '../../dist/flow/define.js';
+import { flow } from '../../dist/_entries/internals.js';
 
 /** One in so many tries to take something back. */
 const UNDO_FAILS = 0.1;

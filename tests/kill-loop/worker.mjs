@@ -2,8 +2,7 @@
 // accepted is told in a line, after it was: what stands there was acknowledged.
 import { EVENTS, SLEEP_MS, createFlows } from './flows.mjs';
 import { openStore } from './open-store.mjs';
-import { Sessions } from '../../dist/flow/session/sessions.js';
-import { isEnded } from '../../dist/flow/store/store.js';
+import { isEnded, Sessions } from '../../dist/_entries/internals.js';
 
 const { place, effects, faults, sabotage, finish } = JSON.parse(process.argv[2]);
 const PRINCIPAL = 'the user';

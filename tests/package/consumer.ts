@@ -20,7 +20,7 @@ import {
   memoryStore,
   serveFlows,
   Sessions,
-  TravellingSessions,
+  TokenSessions,
 } from 'mcp-parley/flow';
 import * as steps from 'mcp-parley/middleware';
 import { manualClock, testFlow, testGateway, testServer, testStep } from 'mcp-parley/testing';
@@ -68,7 +68,7 @@ export const flows = serveFlows(server, [booking], { store: memoryStore() });
 export const sessions = new Sessions([booking], { store: memoryStore() });
 export const turn = await sessions.start({ tool: 'book', args: {}, principal: 'ada' });
 export const tokens = createTokens({ keys: ['x'] });
-export const TokenSessions = TravellingSessions;
+export const TokenSessionsClass = TokenSessions;
 export const flowClient = await connectFlows('http://127.0.0.1:8470/mcp');
 export const explored = await exploreFile('flows.ts');
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ROOT, read } from '../helpers/files.ts';
 
-type Entry = { 'parley-source': string; types: string; default: string };
+type Entry = { types: string; default: string };
 
 const manifest = JSON.parse(read('package.json')) as { exports: Record<string, Entry | string>; bin: object };
 const entries = Object.entries(manifest.exports).filter(
@@ -31,7 +31,7 @@ describe('the public surface', () => {
   });
 
   it('exports these names from "."', async () => {
-    expect(await namesOf('parley-source', '.')).toMatchInlineSnapshot(`
+    expect(await sourceNames('.')).toMatchInlineSnapshot(`
       [
         "DEFAULT_LIMITS",
         "ERRORS",
@@ -96,14 +96,14 @@ describe('the public surface', () => {
   });
 
   it('exports these names from "./flow"', async () => {
-    expect(await namesOf('parley-source', './flow')).toMatchInlineSnapshot(`
+    expect(await sourceNames('./flow')).toMatchInlineSnapshot(`
       [
         "AskError",
         "CANCEL",
         "FlowClient",
         "SessionEndedError",
         "Sessions",
-        "TravellingSessions",
+        "TokenSessions",
         "connectFlows",
         "createRedisStore",
         "createSignedTokens",
@@ -166,7 +166,7 @@ describe('the public surface', () => {
   });
 
   it('exports these names from "./middleware"', async () => {
-    expect(await namesOf('parley-source', './middleware')).toMatchInlineSnapshot(`
+    expect(await sourceNames('./middleware')).toMatchInlineSnapshot(`
       [
         "approve",
         "cache",
@@ -214,7 +214,7 @@ describe('the public surface', () => {
   });
 
   it('exports these names from "./testing"', async () => {
-    expect(await namesOf('parley-source', './testing')).toMatchInlineSnapshot(`
+    expect(await sourceNames('./testing')).toMatchInlineSnapshot(`
       [
         "manualClock",
         "memoryPair",
@@ -242,15 +242,15 @@ describe('the public surface', () => {
   it('has at most 150 names, each exported by name', async () => {
     const names = new Set<string>();
     for (const [name, entry] of entries) {
-      for (const value of await namesOf('parley-source', name)) names.add(value);
-      for (const type of typesOf(entry['parley-source'])) names.add(type);
+      for (const value of await sourceNames(name)) names.add(value);
+      for (const type of typesOf(sourceOf(entry))) names.add(type);
     }
     expect([...names].filter((name) => !/^\w+(?: as \w+)?$/.test(name))).toEqual([]);
     expect(names.size).toBeLessThanOrEqual(150);
   });
 
   it.each(entries.map(([name]) => name))('is the same in the built %s', async (name) => {
-    expect(await namesOf('default', name)).toEqual(await namesOf('parley-source', name));
+    expect(await builtNames(name)).toEqual(await sourceNames(name));
   });
 
   it.each(entries)('has declarations for the built %s', (_name, entry) => {
@@ -258,9 +258,20 @@ describe('the public surface', () => {
   });
 });
 
-async function namesOf(condition: 'parley-source' | 'default', name: string): Promise<string[]> {
-  const entry = manifest.exports[name] as Entry;
-  const module = (await import(pathToFileURL(join(ROOT, entry[condition])).href)) as object;
+async function builtNames(name: string): Promise<string[]> {
+  return namesIn((manifest.exports[name] as Entry).default);
+}
+
+async function sourceNames(name: string): Promise<string[]> {
+  return namesIn(sourceOf(manifest.exports[name] as Entry));
+}
+
+function sourceOf({ default: built }: Entry): string {
+  return built.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
+}
+
+async function namesIn(path: string): Promise<string[]> {
+  const module = (await import(pathToFileURL(join(ROOT, path)).href)) as object;
   return Object.keys(module).sort();
 }
 

@@ -21,8 +21,8 @@ describe('links', () => {
     for (const stage of ['accept', 'codec', 'dialect', 'server', 'protocol']) expect(journey).toContain(`/${stage}/`);
   });
 
-  it('lead from README.md to every page of docs/', () => {
-    const linked = linksOf('README.md').map((link) => link.split('#')[0]);
+  it('lead from README.md to every page of docs/, and from CONTRIBUTING.md to those for contributors', () => {
+    const linked = ['README.md', 'CONTRIBUTING.md'].flatMap(linksOf).map((link) => link.split('#')[0]);
     const topPages = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
     expect(topPages.filter((page) => !linked.includes(page))).toEqual([]);
   });

@@ -1,12 +1,14 @@
 // Parley as a library. Bodies wait in memory and a run in a second is watched, as in production.
 import { join } from 'node:path';
-import { Sessions } from '../../../dist/flow/session/sessions.js';
-import { settled } from '../../../dist/flow/session/turn/turn.js';
-import { memoryStore } from '../../../dist/flow/store/memory.js';
-import { createRedisStore } from '../../../dist/flow/store/redis/redis.js';
-import { createSqliteStore } from '../../../dist/flow/store/sqlite/sqlite.js';
-import { createTokens } from '../../../dist/flow/token/tokens.js';
-import { TokenSessions } from '../../../dist/flow/token/token-sessions.js';
+import {
+  createRedisStore,
+  createSqliteStore,
+  createTokens,
+  memoryStore,
+  Sessions,
+  settled,
+  TokenSessions,
+} from '../../../dist/_entries/internals.js';
 import { folder, redis } from '../servers.mjs';
 import { trip } from '../trip.mjs';
 

@@ -1,4 +1,4 @@
-// Pages in the package link only to what is in the package, too: there is no checkout around it.
+// What is in the package. Its pages link only to what is in it: there is no checkout around it.
 import { spawnSync } from 'node:child_process';
 import { posix } from 'node:path';
 import { expect, it } from 'vitest';
@@ -29,6 +29,19 @@ it('every relative link of a packed page leads to a packed file or folder', () =
       .map((target) => `${page} links to ${target}`),
   );
   expect(dead).toEqual([]);
+});
+
+it('the package holds what runs and what users read: no tests, no sources, no maps', () => {
+  const packed = packedFiles();
+  expect(
+    packed.filter((path) =>
+      /^dist.*\.(?:test|contract)\.|\.map$|^(?:src|tests|bench)\/|internals|check\.mjs$/.test(path),
+    ),
+  ).toEqual([]);
+  expect(packed).toEqual(
+    expect.arrayContaining(['dist/_entries/index.js', 'dist/_entries/index.d.ts', 'dist/cli/main.js']),
+  );
+  expect(packed.length).toBeLessThanOrEqual(360);
 });
 
 it('a link is found in every form that Markdown has', () => {

@@ -29,11 +29,11 @@ const CHUNKS = {
   commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it
   urls: /^gateway\/upstream\/links\/streamable-http$/,
   http: /^gateway\/accept\/http\/http-endpoint$/,
-  ports: /^cli\/(?:wrap\/wrapped-port|first\/wrap-again)$/, // what `wrap` has on a port
+  ports: /^cli\/(?:wrap\/wrapped-port|welcome\/wrap-command)$/, // what `wrap` has on a port
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,
   config: /^cli\/commands\/serve$/,
-  serve: /^cli\/serve\/serve-configured$/,
+  serve: /^cli\/serve\/serve-config$/,
   ...Object.fromEntries(ENTRIES.map((entry) => [entry.slice('_entries/'.length), new RegExp(`^${entry}$`)])),
 };
 

@@ -3,7 +3,7 @@ export { testGateway } from '../testing/test-gateway.ts';
 export type { TestedGateway } from '../testing/test-gateway.ts';
 export { testFlow } from '../testing/test-flow.ts';
 export type { FlowTest } from '../testing/test-flow.ts';
-export { unanswered } from '../flow/testing/play.ts';
+export { unanswered } from '../flow/testing/play-flow.ts';
 export { manualClock } from '../flow/testing/manual-clock.ts';
 export type { ManualClock } from '../flow/testing/manual-clock.ts';
 export { testServer } from '../testing/test-server.ts';

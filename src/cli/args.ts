@@ -2,10 +2,10 @@
 import { parseArgs } from 'node:util';
 import { suggest } from '../config/check/suggest.ts';
 import type { Command } from './command.ts';
-import { SPECS, specOf } from './command-specs.ts';
+import { COMMAND_SPECS, findCommandSpec } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
-import { Mistake, toCommand } from './to-command.ts';
-import type { Given } from './to-command.ts';
+import { UsageError, toCommand } from './to-command.ts';
+import type { ParsedArgs } from './to-command.ts';
 
 type Options = Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }>;
 
@@ -20,7 +20,7 @@ const OTHER_WORDS: Record<string, string> = {
   validate: 'check',
 };
 /** An option has the same form wherever it is one, so a command can be found behind any of them. */
-const ALL: Options = Object.assign({}, ...SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
+const ALL: Options = Object.assign({}, ...COMMAND_SPECS.map((spec) => toOptions(spec.options)), GLOBAL) as Options;
 
 export function readArgs(argv: string[]): Command {
   if (VERSION.has(argv[0] ?? '')) return { name: 'version' };
@@ -39,7 +39,7 @@ export function readArgs(argv: string[]): Command {
   }
   const rest = argv.toSpliced(first.index, 1);
   if (word === 'help') return toHelp(rest);
-  const spec = specOf(word);
+  const spec = findCommandSpec(word);
   if (!spec) return mistake(unknown(word));
   return attempt(spec, () => (word === 'wrap' ? readWrap(spec, rest) : read(spec, rest)));
 }
@@ -48,13 +48,13 @@ function attempt(spec: CommandSpec, work: () => Command): Command {
   try {
     return work();
   } catch (thrown) {
-    if (thrown instanceof Mistake) return mistake(thrown.message, spec.name);
+    if (thrown instanceof UsageError) return mistake(thrown.message, spec.name);
     return mistake(firstSentence((thrown as Error).message) + meantOption(thrown as Error, spec), spec.name); // of parseArgs
   }
 }
 
 function toHelp([of]: string[]): Command {
-  if (of !== undefined && !specOf(of)) return mistake(unknown(of));
+  if (of !== undefined && !findCommandSpec(of)) return mistake(unknown(of));
   return { name: 'help', of };
 }
 
@@ -75,7 +75,7 @@ function unknown(word: string): string {
     OTHER_WORDS[word] ??
     suggest(
       word,
-      SPECS.map(({ name }) => name),
+      COMMAND_SPECS.map(({ name }) => name),
     );
   return `Unknown command "${word}".${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
 }
@@ -96,7 +96,7 @@ function readWrap(spec: CommandSpec, args: string[]): Command {
   return toCommand(spec.name, { values, words: [rest[0]!, ...positionals] });
 }
 
-function parse(spec: CommandSpec, args: string[]): { values: Given['values']; positionals: string[] } {
+function parse(spec: CommandSpec, args: string[]): { values: ParsedArgs['values']; positionals: string[] } {
   return parseArgs({ args, options: { ...toOptions(spec.options), ...GLOBAL }, allowPositionals: true });
 }
 

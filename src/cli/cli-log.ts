@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { createLog } from '../shared/log.ts';
 import { printableLine } from '../shared/visible.ts';
 import type { Log } from '../shared/log.ts';
-import type { LogLevel } from './command.ts';
+import type { LogLevel } from '../config/settings.ts';
 import { hasColours } from './terminal/print.ts';
 import type { Printer, Style } from './terminal/print.ts';
 
@@ -17,11 +17,11 @@ const COLOURS: Record<string, Style> = { debug: 'dim', info: 'cyan', warn: 'yell
 export function createCliLog(level: LogLevel, err: LogOutput = process.stderr): Log {
   if (err.isTTY !== true) return createLog({ level, write: (line) => err.write(line) });
   const isColoured = hasColours(err);
-  return createLog({ level, write: (line) => err.write(`${toPretty(line, isColoured)}\n`) });
+  return createLog({ level, write: (line) => err.write(`${formatLogLine(line, isColoured)}\n`) });
 }
 
 /** What a program that runs for long says beside its log: lines of the log, where that is for programs. Whatever its level, it is said. */
-export function inLog(print: Printer, err: LogOutput = process.stderr): Printer {
+export function toLogPrinter(print: Printer, err: LogOutput = process.stderr): Printer {
   if (err.isTTY === true) return print;
   const log = createCliLog('info', err);
   return {
@@ -34,7 +34,7 @@ export function inLog(print: Printer, err: LogOutput = process.stderr): Printer 
 }
 
 /** `12:03:04 warn  upstream.lost server=files reason="exit code 1"` */
-export function toPretty(line: string, isColoured: boolean): string {
+export function formatLogLine(line: string, isColoured: boolean): string {
   const { time, level, event, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const paint = (style: Style, text: string): string =>
     isColoured ? styleText(style, text, { validateStream: false }) : text;

@@ -1,18 +1,15 @@
 // Every command with its options and examples, once: the command line is read by this table, and help and shell completion
 // are written from it.
+import { DEFAULT_HOST, DEFAULT_PORT, LOG_LEVELS, SHARING } from '../config/settings.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 
-export const DEFAULT_PORT = 8470;
 export const DEFAULT_START_SECONDS = 50;
-export const DEFAULT_HOST = '127.0.0.1';
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export const SHARING = ['auto', 'session', 'all'] as const;
-export const LISTINGS = ['tools', 'resources', 'prompts', 'servers'] as const;
+export const LIST_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
 export const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;
 /** Those that are open, those that have ended, and what stands for several. */
 export const OPEN_STATES = ['waiting', 'working', 'parked', 'ending'] as const;
 export const ENDED_STATES = ['completed', 'cancelled', 'failed', 'expired'] as const;
-export const DEFAULT_LIST = 50;
+export const DEFAULT_LIST_LIMIT = 50;
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export interface OptionSpec {
@@ -92,7 +89,7 @@ const WHOM = [
   'the servers of the configuration are started for this one command.',
 ];
 
-export const SPECS: readonly CommandSpec[] = [
+export const COMMAND_SPECS: readonly CommandSpec[] = [
   {
     name: 'wrap',
     summary: 'make one server work in any client: put it before the command, or give a URL',
@@ -167,10 +164,13 @@ export const SPECS: readonly CommandSpec[] = [
   {
     name: 'ls',
     summary: 'what is offered: tools, resources, prompts, servers',
-    usage: [`[${LISTINGS.join('|')}] [URL|CONFIG] [options]`, `[${LISTINGS.join('|')}] [options] -- COMMAND [ARGS…]`],
+    usage: [
+      `[${LIST_KINDS.join('|')}] [URL|CONFIG] [options]`,
+      `[${LIST_KINDS.join('|')}] [options] -- COMMAND [ARGS…]`,
+    ],
     about: WHOM,
     options: { ...reach, json, log, help },
-    words: { choices: LISTINGS, file: true },
+    words: { choices: LIST_KINDS, file: true },
     examples: [
       { line: 'parley ls', does: 'everything the running gateway offers' },
       { line: 'parley ls tools https://example.com/mcp', does: 'the tools of a server' },
@@ -324,7 +324,7 @@ export const SPECS: readonly CommandSpec[] = [
       limit: {
         type: 'string',
         value: 'N',
-        text: `how many are listed (default ${DEFAULT_LIST}), the last active first`,
+        text: `how many are listed (default ${DEFAULT_LIST_LIMIT}), the last active first`,
       },
       arg: {
         type: 'string',
@@ -393,6 +393,6 @@ export const SPECS: readonly CommandSpec[] = [
   },
 ];
 
-export function specOf(name: string): CommandSpec | undefined {
-  return SPECS.find((spec) => spec.name === name);
+export function findCommandSpec(name: string): CommandSpec | undefined {
+  return COMMAND_SPECS.find((spec) => spec.name === name);
 }

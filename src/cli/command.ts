@@ -1,10 +1,10 @@
 // A command line that was understood.
+import type { LogLevel } from '../config/settings.ts';
 import type { CommandAddress, UrlAddress } from '../gateway/upstream/address.ts';
 import type { Condition } from '../flow/operator/condition.ts';
-import type { FLOW_ACTIONS, LISTINGS, LOG_LEVELS, SHELLS } from './command-specs.ts';
+import type { FLOW_ACTIONS, LIST_KINDS, SHELLS } from './command-specs.ts';
 
-export type LogLevel = (typeof LOG_LEVELS)[number];
-export type Listing = (typeof LISTINGS)[number];
+export type ListKind = (typeof LIST_KINDS)[number];
 export type Shell = (typeof SHELLS)[number];
 
 export interface DemoCommand {
@@ -53,7 +53,7 @@ export interface CheckCommand {
 }
 
 /** Where `ls`, `call`, `read`, `prompt` and `status` find somebody to talk to; none given: the gateway that runs here. */
-export interface Reach {
+export interface TargetOptions {
   url: string | undefined;
   headers: Record<string, string>;
   config: string | undefined;
@@ -66,14 +66,14 @@ export interface Reach {
   log: LogLevel | undefined;
 }
 
-export interface LsCommand extends Reach {
+export interface LsCommand extends TargetOptions {
   name: 'ls';
   /** Undefined: all of them. */
-  what: Listing | undefined;
+  what: ListKind | undefined;
   json: boolean;
 }
 
-export interface CallCommand extends Reach {
+export interface CallCommand extends TargetOptions {
   name: 'call';
   tool: string;
   /** As typed: what they mean depends on the tool. */
@@ -141,25 +141,25 @@ export interface FlowsCommand {
   json: boolean;
 }
 
-export interface ReadCommand extends Reach {
+export interface ReadCommand extends TargetOptions {
   name: 'read';
   uri: string;
   json: boolean;
 }
 
-export interface PromptCommand extends Reach {
+export interface PromptCommand extends TargetOptions {
   name: 'prompt';
   prompt: string;
   args: [name: string, text: string][];
   json: boolean;
 }
 
-export interface StatusCommand extends Reach {
+export interface StatusCommand extends TargetOptions {
   name: 'status';
   json: boolean;
 }
 
-export type Runnable =
+export type RunnableCommand =
   | DemoCommand
   | WrapCommand
   | ServeCommand
@@ -175,7 +175,7 @@ export type Runnable =
   | { name: 'completion'; shell: Shell | 'names' };
 
 export type Command =
-  | Runnable
+  | RunnableCommand
   | { name: 'version' }
   /** `of`: of one command. */
   | { name: 'help'; of: string | undefined }

@@ -1,9 +1,9 @@
 // Completion for three shells: commands, their options, and the words that options and commands take.
-import { SPECS } from './command-specs.ts';
+import { COMMAND_SPECS } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
 
 export function toBash(): string {
-  const cases = SPECS.map((spec) => {
+  const cases = COMMAND_SPECS.map((spec) => {
     const values = choosing(spec).map(([name, { choices = [] }]) => `--${name}) words='${choices.join(' ')}' ;;`);
     const free = taking(spec).map(([name]) => `--${name}`);
     const plain = free.length > 0 ? [`${free.join('|')}) COMPREPLY=($(compgen -f -- "$cur")); return ;;`] : [];
@@ -11,7 +11,7 @@ export function toBash(): string {
     const other = `*) words="${[...flags(spec), ...(spec.words?.choices ?? []), ...(named === '' ? [] : [named])].join(' ')}" ;;`;
     return `    ${spec.name}) case "$prev" in ${[...values, ...plain, other].join(' ')} esac ;;`;
   });
-  const files = SPECS.filter(({ words }) => words?.file).map(({ name }) => name);
+  const files = COMMAND_SPECS.filter(({ words }) => words?.file).map(({ name }) => name);
   return `# bash completion of parley: source <(parley completion bash)
 _parley() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' word
@@ -29,8 +29,8 @@ complete -o filenames -F _parley parley mcp-parley`;
 }
 
 export function toZsh(): string {
-  const commands = SPECS.map(({ name, summary }) => `    '${name}:${zshText(summary)}'`);
-  const cases = SPECS.map(
+  const commands = COMMAND_SPECS.map(({ name, summary }) => `    '${name}:${zshText(summary)}'`);
+  const cases = COMMAND_SPECS.map(
     (spec) =>
       `    ${spec.name}) _arguments -s ${[...Object.entries(spec.options).map(zshOption), ...zshWords(spec)].join(' ')} ;;`,
   );
@@ -52,7 +52,7 @@ if [ "\${funcstack[1]}" = _parley ]; then _parley "$@"; else compdef _parley par
 
 export function toFish(): string {
   const seen = `__fish_seen_subcommand_from ${names().join(' ')}`;
-  const lines = SPECS.flatMap((spec) => [
+  const lines = COMMAND_SPECS.flatMap((spec) => [
     `complete -c parley -f -n 'not ${seen}' -a ${spec.name} -d '${fishText(spec.summary)}'`,
     ...Object.entries(spec.options).map(([name, option]) => fishOption(spec.name, name, option)),
     ...fishWords(spec),
@@ -61,7 +61,7 @@ export function toFish(): string {
 }
 
 export function toPowerShell(): string {
-  const cases = SPECS.map((spec) => {
+  const cases = COMMAND_SPECS.map((spec) => {
     const words = [...flags(spec), ...(spec.words?.choices ?? [])].map((word) => `'${word}'`).join(', ');
     const named = spec.words?.names ? ' + @(parley completion names 2>$null)' : '';
     return `    '${spec.name}' { @(${words})${named} }`;
@@ -85,7 +85,7 @@ ${cases.join('\n')}
 }
 
 function names(): string[] {
-  return SPECS.map(({ name }) => name);
+  return COMMAND_SPECS.map(({ name }) => name);
 }
 
 function flags({ options }: CommandSpec): string[] {

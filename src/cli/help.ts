@@ -1,19 +1,19 @@
 // The words of `parley --help`, of the help of each command, and of a command line that was not understood.
-import { program } from './first/program.ts';
-import { SPECS, specOf } from './command-specs.ts';
+import { programName } from './welcome/program.ts';
+import { COMMAND_SPECS, findCommandSpec } from './command-specs.ts';
 import type { CommandSpec, OptionSpec } from './command-specs.ts';
 
 const FOOT = `Exit status: 0 done, 1 something failed, 2 the command line was not understood.
 Results go to stdout, everything else to stderr. NO_COLOR=1 turns colours off.`;
 
 export function toHelp(of: string | undefined): string {
-  const spec = of === undefined ? undefined : specOf(of);
+  const spec = of === undefined ? undefined : findCommandSpec(of);
   return spec ? commandHelp(spec) : programHelp();
 }
 
-export function mistakeHelp(of: string | undefined): string {
-  if (of !== undefined) return `Run "${program()} ${of} --help" for its options and examples.`;
-  return `${commands()}\n\nRun "${program()} --help" for more.`;
+export function usageHelp(of: string | undefined): string {
+  if (of !== undefined) return `Run "${programName()} ${of} --help" for its options and examples.`;
+  return `${commands()}\n\nRun "${programName()} --help" for more.`;
 }
 
 function programHelp(): string {
@@ -28,21 +28,21 @@ ${aligned(
     ['serve', 'all your servers behind one URL'],
     ['demo', 'something to try a client with'],
     ['call weather --arg city=Oslo', 'one call, from the shell'],
-  ].map(([line, does]) => [`${program()} ${line}`, does!]),
+  ].map(([line, does]) => [`${programName()} ${line}`, does!]),
 )}
 
-"${program()} COMMAND --help" shows options and examples; "${program()} --version" the version.
+"${programName()} COMMAND --help" shows options and examples; "${programName()} --version" the version.
 ${FOOT}`;
 }
 
 function commands(): string {
-  return `Commands\n${aligned(SPECS.map(({ name, summary }) => [`${program()} ${name}`, summary]))}`;
+  return `Commands\n${aligned(COMMAND_SPECS.map(({ name, summary }) => [`${programName()} ${name}`, summary]))}`;
 }
 
 function commandHelp({ name, summary, usage, about = [], options, examples }: CommandSpec): string {
   const blocks = [
     `parley ${name}: ${summary}.`,
-    ['Usage', ...usage.map((form) => `  ${program()} ${name} ${form}`)].join('\n'),
+    ['Usage', ...usage.map((form) => `  ${programName()} ${name} ${form}`)].join('\n'),
     about.join('\n'),
     `Options\n${aligned(Object.entries(options).map(([option, spec]) => [flag(option, spec), spec.text]))}`,
     ['Examples', ...examples.flatMap(({ line, does }) => [`  ${asStarted(line)}`, `      ${does}`])].join('\n'),
@@ -53,7 +53,7 @@ function commandHelp({ name, summary, usage, about = [], options, examples }: Co
 
 /** Examples are written with the name of the command. */
 function asStarted(line: string): string {
-  return line.replace(/(^|\()parley /, (_, before: string) => `${before}${program()} `);
+  return line.replace(/(^|\()parley /, (_, before: string) => `${before}${programName()} `);
 }
 
 function flag(option: string, { short, value }: OptionSpec): string {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyFlow } from '../flow/define.ts';
-import { flowsOf, isFlow } from '../flow/explore/flows-of.ts';
+import { findExportedFlows, isFlow } from '../flow/explore/exported-flows.ts';
 import { importFresh, whyNotImported } from '../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
@@ -17,7 +17,7 @@ export async function loadFlow(file: string, name?: string): Promise<AnyFlow> {
     throw bad(whyNotImported(thrown));
   });
   const exported = isObject(module) ? module : {};
-  const flows = flowsOf(exported);
+  const flows = findExportedFlows(exported);
   if (name !== undefined) {
     const found = flows.find((flow) => flow.name === name);
     if (!found) throw bad(`has no flow ${name}${flows.length > 0 ? `; it has ${namesOf(flows)}` : ''}`);

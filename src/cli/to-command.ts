@@ -1,38 +1,39 @@
-// What was typed after a command, checked and put into its type. A Mistake says what is wrong and what to do.
+// What was typed after a command, checked and put into its type. A UsageError says what is wrong and what to do.
 import { existsSync } from 'node:fs';
 import { suggest } from '../config/check/suggest.ts';
+import { DEFAULT_HOST, LOG_LEVELS, SHARING } from '../config/settings.ts';
+import type { LogLevel } from '../config/settings.ts';
 import { isObject } from '../protocol/message.ts';
 import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
 import type { Condition } from '../flow/operator/condition.ts';
-import type { Command, FlowsAction, Listing, LogLevel, Reach, Runnable, ServeCommand, Shell } from './command.ts';
-import { program } from './first/program.ts';
+import type { Command, FlowsAction, ListKind, TargetOptions, RunnableCommand, ServeCommand, Shell } from './command.ts';
+import { programName } from './welcome/program.ts';
 import {
-  DEFAULT_HOST,
-  DEFAULT_LIST,
+  DEFAULT_LIST_LIMIT,
   DEFAULT_START_SECONDS,
   ENDED_STATES,
   FLOW_ACTIONS,
-  LISTINGS,
-  LOG_LEVELS,
+  LIST_KINDS,
   OPEN_STATES,
-  SHARING,
   SHELLS,
 } from './command-specs.ts';
 
-export interface Given {
-  values: { [option: string]: string | boolean | (string | boolean)[] | undefined };
+type OptionValue = string | boolean | (string | boolean)[] | undefined;
+
+export interface ParsedArgs {
+  values: { [option: string]: OptionValue };
   words: string[];
   /** What stands after `--`. */
   command?: string[] | undefined;
 }
 
-export class Mistake extends Error {}
+export class UsageError extends Error {}
 
-export function toCommand(name: string, given: Given): Command {
-  return READERS[name as Runnable['name']](given);
+export function toCommand(name: string, given: ParsedArgs): Command {
+  return READERS[name as RunnableCommand['name']](given);
 }
 
-const READERS: Record<Runnable['name'], (given: Given) => Runnable> = {
+const READERS: Record<RunnableCommand['name'], (given: ParsedArgs) => RunnableCommand> = {
   wrap: toWrap,
   serve: toServe,
   check: ({ values, words }) => ({
@@ -54,21 +55,22 @@ const READERS: Record<Runnable['name'], (given: Given) => Runnable> = {
   completion: ({ words }) => {
     const shell = only(words, 'completion');
     if (shell !== 'names' && !SHELLS.includes(shell as Shell))
-      throw new Mistake(`Name your shell: ${SHELLS.join(', ')}.`);
+      throw new UsageError(`Name your shell: ${SHELLS.join(', ')}.`);
     return { name: 'completion', shell: shell as Shell | 'names' };
   },
 };
 
-function toWrap({ values, words }: Given): Runnable {
+function toWrap({ values, words }: ParsedArgs): RunnableCommand {
   const [first, ...args] = words;
-  if (first === undefined) throw new Mistake('Give the command to wrap after "--", or a URL.');
+  if (first === undefined) throw new UsageError('Give the command to wrap after "--", or a URL.');
   const headers = toPairs(values['header'], ':', '--header "Name: value"');
   const env = toPairs(values['env'], '=', '--env NAME=value');
   const hasUrl = isUrl(first);
   if (!hasUrl) checkNoUrl(first);
-  if (hasUrl && args.length > 0) throw new Mistake(`A URL is all there is to wrap, but "${args.join(' ')}" was given.`);
-  if (hasUrl && env.length > 0) throw new Mistake('--env is for a command; for a URL use --header.');
-  if (!hasUrl && headers.length > 0) throw new Mistake('--header is for a URL; for a command use --env.');
+  if (hasUrl && args.length > 0)
+    throw new UsageError(`A URL is all there is to wrap, but "${args.join(' ')}" was given.`);
+  if (hasUrl && env.length > 0) throw new UsageError('--env is for a command; for a URL use --header.');
+  if (!hasUrl && headers.length > 0) throw new UsageError('--header is for a URL; for a command use --env.');
   return {
     name: 'wrap',
     server: hasUrl
@@ -89,10 +91,12 @@ function toWrap({ values, words }: Given): Runnable {
 function checkNoUrl(word: string): void {
   const scheme = /^([a-z][\w+.-]*):\/\//i.exec(word)?.[1];
   if (scheme !== undefined) {
-    throw new Mistake(`"${scheme}://" is not a scheme that is known here: write http://, https://, ws:// or wss://.`);
+    throw new UsageError(
+      `"${scheme}://" is not a scheme that is known here: write http://, https://, ws:// or wss://.`,
+    );
   }
   if (/^(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+):\d+(\/|$)/i.test(word)) {
-    throw new Mistake(`"${word}" looks like a URL: write http://${word}.`);
+    throw new UsageError(`"${word}" looks like a URL: write http://${word}.`);
   }
 }
 
@@ -100,11 +104,12 @@ export function isUrl(word: string): boolean {
   return /^(https?|wss?):\/\//i.test(word);
 }
 
-function toServe({ values, words }: Given): Runnable {
+function toServe({ values, words }: ParsedArgs): RunnableCommand {
   const port = toPort(values['port']);
   const host = toHost(values['host']);
   const stdio = values['stdio'] === true;
-  if (stdio && host !== undefined && port === undefined) throw new Mistake('--stdio with --host needs a --port, too.');
+  if (stdio && host !== undefined && port === undefined)
+    throw new UsageError('--stdio with --host needs a --port, too.');
   const logCalls = values['log-calls'] === true;
   const share = oneOf(values['share'], SHARING, '--share') as ServeCommand['share'];
   return {
@@ -119,36 +124,37 @@ function toServe({ values, words }: Given): Runnable {
   };
 }
 
-function toDemo({ values, words }: Given): Runnable {
+function toDemo({ values, words }: ParsedArgs): RunnableCommand {
   none(words, 'demo');
   const stdio = values['stdio'] === true;
   if (stdio && (values['port'] !== undefined || values['host'] !== undefined)) {
-    throw new Mistake('--stdio listens on no port: leave out --port and --host, or leave out --stdio.');
+    throw new UsageError('--stdio listens on no port: leave out --port and --host, or leave out --stdio.');
   }
   const host = toHost(values['host']) ?? DEFAULT_HOST;
   return { name: 'demo', port: toPort(values['port']), host, stdio, log: toLevel(values['log']) };
 }
 
-function toLs(given: Given): Runnable {
+function toLs(given: ParsedArgs): RunnableCommand {
   const { values, words } = given;
-  const isListing = (word: string): boolean => LISTINGS.includes(word as Listing);
+  const isListing = (word: string): boolean => LIST_KINDS.includes(word as ListKind);
   const [what, ...more] = words.filter(isListing);
-  if (more.length > 0) throw new Mistake(`Ask for one of ${LISTINGS.join(', ')}, or for none to see all.`);
+  if (more.length > 0) throw new UsageError(`Ask for one of ${LIST_KINDS.join(', ')}, or for none to see all.`);
   const others = words.filter((word) => !isListing(word));
-  const listing = what as Listing | undefined;
-  return { name: 'ls', what: listing, json: values['json'] === true, ...toReach(given, others, LISTINGS) };
+  const listing = what as ListKind | undefined;
+  return { name: 'ls', what: listing, json: values['json'] === true, ...toTargetOptions(given, others, LIST_KINDS) };
 }
 
-function toStatus(given: Given): Runnable {
-  return { name: 'status', json: given.values['json'] === true, ...toReach(given, given.words) };
+function toStatus(given: ParsedArgs): RunnableCommand {
+  return { name: 'status', json: given.values['json'] === true, ...toTargetOptions(given, given.words) };
 }
 
-function toCall(given: Given): Runnable {
+function toCall(given: ParsedArgs): RunnableCommand {
   const { values } = given;
   const [tool, ...words] = given.words;
-  if (tool === undefined) throw new Mistake(`Name the tool to call. To see them: ${program()} ls tools`);
+  if (tool === undefined) throw new UsageError(`Name the tool to call. To see them: ${programName()} ls tools`);
   const [body, ...rest] = words.filter((word) => !isUrl(word));
-  if (rest.length > 0) throw new Mistake(`"call" takes a tool and one JSON object; "${rest.join(' ')}" is too much.`);
+  if (rest.length > 0)
+    throw new UsageError(`"call" takes a tool and one JSON object; "${rest.join(' ')}" is too much.`);
   return {
     name: 'call',
     tool,
@@ -156,26 +162,26 @@ function toCall(given: Given): Runnable {
     body: toBody(body),
     yes: values['yes'] === true,
     json: values['json'] === true,
-    ...toReach(given, words.filter(isUrl)),
+    ...toTargetOptions(given, words.filter(isUrl)),
   };
 }
 
-function toRead(given: Given): Runnable {
+function toRead(given: ParsedArgs): RunnableCommand {
   const [uri, ...words] = given.words;
-  if (uri === undefined) throw new Mistake(`Name the resource to read. To see them: ${program()} ls resources`);
-  return { name: 'read', uri, json: given.values['json'] === true, ...toReach(given, words) };
+  if (uri === undefined) throw new UsageError(`Name the resource to read. To see them: ${programName()} ls resources`);
+  return { name: 'read', uri, json: given.values['json'] === true, ...toTargetOptions(given, words) };
 }
 
-function toPrompt(given: Given): Runnable {
+function toPrompt(given: ParsedArgs): RunnableCommand {
   const [prompt, ...words] = given.words;
-  if (prompt === undefined) throw new Mistake(`Name the prompt. To see them: ${program()} ls prompts`);
+  if (prompt === undefined) throw new UsageError(`Name the prompt. To see them: ${programName()} ls prompts`);
   const args = toPairs(given.values['arg'], '=', '--arg name=value');
-  return { name: 'prompt', prompt, args, json: given.values['json'] === true, ...toReach(given, words) };
+  return { name: 'prompt', prompt, args, json: given.values['json'] === true, ...toTargetOptions(given, words) };
 }
 
-function toRun({ values, words }: Given): Runnable {
+function toRun({ values, words }: ParsedArgs): RunnableCommand {
   const file = only(words, 'run');
-  if (file === undefined) throw new Mistake('Name the file of the flow.');
+  if (file === undefined) throw new UsageError('Name the file of the flow.');
   return {
     ...{
       name: 'run',
@@ -188,24 +194,25 @@ function toRun({ values, words }: Given): Runnable {
   };
 }
 
-function toExplore({ values, words }: Given): Runnable {
+function toExplore({ values, words }: ParsedArgs): RunnableCommand {
   const file = only(words, 'explore');
-  if (file === undefined) throw new Mistake('Name the file with the flows.');
+  if (file === undefined) throw new UsageError('Name the file with the flows.');
   return { name: 'explore', file, out: values['out'] as string | undefined, check: values['check'] === true };
 }
 
-function toFlows({ values, words }: Given): Runnable {
+function toFlows({ values, words }: ParsedArgs): RunnableCommand {
   const [action, id, value, ...more] = words;
-  if (action === undefined) throw new Mistake(`Say what to do: ${FLOW_ACTIONS.join(', ')}.`);
-  if (!FLOW_ACTIONS.includes(action as FlowsAction)) throw new Mistake(unknownAction(action));
+  if (action === undefined) throw new UsageError(`Say what to do: ${FLOW_ACTIONS.join(', ')}.`);
+  if (!FLOW_ACTIONS.includes(action as FlowsAction)) throw new UsageError(unknownAction(action));
   const known = action as FlowsAction;
   const wantsId = known !== 'ls' && known !== 'replay';
-  if (wantsId && id === undefined) throw new Mistake(`Name the session. To see them: ${program()} flows ls`);
+  if (wantsId && id === undefined) throw new UsageError(`Name the session. To see them: ${programName()} flows ls`);
   if (!wantsId) none(words.slice(1), `flows ${known}`);
   if (known !== 'answer') none(words.slice(2), `flows ${known}`);
-  if (more.length > 0) throw new Mistake(`"${more.join(' ')}" is too much: write an answer with spaces in quotes.`);
+  if (more.length > 0) throw new UsageError(`"${more.join(' ')}" is too much: write an answer with spaces in quotes.`);
   const against = (values['against'] ?? []) as string[];
-  if (known === 'replay' && against.length === 0) throw new Mistake('Name the file with the new code: --against FILE.');
+  if (known === 'replay' && against.length === 0)
+    throw new UsageError('Name the file with the new code: --against FILE.');
   return {
     ...{ name: 'flows', action: known, id, value, against },
     args: toPairs(values['arg'], '=', '--arg key=value'),
@@ -245,46 +252,50 @@ function toStates(given: string[]): Condition[] | undefined {
 }
 
 /** A name, never a key itself: that would stand in the list of processes. */
-function toVariable(given: Given['values'][string], option: string): string | undefined {
+function toVariable(given: OptionValue, option: string): string | undefined {
   if (given === undefined || /^[A-Za-z_]\w*$/.test(String(given))) return given as string | undefined;
-  throw new Mistake(`${option} takes the name of an environment variable, not the key itself.`);
+  throw new UsageError(`${option} takes the name of an environment variable, not the key itself.`);
 }
 
 const SPAN_UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function toSpanMs(given: Given['values'][string], option: string): number | undefined {
+function toSpanMs(given: OptionValue, option: string): number | undefined {
   if (given === undefined) return undefined;
   const [, count, unit] = /^(\d+)([smhd])$/.exec(String(given)) ?? [];
   if (count !== undefined) return Number(count) * SPAN_UNITS[unit!]!;
-  throw new Mistake(`${option} must be a span such as 30s, 5m, 2h or 1d, not "${String(given)}".`);
+  throw new UsageError(`${option} must be a span such as 30s, 5m, 2h or 1d, not "${String(given)}".`);
 }
 
-function toCount(given: Given['values'][string]): number {
-  if (given === undefined) return DEFAULT_LIST;
+function toCount(given: OptionValue): number {
+  if (given === undefined) return DEFAULT_LIST_LIMIT;
   const count = Number(given);
   if (Number.isInteger(count) && count > 0 && count <= MAX_LIST) return count;
-  throw new Mistake(`--limit must be a number from 1 to ${MAX_LIST}, not "${String(given)}".`);
+  throw new UsageError(`--limit must be a number from 1 to ${MAX_LIST}, not "${String(given)}".`);
 }
 
 /** Whom to talk to: a URL or a file as a word, the options, or a command after `--`; one of them at most. */
-function toReach({ values, command }: Given, words: string[], known: readonly string[] = []): Reach {
+function toTargetOptions(
+  { values, command }: ParsedArgs,
+  words: string[],
+  known: readonly string[] = [],
+): TargetOptions {
   const [word, ...rest] = words;
-  if (rest.length > 0) throw new Mistake(`"${rest.join(' ')}" is too much: give one URL or file.`);
+  if (rest.length > 0) throw new UsageError(`"${rest.join(' ')}" is too much: give one URL or file.`);
   const url = toUrl(values['url']) ?? (word !== undefined && isUrl(word) ? toUrl(word) : undefined);
   const config = (values['config'] as string | undefined) ?? (word !== undefined && !isUrl(word) ? word : undefined);
   const [first, ...args] = command ?? [];
-  if (command && first === undefined) throw new Mistake('Give the command to start after "--".');
+  if (command && first === undefined) throw new UsageError('Give the command to start after "--".');
   const server = first === undefined ? undefined : { command: first, args };
   if ([url, config, server, word !== undefined && values['url']].filter(Boolean).length > 1) {
-    throw new Mistake('Give a URL, a configuration, or a command after "--": one of them.');
+    throw new UsageError('Give a URL, a configuration, or a command after "--": one of them.');
   }
   if (config !== undefined && config === word) checkFile(config, known);
   const pid = toPid(values['pid']);
   if (pid !== undefined && (url ?? config ?? server) !== undefined) {
-    throw new Mistake('--pid names the gateway to talk to: give no URL, configuration or command with it.');
+    throw new UsageError('--pid names the gateway to talk to: give no URL, configuration or command with it.');
   }
   const headers = toHeaders(toPairs(values['header'], ':', '--header "Name: value"'));
-  if (url === undefined && values['header'] !== undefined) throw new Mistake('--header goes with a URL.');
+  if (url === undefined && values['header'] !== undefined) throw new UsageError('--header goes with a URL.');
   const timeoutMs = values['timeout'] === undefined ? undefined : toSeconds(values['timeout'], '--timeout') * 1000;
   return { url, headers, config, pid, server, timeoutMs, log: toLevel(values['log']) };
 }
@@ -293,7 +304,7 @@ function toReach({ values, command }: Given, words: string[], known: readonly st
 function checkFile(word: string, known: readonly string[]): void {
   if (/[./\\~]/.test(word) || existsSync(word)) return;
   const meant = suggest(word, known);
-  throw new Mistake(
+  throw new UsageError(
     `"${word}" is not a file${known.length > 0 ? `, nor one of ${known.join(', ')}` : ''}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
   );
 }
@@ -304,16 +315,17 @@ function toBody(text: string | undefined): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Mistake(`"${text}" is not JSON. Give one object, such as '{"city": "Oslo"}', or --arg city=Oslo.`);
+    throw new UsageError(`"${text}" is not JSON. Give one object, such as '{"city": "Oslo"}', or --arg city=Oslo.`);
   }
-  if (!isObject(value)) throw new Mistake('The arguments of a tool are one JSON object, such as \'{"city": "Oslo"}\'.');
+  if (!isObject(value))
+    throw new UsageError('The arguments of a tool are one JSON object, such as \'{"city": "Oslo"}\'.');
   return value;
 }
 
-function toPairs(given: Given['values'][string], sign: string, form: string): [string, string][] {
+function toPairs(given: OptionValue, sign: string, form: string): [string, string][] {
   return ((given ?? []) as string[]).map((text) => {
     const at = text.indexOf(sign);
-    if (at < 1) throw new Mistake(`"${text}" has no name and value: write ${form}.`);
+    if (at < 1) throw new UsageError(`"${text}" has no name and value: write ${form}.`);
     const value = text.slice(at + 1);
     return sign === ':' ? [text.slice(0, at).trim(), value.trim()] : [text.slice(0, at), value];
   });
@@ -321,61 +333,62 @@ function toPairs(given: Given['values'][string], sign: string, form: string): [s
 
 /** `${NAME}` is a variable: a secret then stands in no file and no list of processes. */
 function toHeaders(typed: [string, string][]): Record<string, string> {
-  const { env } = process; // around.ts would load more than `wrap` needs for its first answer
+  const { env } = process; // environment.ts would load more than `wrap` needs for its first answer
   const fill = (text: string): string =>
     text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
-      if (env[name] === undefined) throw new Mistake(`--header: the environment variable ${name} is not set.`);
+      if (env[name] === undefined) throw new UsageError(`--header: the environment variable ${name} is not set.`);
       return env[name];
     });
   return Object.fromEntries(typed.map(([name, text]) => [name, fill(text)]));
 }
 
-function toPort(given: Given['values'][string]): number | undefined {
+function toPort(given: OptionValue): number | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new Mistake(`--port must be a number from 0 to 65535, not "${text}".`);
+  throw new UsageError(`--port must be a number from 0 to 65535, not "${text}".`);
 }
 
-function toPid(given: Given['values'][string]): number | undefined {
+function toPid(given: OptionValue): number | undefined {
   if (given === undefined) return undefined;
   if (/^[1-9]\d{0,9}$/.test(String(given))) return Number(given);
-  throw new Mistake(`--pid must be the number of a process, not "${String(given)}".`);
+  throw new UsageError(`--pid must be the number of a process, not "${String(given)}".`);
 }
 
-function toHost(given: Given['values'][string]): string | undefined {
-  if (given === '') throw new Mistake('--host must be an address or a host name, such as 127.0.0.1.');
+function toHost(given: OptionValue): string | undefined {
+  if (given === '') throw new UsageError('--host must be an address or a host name, such as 127.0.0.1.');
   return given as string | undefined;
 }
 
-function toSeconds(given: Given['values'][string], option: string): number {
+function toSeconds(given: OptionValue, option: string): number {
   const seconds = Number(given);
   if (seconds > 0 && seconds <= 3600) return seconds;
-  throw new Mistake(`${option} must be a number of seconds up to 3600, not "${String(given)}".`);
+  throw new UsageError(`${option} must be a number of seconds up to 3600, not "${String(given)}".`);
 }
 
-function toUrl(given: Given['values'][string]): string | undefined {
+function toUrl(given: OptionValue): string | undefined {
   if (given === undefined) return undefined;
   const text = String(given);
   if (URL.canParse(text) && /^(https?|wss?):$/.test(new URL(text).protocol)) return text;
-  throw new Mistake(`"${text}" is not a URL: write http://…, https://…, ws://… or wss://….`);
+  throw new UsageError(`"${text}" is not a URL: write http://…, https://…, ws://… or wss://….`);
 }
 
-function toLevel(given: Given['values'][string]): LogLevel | undefined {
+function toLevel(given: OptionValue): LogLevel | undefined {
   return oneOf(given, LOG_LEVELS, '--log') as LogLevel | undefined;
 }
 
-function oneOf(given: Given['values'][string], choices: readonly string[], option: string): string | undefined {
+function oneOf(given: OptionValue, choices: readonly string[], option: string): string | undefined {
   if (given === undefined || choices.includes(String(given))) return given as string | undefined;
-  throw new Mistake(`${option} must be one of ${choices.join(', ')}, not "${String(given)}".`);
+  throw new UsageError(`${option} must be one of ${choices.join(', ')}, not "${String(given)}".`);
 }
 
 function only([first, ...rest]: string[], command: string): string | undefined {
   if (rest.length > 0)
-    throw new Mistake(`"${command}" takes one word at most, but "${rest.join(' ')}" was given, too.`);
+    throw new UsageError(`"${command}" takes one word at most, but "${rest.join(' ')}" was given, too.`);
   return first;
 }
 
 function none(words: string[], command: string): void {
-  if (words.length > 0) throw new Mistake(`"${command}" takes no further words, but "${words.join(' ')}" was given.`);
+  if (words.length > 0)
+    throw new UsageError(`"${command}" takes no further words, but "${words.join(' ')}" was given.`);
 }

@@ -2,25 +2,25 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../shared/log.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { bridgeLine } from './serve/bridge-line.ts';
-import { createCliLog, toPretty } from './cli-log.ts';
-import { errorWords } from './terminal/error-words.ts';
-import { inheritedEnv } from './wrap/inherited-env.ts';
+import { toBridgeLine } from './serve/bridge-line.ts';
+import { createCliLog, formatLogLine } from './cli-log.ts';
+import { formatError } from './terminal/format-error.ts';
+import { toInheritedEnv } from './wrap/inherited-env.ts';
 import { toResultLines } from './terminal/result-lines.ts';
-import { serverName } from './serve/server-name.ts';
+import { deriveServerName } from './serve/server-name.ts';
 import { ServerStderr } from './wrap/server-stderr.ts';
 import { firstSentence, toTable } from './terminal/table.ts';
 import { toArguments } from './terminal/tool-arguments.ts';
-import { whyNotStarted } from './wrap/why-not-started.ts';
+import { explainStartFailure } from './wrap/start-failure.ts';
 
 describe('the line of a bridge', () => {
   const client = { dialect: 'handshake', revision: 'old', transport: 'stdio' };
 
   it('tells both sides and whether they are of one era', () => {
     const server = { dialect: 'stateless', revision: 'new', transport: 'streamable-http' };
-    expect(bridgeLine(client, server)).toBe('client old over stdio ⇄ server new over HTTP, bridged');
-    expect(bridgeLine(client, { ...client, transport: 'http+sse' })).toContain('over HTTP+SSE, same era');
-    expect(bridgeLine(client, { ...server, dialect: 'draft', transport: 'websocket' })).toContain(
+    expect(toBridgeLine(client, server)).toBe('client old over stdio ⇄ server new over HTTP, bridged');
+    expect(toBridgeLine(client, { ...client, transport: 'http+sse' })).toContain('over HTTP+SSE, same era');
+    expect(toBridgeLine(client, { ...server, dialect: 'draft', transport: 'websocket' })).toContain(
       'server draft over WebSocket',
     );
   });
@@ -34,14 +34,14 @@ describe('the log', () => {
   };
 
   it('is to be read on a terminal', () => {
-    const pretty = toPretty(
+    const pretty = formatLogLine(
       line({ server: 'files', reason: 'exit code 1', error: new Error('gone'), tries: 2 }),
       false,
     );
     expect(pretty).toMatch(
       /^\d\d:\d\d:\d\d warn {2}upstream\.lost server=files reason="exit code 1" error="gone" tries=2$/,
     );
-    expect(toPretty(line({}), true)).toContain('\u001B[33mwarn');
+    expect(formatLogLine(line({}), true)).toContain('\u001B[33mwarn');
   });
 
   it('is JSON elsewhere', () => {
@@ -106,27 +106,27 @@ describe('the name of a server nobody has named', () => {
     [['node', '-e', 'run(); forever()'], 'node'],
     [['./my-server.exe'], 'my-server'],
   ])('%j is %s', ([command, ...args], name) => {
-    expect(serverName({ command: command!, args })).toBe(name);
+    expect(deriveServerName({ command: command!, args })).toBe(name);
   });
 
   it('of a URL is its host', () => {
-    expect(serverName({ url: 'https://mcp.example.com/v1/mcp' })).toBe('mcp.example.com');
+    expect(deriveServerName({ url: 'https://mcp.example.com/v1/mcp' })).toBe('mcp.example.com');
   });
 });
 
 describe('why a server did not start', () => {
   const server = { command: 'npx', args: ['-y', 'a server'] };
   const why = (reason: string | undefined, stderr = '', isGarbled = false) =>
-    whyNotStarted({ server, reason, waitedMs: 2000, stderr, isGarbled });
+    explainStartFailure({ server, reason, waitedMs: 2000, stderr, isGarbled });
 
   it('of one command is told with the options of that', () => {
     const once = (reason: string) =>
-      whyNotStarted({ server, reason, waitedMs: 0, stderr: '', isGarbled: false, isOnce: true });
+      explainStartFailure({ server, reason, waitedMs: 0, stderr: '', isGarbled: false, isOnce: true });
     expect(once('The connection to npx closed: exit code 1')).not.toContain('--env');
     expect(once('npx did not answer initialize within 60000 ms')).toContain('or raise --timeout');
     const away = { url: 'https://x.test/mcp' };
     const reason = 'Cannot reach https://x.test/mcp: getaddrinfo ENOTFOUND x.test';
-    expect(whyNotStarted({ server: away, reason, waitedMs: 0, stderr: '', isGarbled: false })).toMatch(
+    expect(explainStartFailure({ server: away, reason, waitedMs: 0, stderr: '', isGarbled: false })).toMatch(
       /^The server cannot be reached: https:\/\/x\.test\/mcp: getaddrinfo ENOTFOUND x\.test\. /,
     );
   });
@@ -147,7 +147,13 @@ describe('why a server did not start', () => {
 
   it('differs for URLs', () => {
     const at = (reason: string | undefined) =>
-      whyNotStarted({ server: { url: 'https://x.test/mcp?key=1' }, reason, waitedMs: 1, stderr: '', isGarbled: false });
+      explainStartFailure({
+        server: { url: 'https://x.test/mcp?key=1' },
+        reason,
+        waitedMs: 1,
+        stderr: '',
+        isGarbled: false,
+      });
     expect(at('https://x.test/mcp refused the credentials: HTTP 401')).toContain('--header "Authorization');
     expect(at('Cannot reach https://x.test/mcp: ECONNREFUSED')).toContain('x.test/mcp: ECONNREFUSED. Check the URL');
     expect(at(undefined)).toBe('The server did not answer within 0.001 s. Check the URL, and that the server runs.');
@@ -157,7 +163,7 @@ describe('why a server did not start', () => {
 describe('the environment of a wrapped command', () => {
   it('is ours, without what it gets anyway and what is the shell’s', () => {
     const ours = { PATH: '/bin', HOME: '/root', PWD: '/x', API_KEY: 'k', FUNC: '() { :; }', GONE: undefined };
-    expect(inheritedEnv({ MORE: '1' }, ours)).toEqual({ API_KEY: 'k', MORE: '1' });
+    expect(toInheritedEnv({ MORE: '1' }, ours)).toEqual({ API_KEY: 'k', MORE: '1' });
   });
 });
 
@@ -185,12 +191,12 @@ describe('a table', () => {
 describe('an error', () => {
   it('is told with what to do', () => {
     const error = new GatewayError('UPSTREAM_UNREACHABLE', { server: 'x', reason: 'gone' });
-    expect(errorWords(error)).toBe('Cannot reach x: gone. Check the command or URL, and that the server runs.');
-    expect(errorWords(new ProtocolError(-32602, 'No'))).toBe('the server refused (-32602): No.');
-    expect(errorWords(new Error('What?'))).toBe('What?');
+    expect(formatError(error)).toBe('Cannot reach x: gone. Check the command or URL, and that the server runs.');
+    expect(formatError(new ProtocolError(-32602, 'No'))).toBe('the server refused (-32602): No.');
+    expect(formatError(new Error('What?'))).toBe('What?');
     const away = new ProtocolError(-32603, 'Cannot reach files: gone', { exchange: 'a-1' });
-    expect(errorWords(away)).toBe('Cannot reach files: gone.');
+    expect(formatError(away)).toBe('Cannot reach files: gone.');
     const internal = new ProtocolError(-32603, 'Internal error', { exchange: 'a-1' });
-    expect(errorWords(internal)).toContain('(exchange a-1)');
+    expect(formatError(internal)).toContain('(exchange a-1)');
   });
 });

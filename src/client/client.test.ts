@@ -4,7 +4,7 @@ import { RecordingLog } from '../gateway/upstream/fake-link.contract.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import type { OutgoingCall } from '../protocol/server-view.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
-import { Answers } from './answers.ts';
+import { AskResponder } from './ask-responder.ts';
 import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
@@ -16,7 +16,7 @@ function setUp(answer: Answer = () => ({}), options: ConnectOptions = {}) {
   const told: string[] = [];
   const log = new RecordingLog();
   const listeners = new Listeners(log);
-  const answers = new Answers(options, async () => undefined);
+  const answers = new AskResponder(options, async () => undefined);
   const upstream = {
     server: { dialect: 'handshake', revision: 'x', info: { name: 'srv', version: '1' }, capabilities: { tools: {} } },
     transport: 'stdio',

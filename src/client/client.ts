@@ -20,12 +20,12 @@ import type { OutgoingCall, ServerView } from '../protocol/server-view.ts';
 import type { Change, TaskState } from '../protocol/target.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
-import { allPages } from './all-pages.ts';
-import type { Listing } from './all-pages.ts';
-import type { Answers } from './answers.ts';
+import { listAllPages } from './list-all-pages.ts';
+import type { ListRequest } from './list-all-pages.ts';
+import type { AskResponder } from './ask-responder.ts';
 import type { ClientCallOptions } from './call-options.ts';
-import { OutputChecks } from './check-output.ts';
-import { KnownTools, isTool } from './known-tools.ts';
+import { OutputChecks } from './output-checks.ts';
+import { ListedTools, isTool } from './listed-tools.ts';
 import type { Listeners } from './listeners.ts';
 import type { CallToolOptions } from './types.ts';
 
@@ -33,13 +33,16 @@ type Of<K extends Change['kind']> = Extract<Change, { kind: K }>;
 
 export class Client {
   readonly #upstream: Upstream;
-  readonly #answers: Answers;
+  readonly #answers: AskResponder;
   readonly #listeners: Listeners;
   readonly #log: Log;
   readonly #outputs: OutputChecks;
-  readonly #tools = new KnownTools();
+  readonly #tools = new ListedTools();
 
-  constructor(upstream: Upstream, { answers, listeners, log }: { answers: Answers; listeners: Listeners; log: Log }) {
+  constructor(
+    upstream: Upstream,
+    { answers, listeners, log }: { answers: AskResponder; listeners: Listeners; log: Log },
+  ) {
     this.#upstream = upstream;
     this.#answers = answers;
     this.#listeners = listeners;
@@ -197,11 +200,11 @@ export class Client {
     throw this.#invalid(`${method} answered without ${list}`);
   }
 
-  #list<T>(method: string, key: string, isEntry: Listing['isEntry'], options?: ClientCallOptions): Promise<T[]> {
+  #list<T>(method: string, key: string, isEntry: ListRequest['isEntry'], options?: ClientCallOptions): Promise<T[]> {
     const area = method.split('/')[0] as 'tools';
     const declared = this.server.capabilities[area] !== undefined;
     const source = { server: this.server, log: this.#log, call: (call: OutgoingCall) => this.#upstream.call(call) };
-    return allPages<T>(source, { method, key, declared, isEntry }, options);
+    return listAllPages<T>(source, { method, key, declared, isEntry }, options);
   }
 
   /** Older servers leave out `content` when they answer with structured data. */

@@ -5,7 +5,7 @@ import type { Upstream } from '../gateway/upstream/upstream.ts';
 import type { Address } from '../gateway/upstream/address.ts';
 import { createLog } from '../shared/log.ts';
 import { version as ownVersion } from '../shared/version.ts';
-import { Answers } from './answers.ts';
+import { AskResponder } from './ask-responder.ts';
 import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
@@ -15,7 +15,7 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
   const { name = 'mcp-parley', version = ownVersion(), log = createLog(), revision, limits } = options;
   const { timeoutMs, maxTimeoutMs, probeMs, prefer } = options;
   let opening: Promise<Upstream | undefined> = Promise.resolve(undefined);
-  const answers = new Answers(options, async () => (await opening.catch(() => undefined))?.server.info);
+  const answers = new AskResponder(options, async () => (await opening.catch(() => undefined))?.server.info);
   const listeners = new Listeners(log);
   const opened = openUpstream(address, {
     info: { name, version },

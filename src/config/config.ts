@@ -4,8 +4,8 @@ import type { Era } from '../gateway/dialect/revisions.ts';
 import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
 import type { Naming } from '../gateway/router/names.ts';
 import type { Limits } from '../shared/limits.ts';
-import type { LogLevel } from './check/schema.ts';
-import type { StepForm } from './step-form.ts';
+import type { LogLevel } from './settings.ts';
+import type { StepConfig } from './normalize-step.ts';
 
 export interface ParleyConfig {
   readonly servers: Readonly<Record<string, ServerConfig>>;
@@ -14,7 +14,7 @@ export interface ParleyConfig {
   readonly names: Naming;
   readonly startMs?: number;
   /** Each with one key: the name of a built-in one, or the path of a file; its value are the options. */
-  readonly steps: readonly StepForm[];
+  readonly steps: readonly StepConfig[];
   /** Those that were given; for the others see shared/limits.ts. */
   readonly limits: Readonly<Partial<Limits>>;
   readonly keys: readonly string[];

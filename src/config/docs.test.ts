@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from './read/load.ts';
+import { readConfig } from './read/load-config.ts';
 import { CONFIG } from './check/schema.ts';
 import type { Shape } from './check/shape.ts';
 

@@ -4,10 +4,10 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from './read/load.ts';
-import { normalize } from './normalize.ts';
-import { toLine } from './check/problems.ts';
-import { printConfig } from './print.ts';
+import { readConfig } from './read/load-config.ts';
+import { normalizeConfig } from './normalize-config.ts';
+import { formatProblem } from './check/config-problems.ts';
+import { printConfig } from './print-config.ts';
 import type { ConfigInput } from './check/schema.ts';
 
 const FOLDER = fileURLToPath(new URL('../../tests/config/', import.meta.url));
@@ -32,14 +32,14 @@ describe('tests/config', () => {
     const [head = '', text = ''] = readFileSync(join(FOLDER, name), 'utf8').split(LINE);
     const { config } = load(head, text);
     if (config === undefined) return;
-    expect(normalize(config as unknown as ConfigInput, '/elsewhere')).toEqual(config);
+    expect(normalizeConfig(config as unknown as ConfigInput, '/elsewhere')).toEqual(config);
     expect(Object.isFrozen(config) && Object.values(config.servers).every(Object.isFrozen)).toBe(true);
   });
 });
 
 function outcomeOf(head: string, text: string): string {
   const { path, config, problems, used } = load(head, text);
-  const lines = problems.map((problem) => toLine(problem, path!.replace('/project/', '')));
+  const lines = problems.map((problem) => formatProblem(problem, path!.replace('/project/', '')));
   return [...lines, ...(config ? [printConfig(config, used)] : [])].join('\n');
 }
 

@@ -7,12 +7,12 @@ import { toCheckedSchema } from '../server/schema/schema.ts';
 import type { CheckedSchema } from '../server/schema/schema.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { Ask } from './authoring/ask.ts';
-import { checkNames } from './authoring/known-options.ts';
+import { checkOptionNames } from './authoring/known-options.ts';
 import type { NamesOf } from './authoring/known-options.ts';
 import type { AnySchema } from './authoring/options.ts';
 import type { Span } from './authoring/span.ts';
 import { toMs } from './authoring/span.ts';
-import type { Catalogue } from './authoring/words.ts';
+import type { Catalogue } from './authoring/messages.ts';
 
 export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema> {
   name: string;
@@ -104,7 +104,7 @@ export function flow<
   R extends ResultOf<O> = ResultOf<O>,
 >(options: FlowOptions<I, O>, body: FlowBody<InputOf<I>, R>): Flow<InputOf<I>, R> {
   const { name, input, output, ...rest } = options;
-  checkNames(options, FLOW_OPTIONS, 'flow()');
+  checkOptionNames(options, FLOW_OPTIONS, 'flow()');
   if (typeof name !== 'string' || name === '') {
     throw new GatewayError('BAD_OPTION', { option: 'name of a flow', reason: 'must be a string that is not empty' });
   }

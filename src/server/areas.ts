@@ -2,9 +2,9 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ServerOptions } from './types.ts';
 
-export type Area = 'tools' | 'resources' | 'prompts' | 'logging' | 'completions' | 'tasks';
+export type ServerArea = 'tools' | 'resources' | 'prompts' | 'logging' | 'completions' | 'tasks';
 
-const FLAGS: Required<Pick<ServerCapabilities, Area>> = {
+const FLAGS: Required<Pick<ServerCapabilities, ServerArea>> = {
   tools: { listChanged: true },
   resources: { subscribe: true, listChanged: true },
   prompts: { listChanged: true },
@@ -14,15 +14,15 @@ const FLAGS: Required<Pick<ServerCapabilities, Area>> = {
 };
 
 /** `used` holds the areas in which something is, or was, registered for the client. */
-export function toCapabilities(options: ServerOptions, used: (area: Area) => boolean): ServerCapabilities {
+export function toCapabilities(options: ServerOptions, used: (area: ServerArea) => boolean): ServerCapabilities {
   const capabilities: Record<string, unknown> = {};
-  for (const area of Object.keys(FLAGS) as Area[]) {
+  for (const area of Object.keys(FLAGS) as ServerArea[]) {
     if (used(area)) capabilities[area] = FLAGS[area];
     else if (isDeclared(options, area)) capabilities[area] = {};
   }
   return capabilities;
 }
 
-export function isDeclared({ declare = ['logging'] }: ServerOptions, area: Area): boolean {
-  return (declare as Area[]).includes(area);
+export function isDeclared({ declare = ['logging'] }: ServerOptions, area: ServerArea): boolean {
+  return (declare as ServerArea[]).includes(area);
 }

@@ -2,16 +2,16 @@
 // between its start and its end; a batch that ends where it began is not told at all.
 // Never tells of a change before it is made.
 import type { Change } from '../protocol/target.ts';
-import type { Catalogue, Entry } from './catalogue.ts';
+import type { DefinitionRegistry, Definition } from './definition-registry.ts';
 import { toScopeKey } from './scope.ts';
 import type { Registration } from './types.ts';
 
 type Kind = 'tools' | 'prompts' | 'resources';
-type HasEntries = { entries(): Iterable<Entry> };
+type HasEntries = { entries(): Iterable<Definition> };
 type Tracked = { kind: Kind; catalogue: HasEntries };
 
 /** Entries by key and scope; two entries that list the same are the same. */
-type Picture = Map<string, { entry: Entry; text: string }>;
+type Picture = Map<string, { entry: Definition; text: string }>;
 
 export class Changes {
   #listeners = new Set<(change: Change) => void>();
@@ -34,7 +34,7 @@ export class Changes {
     this.#tracked.push({ kind, catalogue });
   }
 
-  register<E extends Entry>(kind: Kind, catalogue: Catalogue<E>, entry: E): Registration {
+  register<E extends Definition>(kind: Kind, catalogue: DefinitionRegistry<E>, entry: E): Registration {
     catalogue.add(entry);
     this.#tellOne(kind, { added: [entry], removed: [] });
     return {
@@ -57,12 +57,12 @@ export class Changes {
     }
   }
 
-  #tellOne(kind: Kind, difference: { added: Entry[]; removed: Entry[] }): void {
+  #tellOne(kind: Kind, difference: { added: Definition[]; removed: Definition[] }): void {
     if (!this.#inBatch) this.tell(toChange(kind, difference));
   }
 
   #tellDifference(before: Picture[]): void {
-    const differences = new Map<Kind, { added: Entry[]; removed: Entry[] }>();
+    const differences = new Map<Kind, { added: Definition[]; removed: Definition[] }>();
     for (const [index, { kind, catalogue }] of this.#tracked.entries()) {
       const { added, removed } = compare(before[index] ?? new Map(), toPicture(catalogue));
       if (added.length + removed.length === 0) continue;
@@ -82,13 +82,13 @@ function toPicture(catalogue: HasEntries): Picture {
 }
 
 /** A definition that was replaced counts as added. */
-function compare(before: Picture, after: Picture): { added: Entry[]; removed: Entry[] } {
+function compare(before: Picture, after: Picture): { added: Definition[]; removed: Definition[] } {
   const added = [...after].filter(([id, { text }]) => before.get(id)?.text !== text);
   const removed = [...before].filter(([id]) => !after.has(id));
   return { added: added.map(([, { entry }]) => entry), removed: removed.map(([, { entry }]) => entry) };
 }
 
-function toChange(kind: Kind, difference: { added: Entry[]; removed: Entry[] }): Change {
+function toChange(kind: Kind, difference: { added: Definition[]; removed: Definition[] }): Change {
   if (kind !== 'tools') return { kind };
   return {
     kind,

@@ -2,13 +2,13 @@
 // a client asks on every key stroke and must not be answered with errors.
 import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
-import type { Catalogue, Entry } from './catalogue.ts';
+import type { DefinitionRegistry, Definition } from './definition-registry.ts';
 import { readObject, readOptionalObject, readString, readStrings } from '../protocol/params.ts';
 import type { Completer, Completion } from './types.ts';
 
 const MAX_VALUES = 100;
 
-type Completable = Pick<Catalogue<Entry & { complete: Completers }>, 'find' | 'visible'>;
+type Completable = Pick<DefinitionRegistry<Definition & { complete: Completers }>, 'find' | 'visible'>;
 type Completers = Record<string, Completer> | undefined;
 
 export interface CompletionSources {

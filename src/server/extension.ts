@@ -8,11 +8,11 @@ import type { HttpHandler } from '../shared/http.ts';
 import type { Family } from '../shared/metric.ts';
 import type { MaybePromise } from './types.ts';
 
-export type Answering = (exchange: Exchange) => MaybePromise<ResultObject>;
+export type RequestHandler = (exchange: Exchange) => MaybePromise<ResultObject>;
 
 export interface Extension {
   /** Requests by their method. */
-  methods: Readonly<Record<string, Answering>>;
+  methods: Readonly<Record<string, RequestHandler>>;
   /** It asks people, those whose clients cannot be asked, too. */
   asks?: boolean;
   /** Added to what the server declares. */

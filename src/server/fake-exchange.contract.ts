@@ -7,7 +7,7 @@ import type { Target } from '../protocol/target.ts';
 import type { Clock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
 
-interface Given {
+interface FakeExchangeOptions {
   params?: JsonObject;
   client?: Partial<ClientView>;
   task?: Exchange['task'];
@@ -28,10 +28,10 @@ export class FakeExchange implements Exchange {
   readonly notified: [string, JsonObject | undefined][] = [];
   readonly asked: Ask[] = [];
   readonly released: number[] = [];
-  readonly #answer: Given['answer'];
+  readonly #answer: FakeExchangeOptions['answer'];
   signalReads = 0;
 
-  constructor(method: string, given: Given = {}) {
+  constructor(method: string, given: FakeExchangeOptions = {}) {
     this.method = method;
     this.params = given.params ?? {};
     this.client = fakeClient(given.client);

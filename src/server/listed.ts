@@ -9,6 +9,6 @@ interface Described {
   meta?: JsonObject;
 }
 
-export function toListed(identity: JsonObject, { title, description, icons, meta }: Described, own: JsonObject) {
+export function toListEntry(identity: JsonObject, { title, description, icons, meta }: Described, own: JsonObject) {
   return present({ ...identity, title, description, ...own, icons, _meta: meta });
 }

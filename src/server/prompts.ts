@@ -3,23 +3,23 @@ import type { ClientView, Exchange } from '../protocol/exchange.ts';
 import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
-import { Catalogue } from './catalogue.ts';
-import type { Entry } from './catalogue.ts';
+import { DefinitionRegistry } from './definition-registry.ts';
+import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import { toListed } from './listed.ts';
-import { toListResult } from './page.ts';
+import { toListEntry } from './listed.ts';
+import { toListResult } from './list-pages.ts';
 import { MISSING, readString, readStrings, toInvalid } from '../protocol/params.ts';
 import type { Completer, PromptGetter, PromptOptions, PromptReturn, Registration, ServerOptions } from './types.ts';
 
-interface PromptEntry extends Entry {
+interface PromptEntry extends Definition {
   readonly required: string[];
   readonly description: string | undefined;
   readonly complete: Record<string, Completer> | undefined;
   readonly get: PromptGetter;
 }
 
-export class Prompts {
-  readonly catalogue: Catalogue<PromptEntry> = new Catalogue<PromptEntry>('prompt');
+export class ServerPrompts {
+  readonly catalogue: DefinitionRegistry<PromptEntry> = new DefinitionRegistry<PromptEntry>('prompt');
   readonly #options: ServerOptions;
   readonly #changes: Changes;
 
@@ -31,7 +31,7 @@ export class Prompts {
 
   add(name: string, options: PromptOptions, get: PromptGetter): Registration {
     const { only, description, complete } = options;
-    const listed = toListed({ name }, options, { arguments: options.arguments });
+    const listed = toListEntry({ name }, options, { arguments: options.arguments });
     const required = (options.arguments ?? []).filter((argument) => argument.required).map((argument) => argument.name);
     const entry = { key: name, only, listed, required, description, complete, get };
     return this.#changes.register('prompts', this.catalogue, entry);

@@ -1,16 +1,16 @@
 // The pages of resource providers, after those of the server's own resources. A provider's cursor passes as it is; the
 // next provider begins on the page on which the one before it ends.
 import type { JsonObject } from '../protocol/message.ts';
-import type { Page } from './page.ts';
+import type { ListPage } from './list-pages.ts';
 import { toInvalid } from '../protocol/params.ts';
 import type { Call, ResourceProvider } from './types.ts';
 
 /** `page.nextCursor` is the provider's cursor to go on from; none means from the first provider's start. */
 export async function continueWithProviders(
-  page: Page<JsonObject>,
+  page: ListPage<JsonObject>,
   providers: ResourceProvider[],
   call: Call,
-): Promise<Page<JsonObject>> {
+): Promise<ListPage<JsonObject>> {
   const start = await findOwner(page.nextCursor, providers, call);
   const items = [...page.items, ...start.items];
   if (start.nextCursor !== undefined) return { items, nextCursor: start.nextCursor };

@@ -6,11 +6,11 @@ import type { JsonObject } from '../protocol/message.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { createCounter } from '../shared/crypto/ids.ts';
 import { ExchangeCall } from './call.ts';
-import { Catalogue } from './catalogue.ts';
-import type { Entry } from './catalogue.ts';
+import { DefinitionRegistry } from './definition-registry.ts';
+import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import { toListed } from './listed.ts';
-import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './page.ts';
+import { toListEntry } from './listed.ts';
+import { fromCursor, toCacheHints, toListResult, toPage, toPageResult } from './list-pages.ts';
 import { readOptionalString, readString } from '../protocol/params.ts';
 import { continueWithProviders } from './provider-pages.ts';
 import { toResourceResult } from './resource-result.ts';
@@ -18,29 +18,29 @@ import type * as Types from './types.ts';
 import { parseUriTemplate } from './schema/uri-template.ts';
 import type { UriTemplate } from './schema/uri-template.ts';
 
-interface ResourceEntry extends Entry {
+interface ResourceEntry extends Definition {
   readonly mimeType: string | undefined;
   readonly read: Types.ResourceReader;
 }
 
-interface TemplateEntry extends Entry {
+interface TemplateEntry extends Definition {
   readonly mimeType: string | undefined;
   readonly template: UriTemplate;
   readonly complete: Record<string, Types.Completer> | undefined;
   readonly read: Types.TemplateReader;
 }
 
-interface ProviderEntry extends Entry {
+interface ProviderEntry extends Definition {
   readonly provider: Types.ResourceProvider;
 }
 
-export class Resources {
-  readonly #resources = new Catalogue<ResourceEntry>('resource');
-  readonly #providers = new Catalogue<ProviderEntry>('provider');
+export class ServerResources {
+  readonly #resources = new DefinitionRegistry<ResourceEntry>('resource');
+  readonly #providers = new DefinitionRegistry<ProviderEntry>('provider');
   readonly #nextProvider = createCounter('provider-');
   readonly #options: Types.ServerOptions;
   readonly #changes: Changes;
-  readonly templates: Catalogue<TemplateEntry> = new Catalogue<TemplateEntry>('resource template');
+  readonly templates: DefinitionRegistry<TemplateEntry> = new DefinitionRegistry<TemplateEntry>('resource template');
 
   constructor(options: Types.ServerOptions, changes: Changes) {
     this.#options = options;
@@ -50,13 +50,13 @@ export class Resources {
 
   add(uri: string, options: Types.ResourceOptions, read: Types.ResourceReader): Types.Registration {
     const { name = uri, mimeType, size, annotations, only } = options;
-    const listed = toListed({ uri, name }, options, { mimeType, size, annotations });
+    const listed = toListEntry({ uri, name }, options, { mimeType, size, annotations });
     return this.#changes.register('resources', this.#resources, { key: uri, only, listed, mimeType, read });
   }
 
   addTemplate(uriTemplate: string, options: Types.TemplateOptions, read: Types.TemplateReader): Types.Registration {
     const { name = uriTemplate, mimeType, annotations, only, complete } = options;
-    const listed = toListed({ uriTemplate, name }, options, { mimeType, annotations });
+    const listed = toListEntry({ uriTemplate, name }, options, { mimeType, annotations });
     const template = parseUriTemplate(uriTemplate);
     const entry = { key: uriTemplate, only, listed, mimeType, template, complete, read };
     return this.#changes.register('resources', this.templates, entry);

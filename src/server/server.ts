@@ -12,32 +12,32 @@ import { GatewayError } from '../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import { toError } from '../shared/to-error.ts';
 import { isDeclared, toCapabilities } from './areas.ts';
-import type { Area } from './areas.ts';
+import type { ServerArea } from './areas.ts';
 import { Changes } from './changes.ts';
 import { complete } from './completion.ts';
-import type { Answering, Extension } from './extension.ts';
-import { toPage } from './page.ts';
-import { Prompts } from './prompts.ts';
-import { Resources } from './resources.ts';
+import type { RequestHandler, Extension } from './extension.ts';
+import { toPage } from './list-pages.ts';
+import { ServerPrompts } from './prompts.ts';
+import { ServerResources } from './resources.ts';
 import { ScopeSet } from './scope.ts';
 import { TaskStore } from '../gateway/tasks/task-store.ts';
 import type { Task } from '../gateway/tasks/task.ts';
 import { Tasks } from '../gateway/tasks/tasks.ts';
 import { mergeFamilies } from '../shared/metric.ts';
 import type { Family } from '../shared/metric.ts';
-import { Tools } from './tools.ts';
+import { ServerTools } from './tools.ts';
 import type * as Types from './types.ts';
 
-type Method = { area: Area; run: Answering };
+type Method = { area: ServerArea; run: RequestHandler };
 
 export class Server implements Target {
   readonly options: Types.ServerOptions;
   readonly info: Implementation;
   readonly instructions: string | undefined;
   readonly #changes = new Changes();
-  readonly #tools: Tools;
-  readonly #resources: Resources;
-  readonly #prompts: Prompts;
+  readonly #tools: ServerTools;
+  readonly #resources: ServerResources;
+  readonly #prompts: ServerPrompts;
   readonly #taskStore: TaskStore;
   readonly #completable = new ScopeSet();
   readonly #methods: Map<string, Method>;
@@ -57,9 +57,9 @@ export class Server implements Target {
     const { clock, taskGraceMs, pageSize } = options;
     const toTasksPage = (all: readonly Task[], cursor: string | undefined) => toPage(all, cursor, pageSize);
     const tasks = new Tasks(this.#taskStore, { clock, taskGraceMs, toPage: toTasksPage });
-    this.#tools = new Tools(options, this.#changes, tasks);
-    this.#resources = new Resources(options, this.#changes);
-    this.#prompts = new Prompts(options, this.#changes);
+    this.#tools = new ServerTools(options, this.#changes, tasks);
+    this.#resources = new ServerResources(options, this.#changes);
+    this.#prompts = new ServerPrompts(options, this.#changes);
     this.#methods = new Map([...this.#toMethods(), ...toTaskMethods(tasks)]);
   }
 
@@ -93,7 +93,7 @@ export class Server implements Target {
   }
 
   /** A tool whose calls, arguments and all, are answered by whoever registers it. */
-  answeredTool(name: string, options: Types.ToolOptions, answer: Answering): Types.Registration {
+  answeredTool(name: string, options: Types.ToolOptions, answer: RequestHandler): Types.Registration {
     return this.#tools.addAnswered(name, options, answer);
   }
 
@@ -193,16 +193,16 @@ export class Server implements Target {
     }
   }
 
-  #extended(method: string): Answering | undefined {
+  #extended(method: string): RequestHandler | undefined {
     const extension = this.#extensions.find(({ methods }) => Object.hasOwn(methods, method));
     return extension?.methods[method];
   }
 
-  #offers(area: Area, client: ClientView): boolean {
+  #offers(area: ServerArea, client: ClientView): boolean {
     return this.#isUsed(area, client) || isDeclared(this.options, area);
   }
 
-  #isUsed(area: Area, client: ClientView): boolean {
+  #isUsed(area: ServerArea, client: ClientView): boolean {
     if (area === 'tools') return this.#tools.isOffered(client);
     if (area === 'resources') return this.#resources.isOffered(client);
     if (area === 'prompts') return this.#prompts.isOffered(client);

@@ -4,12 +4,12 @@ import type { JsonObject } from '../protocol/message.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
-import { Catalogue } from './catalogue.ts';
-import type { Entry } from './catalogue.ts';
+import { DefinitionRegistry } from './definition-registry.ts';
+import type { Definition } from './definition-registry.ts';
 import type { Changes } from './changes.ts';
-import type { Answering } from './extension.ts';
-import { toListed } from './listed.ts';
-import { toListResult } from './page.ts';
+import type { RequestHandler } from './extension.ts';
+import { toListEntry } from './listed.ts';
+import { toListResult } from './list-pages.ts';
 import { readOptionalObject, readString } from '../protocol/params.ts';
 import { toReason } from '../protocol/schema/schema-problem.ts';
 import type { SchemaProblem, SchemaVerdict } from '../protocol/schema/schema-problem.ts';
@@ -20,17 +20,17 @@ import type { Tasks, Work } from '../gateway/tasks/tasks.ts';
 import { toFailedResult, toToolResult } from './tool-result.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 
-interface ToolEntry extends Entry {
+interface ToolEntry extends Definition {
   readonly input: CheckedSchema | undefined;
   readonly output: CheckedSchema | undefined;
   readonly task: ToolOptions['task'];
   readonly handler: ToolHandler<never>;
   /** Answers calls in place of the handler, and checks what they bring. */
-  readonly answer?: Answering | undefined;
+  readonly answer?: RequestHandler | undefined;
 }
 
-export class Tools {
-  readonly #catalogue = new Catalogue<ToolEntry>('tool');
+export class ServerTools {
+  readonly #catalogue = new DefinitionRegistry<ToolEntry>('tool');
   readonly #options: ServerOptions;
   readonly #changes: Changes;
   readonly #tasks: Tasks;
@@ -49,7 +49,7 @@ export class Tools {
     return registration;
   }
 
-  addAnswered(name: string, options: ToolOptions, answer: Answering): Registration {
+  addAnswered(name: string, options: ToolOptions, answer: RequestHandler): Registration {
     const entry = { ...toEntry(name, options, () => undefined), answer };
     if (options.task !== undefined) this.#taskScopes.add(options.only);
     return this.#changes.register('tools', this.#catalogue, entry);
@@ -150,7 +150,7 @@ function toEntry(name: string, options: ToolOptions, handler: ToolHandler<never>
   const { input, output, annotations, task, only } = options;
   const checkedInput = input && toCheckedSchema(input, { side: 'input', option: `input of tool ${name}` });
   const checkedOutput = output && toCheckedSchema(output, { side: 'output', option: `output of tool ${name}` });
-  const listed = toListed({ name }, options, {
+  const listed = toListEntry({ name }, options, {
     inputSchema: checkedInput?.json ?? { type: 'object' },
     outputSchema: checkedOutput?.json,
     annotations,

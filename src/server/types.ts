@@ -18,6 +18,7 @@ import type {
   Root,
   ToolAnnotations,
 } from '@modelcontextprotocol/client';
+import type { MaybePromise } from '../client/types.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ClientView, TraceContext } from '../protocol/exchange.ts';
 import type { EventStore } from '../protocol/event-store.ts';
@@ -27,6 +28,8 @@ import type { Identify } from '../gateway/accept/identify.ts';
 import type { GatewayAskOptions } from '../gateway/ask/ask-channels.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
+
+export type { MaybePromise } from '../client/types.ts';
 
 /** A plain JSON Schema, or any Standard Schema that can tell its JSON Schema (zod 4, valibot, arktype …). */
 export type Schema = JsonObject | StandardSchemaV1;
@@ -116,8 +119,6 @@ export interface ResourceProvider {
   ): MaybePromise<{ resources: Resource[]; nextCursor?: string } | undefined>;
   read(uri: string, call: Call): MaybePromise<ResourceReturn | undefined>;
 }
-
-export type MaybePromise<T> = T | Promise<T>;
 
 /** What a handler is given beside its arguments. */
 export interface Call {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../flow/define.ts';
-import { unanswered } from '../flow/testing/play.ts';
-import { KINDS } from './as-client/kinds.ts';
-import type { ClientKind } from './as-client/kinds.ts';
+import { unanswered } from '../flow/testing/play-flow.ts';
+import { CLIENT_PROFILES } from './as-client/client-profiles.ts';
+import type { ClientKind } from './as-client/client-profiles.ts';
 import { testFlow } from './test-flow.ts';
 
 const Deployed = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
@@ -21,7 +21,7 @@ const approval = flow({ name: 'approval' }, async (ask) => {
   const version = await ask.text('version');
   return { version, ok: await ask.person('ops-lead').confirm('approve', { message: 'Release it?' }) };
 });
-const kinds = Object.keys(KINDS) as ClientKind[];
+const kinds = Object.keys(CLIENT_PROFILES) as ClientKind[];
 
 describe('testFlow and others than the user', () => {
   it('gives a step a made-up URL for an event, which the test delivers by its key', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../flow/define.ts';
 import { manualClock } from '../flow/testing/manual-clock.ts';
-import { unanswered } from '../flow/testing/play.ts';
+import { unanswered } from '../flow/testing/play-flow.ts';
 import { testFlow } from './test-flow.ts';
 
 /** What takes bookings, each key once. */

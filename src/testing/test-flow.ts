@@ -4,27 +4,27 @@ import type { AnyFlow } from '../flow/define.ts';
 import { BodyRun } from '../flow/engine/body-run.ts';
 import { fold } from '../flow/fold.ts';
 import type { JournalEntry } from '../flow/journal.ts';
-import { Boundaries } from '../flow/testing/crash-store.ts';
+import { CrashPoints } from '../flow/testing/crash-points.ts';
 import { manualClock } from '../flow/testing/manual-clock.ts';
 import type { ManualClock } from '../flow/testing/manual-clock.ts';
-import { play } from '../flow/testing/play.ts';
-import type { Answers, Played, Playing } from '../flow/testing/play.ts';
-import { playAsClient } from './as-client/as-client.ts';
-import type { AsClientOptions, PlayedAsClient } from './as-client/as-client.ts';
-import type { ClientKind } from './as-client/kinds.ts';
+import { playFlow } from '../flow/testing/play-flow.ts';
+import type { ScriptedAnswers, PlayResult, FlowPlayOptions } from '../flow/testing/play-flow.ts';
+import { playAsClient } from './as-client/play-as-client.ts';
+import type { AsClientOptions, PlayedAsClient } from './as-client/play-as-client.ts';
+import type { ClientKind } from './as-client/client-profiles.ts';
 
 export interface FlowTest {
   /** Plays it with these answers, every turn in a process of its own, until it ends or a question has no answer. */
-  answer(answers: Answers): Promise<Played>;
+  answer(answers: ScriptedAnswers): Promise<PlayResult>;
   /**
    * Plays it again and again, and lets the process die at another point each time: before and after all that it writes, and
    * around every step. Throws unless it comes to the same result every time, and no effect has more than one key.
    */
-  crashEverywhere(answers: Answers): Promise<{ crashes: string[]; result: unknown }>;
+  crashEverywhere(answers: ScriptedAnswers): Promise<{ crashes: string[]; result: unknown }>;
   /** Serves it to a client of this kind, whose user gives the answers. */
   asClient(kind: ClientKind, options?: AsClientOptions): FlowClientTest;
   /** Runs it over a journal, as it was written by this version or another. Nothing is asked and no step is run. */
-  replay(journal: JournalEntry[]): Promise<Replayed>;
+  replay(journal: JournalEntry[]): Promise<ReplayResult>;
 }
 
 export interface FlowClientTest {
@@ -32,7 +32,7 @@ export interface FlowClientTest {
   answer(answers: Record<string, unknown>): Promise<PlayedAsClient>;
 }
 
-export interface Replayed {
+export interface ReplayResult {
   /** Where it comes to: the end, or what it waits for. */
   rest: 'ended' | 'failed' | 'asks' | 'steps' | 'save';
   result?: unknown;
@@ -55,25 +55,25 @@ export interface FlowTestOptions {
 
 export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}, { clock }: FlowTestOptions = {}): FlowTest {
   return {
-    answer: (answers) => play({ flow, args, answers, clock }),
+    answer: (answers) => playFlow({ flow, args, answers, clock }),
     crashEverywhere: (answers) => crashEverywhere({ flow, args, answers }, clock?.now()),
     asClient: (kind, options) => ({ answer: (answers) => playAsClient({ flow, args, answers }, kind, options) }),
     replay: (journal) => replay(flow, journal),
   };
 }
 
-async function crashEverywhere(playing: Playing, now: number | undefined) {
-  const all = new Boundaries();
-  const whole = await play({ ...playing, boundaries: all, clock: manualClock(now) });
+async function crashEverywhere(playing: FlowPlayOptions, now: number | undefined) {
+  const all = new CrashPoints();
+  const whole = await playFlow({ ...playing, boundaries: all, clock: manualClock(now) });
   const { result, failure } = whole;
   const crashes: string[] = [];
   for (let at = 0; at < all.passed; at++) {
-    const boundaries = new Boundaries(at);
-    const played = await play({ ...playing, boundaries, clock: manualClock(now) });
+    const boundaries = new CrashPoints(at);
+    const played = await playFlow({ ...playing, boundaries, clock: manualClock(now) });
     const where = boundaries.died ?? 'nowhere';
     crashes.push(where);
     if (!isDeepStrictEqual(played.result, result) || played.failure?.message !== failure?.message) {
-      throw new Error(`A crash ${where} leads to ${told(played)} instead of ${told(whole)}`);
+      throw new Error(`A crash ${where} leads to ${describeResult(played)} instead of ${describeResult(whole)}`);
     }
     refuseDouble(played, whole, where);
   }
@@ -81,19 +81,20 @@ async function crashEverywhere(playing: Playing, now: number | undefined) {
 }
 
 /** Ids are fixed here, so the keys of all effects are the same in every play: another one would be another effect. */
-function refuseDouble({ steps }: Played, whole: Played, where: string): void {
-  const keysOf = (seen: Played['steps']) => new Set(seen.flatMap((one) => (one.effect ? [one.idempotencyKey] : [])));
+function refuseDouble({ steps }: PlayResult, whole: PlayResult, where: string): void {
+  const keysOf = (seen: PlayResult['steps']) =>
+    new Set(seen.flatMap((one) => (one.effect ? [one.idempotencyKey] : [])));
   const known = keysOf(whole.steps);
   for (const { key, idempotencyKey, effect } of steps) {
     if (effect && !known.has(idempotencyKey)) throw new Error(`A crash ${where} does ${key} once more`);
   }
 }
 
-function told({ result, failure }: Pick<Played, 'result' | 'failure'>): string {
+function describeResult({ result, failure }: Pick<PlayResult, 'result' | 'failure'>): string {
   return failure ? `the error ${failure.message}` : JSON.stringify(result);
 }
 
-async function replay(flow: AnyFlow, journal: JournalEntry[]): Promise<Replayed> {
+async function replay(flow: AnyFlow, journal: JournalEntry[]): Promise<ReplayResult> {
   const run = new BodyRun({ flow, folded: fold(journal), sessionId: 'session_replayed', incoming: [], now: 0 });
   const rest = await run.next();
   const wants = rest.kind === 'asks' ? [...rest.asks, ...rest.waits] : rest.kind === 'steps' ? rest.steps : [];

@@ -13,14 +13,14 @@ export interface StepTest extends ConnectOptions {
 }
 
 /** A request as it left the step. */
-export interface Reached {
+export interface PassedRequest {
   method: string;
   params: JsonObject;
 }
 
 export interface TestedStep extends TestedGateway {
   /** What came through to the server, in order; what the step asked for itself included. */
-  readonly reached: readonly Reached[];
+  readonly reached: readonly PassedRequest[];
 }
 
 type OneOrMore<T> = T | readonly T[];
@@ -30,7 +30,7 @@ export async function testStep(
   steps: OneOrMore<Step | StepFunction>,
   { server = sampleServer(), ...client }: StepTest = {},
 ): Promise<TestedStep> {
-  const reached: Reached[] = [];
+  const reached: PassedRequest[] = [];
   const tell: Step = {
     name: 'testStep',
     handle({ method, params }, next) {

@@ -13,7 +13,7 @@ import type {
   NumberRules,
   TextRules,
 } from '../../src/flow/authoring/options.ts';
-import type { EventOptions, PersonOptions } from '../../src/flow/authoring/others.ts';
+import type { EventOptions, PersonOptions } from '../../src/flow/authoring/waiting-options.ts';
 import type { FieldBuilders } from '../../src/flow/authoring/fields.ts';
 
 const PAGE = read('docs/ask.md');

@@ -1,6 +1,6 @@
 // The code that docs/flows.md shows is the code of the example, which is run by its check.
 import { expect, it } from 'vitest';
-import { toWaiting } from '../../src/flow/channel/tell-progress.ts';
+import { describeWaiting } from '../../src/flow/channel/report-progress.ts';
 import type { QuestionRound } from '../../src/gateway/ask/question-round.ts';
 import { toQuestionText } from '../../src/gateway/ask/question-text.ts';
 import { read } from '../helpers/files.ts';
@@ -23,7 +23,7 @@ it.each(blocks)('$file is shown as it is', ({ file, text }) => expect(text).toBe
 it('shows what a model reads while somebody else is asked', () => {
   const [, shown] = /^```text\n(The tool release [\s\S]*?)\n```/m.exec(read('docs/flows.md'))!;
   const [, handle] = /"handle":"(ask_[\w-]+)"/.exec(shown!)!;
-  const round = { handle: handle!, about: { tool: 'release' }, waitsFor: toWaiting(['ops-lead']), questions: [] };
+  const round = { handle: handle!, about: { tool: 'release' }, waitsFor: describeWaiting(['ops-lead']), questions: [] };
   const ways = { link: undefined, hasRelay: true, hasChanges: false };
   expect(toQuestionText({ ...round, expiresAt: 0 } as unknown as QuestionRound, ways)).toMatchObject({
     content: [{ text: shown }],

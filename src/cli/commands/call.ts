@@ -2,30 +2,30 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import { suggest } from '../../config/check/suggest.ts';
 import type { Progress } from '../../protocol/exchange.ts';
-import { createFormAsker } from '../terminal/ask-form.ts';
+import { createTerminalForm } from '../terminal/terminal-form.ts';
 import type { CallCommand } from '../command.ts';
-import { errorWords, isOfGateway } from '../terminal/error-words.ts';
-import { toProgressLine } from '../playing/progress-line.ts';
+import { formatError, isGatewayError } from '../terminal/format-error.ts';
+import { toProgressLine } from '../terminal/progress-line.ts';
 import type { Printer } from '../terminal/print.ts';
-import { reach, stillStarting } from '../reach.ts';
-import type { Reached } from '../reach.ts';
+import { connectForCommand, stillStarting } from '../connect-for-command.ts';
+import type { CommandConnection } from '../connect-for-command.ts';
 import { toResultLines } from '../terminal/result-lines.ts';
 import { untilSignal } from '../signals.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { toArguments } from '../terminal/tool-arguments.ts';
 
-export async function call(command: CallCommand, print: Printer): Promise<number> {
+export async function runCall(command: CallCommand, print: Printer): Promise<number> {
   const terminal = createTerminal();
   const interrupt = new AbortController();
   void untilSignal().then(() => interrupt.abort());
-  let reached: Reached | undefined;
+  let reached: CommandConnection | undefined;
   try {
-    const onElicit = createFormAsker(terminal, command);
-    reached = await reach(command, { onElicit, elicitUrls: true }, print);
+    const onElicit = createTerminalForm(terminal, command);
+    reached = await connectForCommand(command, { onElicit, elicitUrls: true }, print);
     return reached ? await callTool(reached, command, { print, terminal, signal: interrupt.signal }) : 1;
   } catch (thrown) {
-    print.problem(errorWords(thrown));
+    print.problem(formatError(thrown));
     return 1;
   } finally {
     terminal.close();
@@ -33,13 +33,17 @@ export async function call(command: CallCommand, print: Printer): Promise<number
   }
 }
 
-interface Calling {
+interface CallContext {
   print: Printer;
   terminal: Terminal;
   signal: AbortSignal;
 }
 
-async function callTool(reached: Reached, command: CallCommand, { print, terminal, signal }: Calling): Promise<number> {
+async function callTool(
+  reached: CommandConnection,
+  command: CallCommand,
+  { print, terminal, signal }: CallContext,
+): Promise<number> {
   const { client } = reached;
   const tools = await client.listTools({ signal });
   const tool = tools.find(({ name }) => name === command.tool);
@@ -62,14 +66,14 @@ async function callTool(reached: Reached, command: CallCommand, { print, termina
   } catch (thrown) {
     // A tool may be there without being listed: only now is it certain that it is not.
     if (signal.aborted) return cancelled(command, print);
-    const known = tool || isOfGateway(thrown) ? '' : ` ${namesOf(tools, command.tool)}`;
-    print.problem(`${errorWords(thrown)}${known}`);
+    const known = tool || isGatewayError(thrown) ? '' : ` ${namesOf(tools, command.tool)}`;
+    print.problem(`${formatError(thrown)}${known}`);
     return 1;
   }
 }
 
 /** The server that the name of the tool begins with, while it is starting. */
-async function startingOwner(reached: Reached, tool: string): Promise<string | undefined> {
+async function startingOwner(reached: CommandConnection, tool: string): Promise<string | undefined> {
   const servers = (await reached.servers()) ?? [];
   return servers.find(({ name, state }) => state === 'starting' && tool.startsWith(`${name}__`))?.name;
 }

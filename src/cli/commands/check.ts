@@ -1,26 +1,26 @@
 // `parley check`: all that is wrong with a configuration, each with its place and what to do. Starts no server.
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
-import { problemsOfParts } from '../../config/check/check-parts.ts';
-import { loadConfig } from '../../config/read/load.ts';
+import { checkParts } from '../../config/check/check-parts.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
 import { configSchema } from '../../config/check/json-schema.ts';
-import { inOrder } from '../../config/check/problems.ts';
-import type { Problem } from '../../config/check/problems.ts';
-import { printConfig } from '../../config/print.ts';
+import { sortProblems } from '../../config/check/config-problems.ts';
+import type { ConfigProblem } from '../../config/check/config-problems.ts';
+import { printConfig } from '../../config/print-config.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { surroundings } from '../around.ts';
+import { readEnvironment } from '../environment.ts';
 import type { CheckCommand } from '../command.ts';
-import { missingLines, problemLines, shown } from '../serve/configured.ts';
+import { toMissingLines, toProblemLines, displayPath } from '../serve/load-command-config.ts';
 import type { Printer } from '../terminal/print.ts';
 
-export async function check(command: CheckCommand, print: Printer): Promise<number> {
+export async function runCheck(command: CheckCommand, print: Printer): Promise<number> {
   if (command.schema) {
     print.line(JSON.stringify(configSchema(), undefined, 2));
     return 0;
   }
-  const loaded = loadConfig(command.config, surroundings());
+  const loaded = loadConfig(command.config, readEnvironment());
   const { path, config, used } = loaded;
-  const problems = inOrder([...loaded.problems, ...(await problemsOfParts(loaded))]);
+  const problems = sortProblems([...loaded.problems, ...(await checkParts(loaded))]);
   const isGood = problems.every(({ level }) => level !== 'error');
   if (command.json) {
     print.line(JSON.stringify({ path: path ?? null, ok: isGood, problems }, undefined, 2));
@@ -28,7 +28,7 @@ export async function check(command: CheckCommand, print: Printer): Promise<numb
   }
   if (path === undefined) return tellMissing(print);
   // What is asked for goes to stdout: the configuration with --print, else the problems.
-  for (const line of problemLines({ path, problems })) {
+  for (const line of toProblemLines({ path, problems })) {
     if (command.print) print.note(line);
     else print.line(line);
   }
@@ -40,14 +40,14 @@ export async function check(command: CheckCommand, print: Printer): Promise<numb
 /** None was named, and none is here: what to do says more than where was looked. */
 function tellMissing(print: Printer): number {
   print.problem('no configuration was found: none was named, and none is here.');
-  for (const line of missingLines()) print.note(line);
+  for (const line of toMissingLines()) print.note(line);
   return 1;
 }
 
-interface Checked {
+interface CheckReport {
   path: string | undefined;
   config: ParleyConfig | undefined;
-  problems: Problem[];
+  problems: ConfigProblem[];
   isGood: boolean;
   leftOut: number;
 }
@@ -57,7 +57,7 @@ function withLimits(config: ParleyConfig): ParleyConfig {
   return { ...config, limits: { ...DEFAULT_LIMITS, ...config.limits } };
 }
 
-function verdict({ path, config, problems, isGood, leftOut }: Checked, print: Printer): string {
+function verdict({ path, config, problems, isGood, leftOut }: CheckReport, print: Printer): string {
   const errors = problems.filter(({ level }) => level === 'error').length;
   const warnings = problems.filter(({ level }) => level === 'warning').length;
   const counts = [
@@ -68,7 +68,7 @@ function verdict({ path, config, problems, isGood, leftOut }: Checked, print: Pr
   const all = Object.keys(config.servers).length;
   const off = all - enabledServers(config).length - leftOut;
   const less = [...(leftOut > 0 ? [`${leftOut} left out`] : []), ...(off > 0 ? [`${off} switched off`] : [])];
-  const has = `${shown(path)} has ${[count(all, 'server'), ...less].join(', ')}`;
+  const has = `${displayPath(path)} has ${[count(all, 'server'), ...less].join(', ')}`;
   return [`${print.style('green', 'ok')}: ${has}`, ...counts].join('; ');
 }
 

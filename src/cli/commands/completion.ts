@@ -8,19 +8,19 @@ const SCRIPTS: Record<Shell, () => string> = { bash: toBash, zsh: toZsh, fish: t
 /** Somebody has pressed a key and waits. */
 const NAMES_MS = 2000;
 
-export async function completion({ shell }: { shell: Shell | 'names' }, print: Printer): Promise<number> {
+export async function runCompletion({ shell }: { shell: Shell | 'names' }, print: Printer): Promise<number> {
   if (shell !== 'names') print.line(SCRIPTS[shell]());
   else for (const name of await toolNames().catch(() => [])) print.line(name);
   return 0;
 }
 
 async function toolNames(): Promise<string[]> {
-  const { surroundings } = await import('../around.ts');
-  const { runningGateways, stateFolder } = await import('../running/state-file.ts');
-  const { inOrder } = await import('../running/find-gateway.ts');
-  const { findConfig } = await import('../../config/read/find.ts');
-  const around = surroundings();
-  const [first] = inOrder(runningGateways(stateFolder(around)), findConfig(undefined, around).path);
+  const { readEnvironment } = await import('../environment.ts');
+  const { listRunningGateways, stateFolder } = await import('../running/state-file.ts');
+  const { sortByPreference } = await import('../running/find-gateway.ts');
+  const { findConfig } = await import('../../config/read/find-config.ts');
+  const around = readEnvironment();
+  const [first] = sortByPreference(listRunningGateways(stateFolder(around)), findConfig(undefined, around).path);
   if (!first) return [];
   const { connect } = await import('../../client/connect.ts');
   const { ControlTransport } = await import('../running/control-socket.ts');

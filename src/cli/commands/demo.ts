@@ -5,17 +5,17 @@ import { createGateway } from '../../gateway/gateway.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { DemoCommand } from '../command.ts';
 import { createDemoServer } from '../demo/demo-server.ts';
-import type { Opened } from '../serve/listening.ts';
+import type { OpenedPort } from '../serve/open-port.ts';
 import type { Printer } from '../terminal/print.ts';
-import { serveHttp, serveStdio } from '../serve/serve-until.ts';
-import { announceHere } from '../running/state-file.ts';
+import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';
+import { announceGateway } from '../running/state-file.ts';
 import { createStatusPage, readStatus } from '../serve/status-page.ts';
 import { version } from '../../shared/version.ts';
-import { welcome } from '../first/welcome.ts';
+import { toWelcomeLines } from '../welcome/welcome-lines.ts';
 
 const TOOLS = 'tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt';
 
-export async function demo(command: DemoCommand, print: Printer): Promise<number> {
+export async function runDemo(command: DemoCommand, print: Printer): Promise<number> {
   const { port, host, stdio } = command;
   const log = createCliLog(command.log ?? 'error');
   const server = createDemoServer({ version: version(), log });
@@ -28,20 +28,20 @@ export async function demo(command: DemoCommand, print: Printer): Promise<number
     http: (options: HttpListenOptions) => gateway.listen(options),
     close: () => Promise.all([gateway.close(), server.close()]),
     announce: (url?: string) =>
-      announceHere({
+      announceGateway({
         ...{ url, serves: 'the demo' },
         status: () => readStatus(gateway, started),
         accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
       }),
   };
-  const onOpen = (opened: Opened): void => {
+  const onOpen = (opened: OpenedPort): void => {
     for (const line of toWelcome(host, opened, print)) print.line(line);
   };
   return stdio ? serveStdio(served, print) : serveHttp(served, { wanted: { port, host }, onOpen }, print);
 }
 
-function toWelcome(host: string, { port, isChosen }: Opened, print: Printer): string[] {
-  return welcome({
+function toWelcome(host: string, { port, isChosen }: OpenedPort, print: Printer): string[] {
+  return toWelcomeLines({
     ...{ host, port, isChosen, print },
     title: 'demo server',
     name: 'parley',

@@ -1,41 +1,41 @@
 // `parley explore`: the questions of the flows of a file, found without any effect, and written to a file for `serveFlows`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { exploreToStops } from '../../flow/explore/explore-file.ts';
-import { toWords } from '../../flow/explore/stop.ts';
+import { describeStop } from '../../flow/explore/stop.ts';
 import type { ExploredFlow } from '../../flow/explore/explored-file.ts';
 import type { ExploreCommand } from '../command.ts';
-import { errorWords } from '../terminal/error-words.ts';
-import { program } from '../first/program.ts';
+import { formatError } from '../terminal/format-error.ts';
+import { programName } from '../welcome/program.ts';
 import type { Printer } from '../terminal/print.ts';
 
 const MAX_STOPS = 10;
 
-export async function explore({ file, out, check }: ExploreCommand, print: Printer): Promise<number> {
+export async function runExplore({ file, out, check }: ExploreCommand, print: Printer): Promise<number> {
   const path = out ?? file.replace(/\.[cm]?[jt]sx?$/, '').concat('.explored.json');
   try {
     const { found, stops } = await exploreToStops(file);
     const text = `${JSON.stringify(found, undefined, 2)}\n`;
-    if (check) return checked({ file, path, text }, print);
+    if (check) return checkWritten({ file, path, text }, print);
     writeFileSync(path, text);
     for (const flow of found.flows) {
       print.line(`${flow.name}: ${wordsFor(flow)}`);
       const ends = stops.find((one) => one.flow === flow.name)?.stops ?? [];
-      for (const end of ends.slice(0, MAX_STOPS)) print.line(`  stopped ${toWords(end)}`);
+      for (const end of ends.slice(0, MAX_STOPS)) print.line(`  stopped ${describeStop(end)}`);
       if (ends.length > MAX_STOPS) print.line(`  and in ${ends.length - MAX_STOPS} more places`);
     }
     print.line(`Written to ${path}`);
     return 0;
   } catch (thrown) {
-    print.problem(errorWords(thrown));
+    print.problem(formatError(thrown));
     return 1;
   }
 }
 
-function checked({ file, path, text }: { file: string; path: string; text: string }, print: Printer): number {
+function checkWritten({ file, path, text }: { file: string; path: string; text: string }, print: Printer): number {
   const isThere = existsSync(path);
   if (isThere && readFileSync(path, 'utf8') === text) return 0;
   print.problem(
-    `${path} ${isThere ? `is not what ${file} asks now` : 'is missing'}. Write it with: ${program()} explore ${file}`,
+    `${path} ${isThere ? `is not what ${file} asks now` : 'is missing'}. Write it with: ${programName()} explore ${file}`,
   );
   return 1;
 }

@@ -3,24 +3,24 @@ import { findSession } from '../../flow/operator/find-sessions.ts';
 import type { FlowStore, ListedSession } from '../../flow/store/store.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { FlowsCommand } from '../command.ts';
-import { errorWords } from '../terminal/error-words.ts';
+import { formatError } from '../terminal/format-error.ts';
 import { actOnSession } from '../flows/act-on-session.ts';
 import { listSessions } from '../flows/list-sessions.ts';
-import type { Telling } from '../flows/list-sessions.ts';
+import type { FlowsContext } from '../flows/list-sessions.ts';
 import { openStore } from '../flows/open-store.ts';
 import type { OpenStore } from '../flows/open-store.ts';
 import { replaySessions } from '../flows/replay-sessions.ts';
 import { showSession } from '../flows/show-session.ts';
-import { program } from '../first/program.ts';
+import { programName } from '../welcome/program.ts';
 import type { Printer } from '../terminal/print.ts';
 
-export async function flows(command: FlowsCommand, print: Printer): Promise<number> {
+export async function runFlows(command: FlowsCommand, print: Printer): Promise<number> {
   let open: OpenStore | undefined;
   try {
     open = await openStore(command, { writes: WRITING.has(command.action) });
     return await act(open, { command, print, clock: systemClock });
   } catch (thrown) {
-    print.problem(errorWords(thrown));
+    print.problem(formatError(thrown));
     return 1;
   } finally {
     await open?.store.close();
@@ -29,20 +29,20 @@ export async function flows(command: FlowsCommand, print: Printer): Promise<numb
 
 const WRITING: ReadonlySet<string> = new Set(['answer', 'cancel', 'retry']);
 
-async function act(open: OpenStore, telling: Telling): Promise<number> {
+async function act(open: OpenStore, telling: FlowsContext): Promise<number> {
   const { action, id } = telling.command;
   if (action === 'ls') return listSessions(open, telling);
   if (action === 'replay') return replaySessions(open, telling);
-  const one = await theOne(open.store, id!);
+  const one = await findOneSession(open.store, id!);
   return action === 'show' ? showSession(open, one, telling) : actOnSession(open, one, telling);
 }
 
-async function theOne(store: FlowStore, id: string): Promise<ListedSession> {
+async function findOneSession(store: FlowStore, id: string): Promise<ListedSession> {
   const found = await findSession(store, id);
   if (!Array.isArray(found)) return found;
   if (found.length === 0) {
     throw new Error(
-      `no session has the id ${id}, or it ended long ago. To see them: ${program()} flows ls --state all`,
+      `no session has the id ${id}, or it ended long ago. To see them: ${programName()} flows ls --state all`,
     );
   }
   throw new Error(`${id} is the beginning of several ids: ${found.join(', ')}. Give more of it.`);

@@ -2,42 +2,42 @@
 import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
-import type { Listing, LsCommand } from '../command.ts';
-import { LISTINGS } from '../command-specs.ts';
-import { ownerOf } from '../serve/owner-of.ts';
+import type { ListKind, LsCommand } from '../command.ts';
+import { LIST_KINDS } from '../command-specs.ts';
+import { findOwningServer } from '../serve/find-owning-server.ts';
 import type { Printer } from '../terminal/print.ts';
-import type { Reached } from '../reach.ts';
-import { itself } from '../serve/status-of-client.ts';
-import { STATUS_HEADINGS, failing, toStatusRows } from '../serve/status-lines.ts';
+import type { CommandConnection } from '../connect-for-command.ts';
+import { toClientStatus } from '../serve/status-of-client.ts';
+import { STATUS_HEADINGS, isFailing, toStatusRows } from '../serve/status-lines.ts';
 import type { ServerStatus } from '../serve/status-page.ts';
 import { firstSentence, toTable } from '../terminal/table.ts';
-import { withReached } from '../with-reached.ts';
+import { withConnection } from '../with-connection.ts';
 
 /** Set by the router on what a server offered before it went away. */
 const UNAVAILABLE = 'mcp-parley/unavailable';
-const HEADINGS: Record<Exclude<Listing, 'servers'>, string> = {
+const HEADINGS: Record<Exclude<ListKind, 'servers'>, string> = {
   tools: 'TOOL',
   resources: 'RESOURCE',
   prompts: 'PROMPT',
 };
 
-type Found = [Listing, JsonObject[]];
+type ListedEntries = [ListKind, JsonObject[]];
 
-export function ls(command: LsCommand, print: Printer): Promise<number> {
-  return withReached(command, print, async (reached) => {
-    const kinds = command.what === undefined ? LISTINGS : [command.what];
-    const found: Found[] = [];
+export function runLs(command: LsCommand, print: Printer): Promise<number> {
+  return withConnection(command, print, async (reached) => {
+    const kinds = command.what === undefined ? LIST_KINDS : [command.what];
+    const found: ListedEntries[] = [];
     for (const kind of kinds) if (kind !== 'servers') found.push([kind, await READ[kind](reached)]);
     // Last: by now every server has been started that can be.
     const servers = await reached.servers();
     if (kinds.includes('servers'))
-      found.push(['servers', (servers ?? [itself(reached.client)]) as object[] as JsonObject[]]);
+      found.push(['servers', (servers ?? [toClientStatus(reached.client)]) as object[] as JsonObject[]]);
     show(
       found.map((one) => withOwners(one, servers)),
       command,
       print,
     );
-    for (const { name, failure } of servers?.filter(failing) ?? [])
+    for (const { name, failure } of servers?.filter(isFailing) ?? [])
       print.problem(`${name} is failing: ${failure ?? 'the log of its gateway says why.'}`);
     for (const { name, state } of servers ?? []) {
       if (state === 'starting') print.problem(`${name} is still starting: what it offers is not listed yet.`);
@@ -46,19 +46,19 @@ export function ls(command: LsCommand, print: Printer): Promise<number> {
   });
 }
 
-const READ: Record<Exclude<Listing, 'servers'>, (reached: Reached) => Promise<JsonObject[]>> = {
-  tools: ({ client }) => listed(client.listTools()),
-  prompts: ({ client }) => listed(client.listPrompts()),
+const READ: Record<Exclude<ListKind, 'servers'>, (reached: CommandConnection) => Promise<JsonObject[]>> = {
+  tools: ({ client }) => orNone(client.listTools()),
+  prompts: ({ client }) => orNone(client.listPrompts()),
   resources: async ({ client }) => [
-    ...(await listed(client.listResources())),
-    ...(await listed(client.listResourceTemplates())),
+    ...(await orNone(client.listResources())),
+    ...(await orNone(client.listResourceTemplates())),
   ],
 };
 
 const METHOD_NOT_FOUND = -32601;
 
 /** A server that does not know the question has nothing of the kind. */
-async function listed(asked: Promise<object[]>): Promise<JsonObject[]> {
+async function orNone(asked: Promise<object[]>): Promise<JsonObject[]> {
   try {
     return (await asked) as JsonObject[];
   } catch (thrown) {
@@ -68,19 +68,19 @@ async function listed(asked: Promise<object[]>): Promise<JsonObject[]> {
 }
 
 /** The server of each, where it is known. */
-function withOwners([kind, entries]: Found, servers: ServerStatus[] | undefined): Found {
+function withOwners([kind, entries]: ListedEntries, servers: ServerStatus[] | undefined): ListedEntries {
   if (kind === 'servers') return [kind, entries.map(({ toolNames: _, ...server }) => server)];
   if (!servers) return [kind, entries];
   return [
     kind,
     entries.map((entry) => {
-      const server = ownerOf(kind, entry, servers);
+      const server = findOwningServer(kind, entry, servers);
       return server === undefined ? entry : { ...entry, server };
     }),
   ];
 }
 
-function show(found: Found[], { json, what }: LsCommand, print: Printer): void {
+function show(found: ListedEntries[], { json, what }: LsCommand, print: Printer): void {
   if (json) {
     const [first] = found;
     return print.line(JSON.stringify(what === undefined ? Object.fromEntries(found) : first![1], undefined, 2));
@@ -96,7 +96,7 @@ function show(found: Found[], { json, what }: LsCommand, print: Printer): void {
   });
 }
 
-function rowsOf(kind: Listing, entries: JsonObject[]): string[][] {
+function rowsOf(kind: ListKind, entries: JsonObject[]): string[][] {
   if (kind === 'servers') return [STATUS_HEADINGS, ...toStatusRows(entries as object[] as ServerStatus[])];
   const hasOwners = entries.some(({ server }) => server !== undefined);
   const head = [HEADINGS[kind], ...(hasOwners ? ['SERVER'] : []), 'DESCRIPTION'];

@@ -1,11 +1,11 @@
 // `parley prompt`: one prompt, filled in: the text of its messages, each with its role where there are several.
 import type { PromptCommand } from '../command.ts';
-import { withReached } from '../with-reached.ts';
+import { withConnection } from '../with-connection.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toResultLines } from '../terminal/result-lines.ts';
 
-export function prompt(command: PromptCommand, print: Printer): Promise<number> {
-  return withReached(command, print, async ({ client }) => {
+export function runPrompt(command: PromptCommand, print: Printer): Promise<number> {
+  return withConnection(command, print, async ({ client }) => {
     const result = await client.getPrompt(command.prompt, Object.fromEntries(command.args));
     if (command.json) print.line(JSON.stringify(result, undefined, 2));
     else {

@@ -1,10 +1,10 @@
 // `parley read`: one resource, on stdout: as it is where that goes to a file, and without harm on a terminal.
 import type { ReadCommand } from '../command.ts';
-import { withReached } from '../with-reached.ts';
+import { withConnection } from '../with-connection.ts';
 import type { Printer } from '../terminal/print.ts';
 
-export function read(command: ReadCommand, print: Printer): Promise<number> {
-  return withReached(command, print, async ({ client }) => {
+export function runRead(command: ReadCommand, print: Printer): Promise<number> {
+  return withConnection(command, print, async ({ client }) => {
     const result = await client.readResource(command.uri);
     if (command.json) print.line(JSON.stringify(result, undefined, 2));
     else {

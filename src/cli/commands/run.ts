@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs';
 import type { AnyFlow } from '../../flow/define.ts';
 import { exploreFile } from '../../flow/explore/explore-file.ts';
-import { NOTHING } from '../../flow/explore/explored.ts';
+import { NOTHING_FOUND } from '../../flow/explore/exploration.ts';
 import { toExplored } from '../../flow/explore/explored-file.ts';
-import type { Explored } from '../../flow/explore/explored.ts';
+import type { Exploration } from '../../flow/explore/exploration.ts';
 import { toInputSchema } from '../../flow/explore/to-input-schema.ts';
 import type { Complaint } from '../../flow/question/question.ts';
-import { isRequired } from '../../flow/question/to-json-schema.ts';
+import { isRequired } from '../../flow/question/answer-schema.ts';
 import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
 import { SessionWatch, waitForTurn } from '../../flow/session/verbs/session-watch.ts';
 import { Sessions } from '../../flow/session/sessions.ts';
@@ -20,23 +20,23 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createLog } from '../../shared/log.ts';
 import type { RunCommand } from '../command.ts';
-import { errorWords } from '../terminal/error-words.ts';
+import { formatError } from '../terminal/format-error.ts';
 import { loadFlow } from '../load-flow.ts';
-import { answerFor, isPassing, othersOf, restOf } from '../playing/others.ts';
-import type { OfOthers } from '../playing/others.ts';
-import { toProgressLine } from '../playing/progress-line.ts';
+import { answerForOther, continuesByItself, findOtherQuestions, playToRest } from '../flows/other-questions.ts';
+import type { OtherQuestion } from '../flows/other-questions.ts';
+import { toProgressLine } from '../terminal/progress-line.ts';
 import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
 import { toArguments } from '../terminal/tool-arguments.ts';
 
-const ME = { principal: 'terminal' };
+const TERMINAL_USER = { principal: 'terminal' };
 const ALIVE_MS = 60_000;
 /** Where events would be delivered: a name that no network knows (RFC 2606). The person at the terminal types what they bring. */
-const NOWHERE = 'https://flows.invalid';
+const UNREACHABLE_BASE = 'https://flows.invalid';
 /** How often it is tried to undo an effect: somebody waits for the end of the command. */
 const UNDO_ATTEMPTS = 3;
 
-export async function run(command: RunCommand, print: Printer): Promise<number> {
+export async function runFlowFile(command: RunCommand, print: Printer): Promise<number> {
   let sessions: Sessions | undefined;
   // Timers of sessions keep no process alive, and a flow may wait for nothing else: it sleeps, or pauses between two tries.
   const alive = setInterval(() => {}, ALIVE_MS);
@@ -45,7 +45,7 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     const answers = command.answers === undefined ? {} : readAnswers(command.answers);
     // The answers are the user's own, and may come as fast as a file is read.
     const limits = { respondsPerSecond: Infinity, undoAttempts: UNDO_ATTEMPTS };
-    sessions = new Sessions([flow], { limits, baseUrl: () => NOWHERE });
+    sessions = new Sessions([flow], { limits, baseUrl: () => UNREACHABLE_BASE });
     const screen = { isAsking: false };
     tellProgress(sessions, screen, print);
     const args = toArguments(command.args, {}, await schemaOf(flow, command, print));
@@ -54,7 +54,7 @@ export async function run(command: RunCommand, print: Printer): Promise<number> 
     tellUnused(flow, Object.keys(answers), asked, print);
     return finish(turn, command, print);
   } catch (thrown) {
-    print.problem(errorWords(thrown));
+    print.problem(formatError(thrown));
     return 1;
   } finally {
     await sessions?.idle();
@@ -68,18 +68,18 @@ async function schemaOf(flow: AnyFlow, { file, args }: RunCommand, print: Printe
   if (args.length === 0) return {};
   const declared = flow.input?.json['properties'];
   const isDeclared = (name: string) => isObject(declared) && Object.hasOwn(declared, name);
-  if (args.every(([name]) => isDeclared(name))) return toInputSchema(flow, NOTHING);
+  if (args.every(([name]) => isDeclared(name))) return toInputSchema(flow, NOTHING_FOUND);
   try {
     const explored = toExplored(flow, [await exploreFile(file)], createLog({ level: 'silent' }));
     tellUnknown(flow, args, [...Object.keys(isObject(declared) ? declared : {}), ...keysOf(explored)], print);
     return toInputSchema(flow, explored);
   } catch (thrown) {
-    print.problem(errorWords(thrown));
-    return toInputSchema(flow, NOTHING);
+    print.problem(formatError(thrown));
+    return toInputSchema(flow, NOTHING_FOUND);
   }
 }
 
-function keysOf({ questions }: Explored): string[] {
+function keysOf({ questions }: Exploration): string[] {
   return questions.map(({ spec }) => spec.key);
 }
 
@@ -98,7 +98,7 @@ function tellUnused({ name: flow }: AnyFlow, given: string[], asked: ReadonlySet
   print.problem(`--answers: ${flow} did not ask for ${unused.join(', ')}. It asked for ${what}.`);
 }
 
-interface Playing {
+interface FlowPlay {
   sessions: Sessions;
   args: JsonObject;
   /** By the names of questions. */
@@ -117,10 +117,10 @@ interface Screen {
 }
 
 /** To its end; cancelled where a question has no answer, or a signal asks for the end. */
-async function play(flow: AnyFlow, playing: Playing): Promise<Turn> {
+async function play(flow: AnyFlow, playing: FlowPlay): Promise<Turn> {
   const { sessions, args } = playing;
-  const started = await sessions.start({ ...ME, tool: flow.name, args, via: 'terminal' });
-  const cancel = (reason: string) => sessions.cancel({ ...ME, sessionId: started.header.id, reason });
+  const started = await sessions.start({ ...TERMINAL_USER, tool: flow.name, args, via: 'terminal' });
+  const cancel = (reason: string) => sessions.cancel({ ...TERMINAL_USER, sessionId: started.header.id, reason });
   const moves = new SessionWatch(sessions, started.header, afterSteps);
   const stop = new AbortController();
   const stopped = untilSignal().then(() => stop.abort());
@@ -144,18 +144,18 @@ function tellProgress(sessions: Sessions, screen: Screen, print: Printer): void 
   });
 }
 
-interface Watched {
+interface PlaySignals {
   moves: SessionWatch;
   /** The end was asked for. */
   stop: AbortSignal;
 }
 
 /** Undefined where the end was asked for. */
-async function playOn(started: Turn, playing: Playing, watched: Watched): Promise<Turn | undefined> {
+async function playOn(started: Turn, playing: FlowPlay, watched: PlaySignals): Promise<Turn | undefined> {
   const { sessions, answers, asked: names } = playing;
-  const rest = (next: Turn): Promise<Turn> => restOf(sessions, next);
+  const rest = (next: Turn): Promise<Turn> => playToRest(sessions, next);
   let turn = await rest(started);
-  const asked = { ...ME, sessionId: turn.header.id };
+  const asked = { ...TERMINAL_USER, sessionId: turn.header.id };
   let rounds = 0;
   for (;;) {
     const other = otherOf(turn, playing);
@@ -181,19 +181,19 @@ async function playOn(started: Turn, playing: Playing, watched: Watched): Promis
 }
 
 /** One at a time, first what there is an answer for. */
-function otherOf(turn: Turn, { answers, refused }: Playing): OfOthers | undefined {
-  const others = othersOf(turn, refused);
+function otherOf(turn: Turn, { answers, refused }: FlowPlay): OtherQuestion | undefined {
+  const others = findOtherQuestions(turn, refused);
   return others.find(({ question: { key, attempt } }) => attempt === 1 && Object.hasOwn(answers, key)) ?? others[0];
 }
 
 /** An event that does not fit is asked for again. */
 async function forOther(
   turn: Turn,
-  { of, answer }: { of: OfOthers; answer: GivenAnswer },
-  { sessions, refused }: Playing,
+  { of, answer }: { of: OtherQuestion; answer: GivenAnswer },
+  { sessions, refused }: FlowPlay,
 ): Promise<Turn> {
   try {
-    return await answerFor(sessions, turn, { of, answer });
+    return await answerForOther(sessions, turn, { of, answer });
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_VALIDATION_FAILED') throw thrown;
     refused.set(of.question.key, { error: String(thrown.details['reason']) });
@@ -211,14 +211,18 @@ function fromFile({ questions }: Turn, answers: JsonObject): GivenAnswer[] {
   });
 }
 
-interface Shown {
+interface AskedTurn {
   /** There is nothing to go back to. */
   isFirst: boolean;
   /** Who is asked in the place of the user. */
-  other: OfOthers | undefined;
+  other: OtherQuestion | undefined;
 }
 
-async function byHand(turn: Turn, { isFirst, other }: Shown, { moves, stop, screen, print }: Watched & Playing) {
+async function byHand(
+  turn: Turn,
+  { isFirst, other }: AskedTurn,
+  { moves, stop, screen, print }: PlaySignals & FlowPlay,
+) {
   if (process.stdin.isTTY) {
     const late = new AbortController();
     moves.from(turn, () => late.abort());
@@ -226,7 +230,7 @@ async function byHand(turn: Turn, { isFirst, other }: Shown, { moves, stop, scre
     screen.isAsking = true;
     return askRound(turn, isFirst, { late: late.signal, stop }).finally(() => (screen.isAsking = false));
   }
-  if (other && isPassing(turn)) {
+  if (other && continuesByItself(turn)) {
     const { principal, question } = other;
     print.note(
       principal === undefined ? `Waits for the event ${question.key}` : `Waits for ${principal} (${question.key})`,

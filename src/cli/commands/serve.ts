@@ -2,49 +2,49 @@
 // reads a configuration and no more: the servers start while the code that will speak with them is loaded.
 import { enabledServers } from '../../config/config.ts';
 import type { ParleyConfig } from '../../config/config.ts';
-import type { LoadOptions } from '../../config/read/load.ts';
+import type { LoadOptions } from '../../config/read/load-config.ts';
 import { startAhead } from '../../gateway/upstream/links/head-start.ts';
 import type { ServeCommand } from '../command.ts';
-import { configured } from '../serve/configured.ts';
-import { onFirstWords } from '../running/first-words.ts';
-import { gatewayId, roundTrip } from '../running/gateway-id.ts';
+import { loadCommandConfig } from '../serve/load-command-config.ts';
+import { onFirstMessage } from '../running/first-message.ts';
+import { gatewayId, findStartLoop } from '../running/gateway-id.ts';
 import type { Printer } from '../terminal/print.ts';
 import { untilSignal } from '../signals.ts';
 
 /** Where the gateway listens, once it does. */
-export interface Own {
+export interface OwnListener {
   opened: { host: string; port: number } | undefined;
 }
 
-export async function serve(command: ServeCommand, print: Printer): Promise<number> {
-  const own: Own = { opened: undefined };
+export async function runServe(command: ServeCommand, print: Printer): Promise<number> {
+  const own: OwnListener = { opened: undefined };
   const onWarning = (): void => {}; // told as soon as there is a log
-  const found = await configured(command.config, print, {
-    own: ownAddress(command, own),
+  const found = await loadCommandConfig(command.config, print, {
+    own: toOwnAddress(command, own),
     share: command.share,
     onWarning,
   });
   if (!found) return 1;
   const id = gatewayId(found.path);
-  const round = roundTrip(found.path);
+  const round = findStartLoop(found.path);
   if (round !== undefined) {
     print.problem(round);
     return 1;
   }
   startNeeded(command, found.config, id);
-  return (await import('../serve/serve-configured.ts')).serveConfigured(command, { ...found, id, own }, print);
+  return (await import('../serve/serve-config.ts')).serveConfig(command, { ...found, id, own }, print);
 }
 
 /** What was opened counts most. */
-export function ownAddress(command: ServeCommand, own: Own): NonNullable<LoadOptions['own']> {
-  return (listen) => own.opened ?? { host: command.host ?? listen.host, port: waysIn(command, listen).port };
+export function toOwnAddress(command: ServeCommand, own: OwnListener): NonNullable<LoadOptions['own']> {
+  return (listen) => own.opened ?? { host: command.host ?? listen.host, port: chooseTransports(command, listen).port };
 }
 
 /**
  * Where clients come in: on a port, if there is one, and on stdin if that is wished or the only way. What the command line says counts
  * more than what the file says.
  */
-export function waysIn(
+export function chooseTransports(
   { stdio, port }: ServeCommand,
   listen: { port?: number | undefined; stdio?: boolean | undefined },
 ): { stdio: boolean; port: number | undefined } {
@@ -54,7 +54,7 @@ export function waysIn(
 
 /** Those that are wanted at once; for a client on stdin all of them, as soon as it speaks. */
 function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): void {
-  const hasClient = waysIn(command, config.listen).stdio;
+  const hasClient = chooseTransports(command, config.listen).stdio;
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal has to end them as well
   for (const [, server] of needed) {
@@ -63,6 +63,6 @@ function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): v
   const start = (): void => {
     for (const [, server] of needed) if ('command' in server) startAhead({ ...server, id });
   };
-  if (hasClient) onFirstWords(start);
+  if (hasClient) onFirstMessage(start);
   else start();
 }

@@ -7,35 +7,35 @@ import { createServeContext } from '../../gateway/dialect/serve/serve-context.ts
 import { leaveUntaken } from '../../gateway/upstream/links/head-start.ts';
 import { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
 import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import { isCommandThere } from '../../config/check/command-on-disk.ts';
+import { commandExists } from '../../config/check/command-exists.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createSealer } from '../../shared/crypto/seal.ts';
 import { keysFrom } from '../../shared/crypto/state-keys.ts';
-import { bridgeLine } from '../serve/bridge-line.ts';
+import { toBridgeLine } from '../serve/bridge-line.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { WrapCommand } from '../command.ts';
-import type { Opened } from '../serve/listening.ts';
+import type { OpenedPort } from '../serve/open-port.ts';
 import type { Printer } from '../terminal/print.ts';
-import { serverName } from '../serve/server-name.ts';
+import { deriveServerName } from '../serve/server-name.ts';
 import { ServerStderr } from '../wrap/server-stderr.ts';
-import { serveHttp, serveStdio } from '../serve/serve-until.ts';
-import type { Served } from '../serve/serve-until.ts';
+import { serveHttp, serveStdio } from '../serve/serve-until-end.ts';
+import type { ServeTarget } from '../serve/serve-until-end.ts';
 import { version } from '../../shared/version.ts';
-import { welcome } from '../first/welcome.ts';
-import type { Started } from '../first/welcome.ts';
-import { whyNotStarted } from '../wrap/why-not-started.ts';
+import { toWelcomeLines } from '../welcome/welcome-lines.ts';
+import type { ProgramStart } from '../welcome/welcome-lines.ts';
+import { explainStartFailure } from '../wrap/start-failure.ts';
 import type { WrappedPort } from '../wrap/wrapped-port.ts';
-import { wrappedAddress } from '../wrap/wrapped-address.ts';
-import { Wrapped } from '../wrap/wrapped.ts';
+import { toWrappedAddress } from '../wrap/wrapped-address.ts';
+import { WrappedServer } from '../wrap/wrapped-server.ts';
 
 const AGAIN = ' It is tried again when a client comes.';
 
-export async function wrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
+export async function runWrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
   const { server, revision, startMs, port, host } = command;
   const stderr = new ServerStderr((text) => process.stderr.write(text));
   const log = stderr.in(createCliLog(command.log ?? 'error'));
-  const address = wrappedAddress(server);
+  const address = toWrappedAddress(server);
   const client = { name: 'mcp-parley', version: version() };
   // Only a port outlives this process: on stdio the client goes with it.
   const kept = port === undefined ? {} : { stateFolder: (await import('../running/state-file.ts')).ownStateFolder() };
@@ -43,13 +43,13 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   const asking = new Asking(command.isAsking ? {} : { ask: { channels: [] } }, around);
   // What is opened before anybody comes is what most of them will share.
   const assisted = () => asking.assisted;
-  const target = new UpstreamTarget({ name: serverName(server), address, client, revision, log, assisted, id });
-  const wrapped = new Wrapped({
+  const target = new UpstreamTarget({ name: deriveServerName(server), address, client, revision, log, assisted, id });
+  const wrapped = new WrappedServer({
     target,
     startMs,
     explain(reason) {
       const { tail, isGarbled, garbage } = stderr;
-      return whyNotStarted({ server, reason, waitedMs: startMs, stderr: tail, isGarbled, garbage });
+      return explainStartFailure({ server, reason, waitedMs: startMs, stderr: tail, isGarbled, garbage });
     },
     onMeet: (client) => print.note(toLine(client, target, port === undefined ? 'stdio' : 'HTTP')),
     onFailure(explanation) {
@@ -58,9 +58,12 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
     },
   });
   const behind = asking.before(wrapped);
-  const front = createServeContext(command.logCalls ? await logged(behind, serverName(server)) : behind, around);
+  const front = createServeContext(
+    command.logCalls ? await withCallLog(behind, deriveServerName(server)) : behind,
+    around,
+  );
   let atPort: WrappedPort | undefined;
-  const served: Served = {
+  const served: ServeTarget = {
     stdio: () => acceptStdio(front),
     // Loaded when it is needed: on stdio every file less is an earlier answer.
     http: async (options) => {
@@ -85,14 +88,14 @@ export async function wrap(command: WrapCommand, { print, id }: { print: Printer
   return wrapped.hasFailed ? 1 : status;
 }
 
-interface Wrapping {
-  served: Served;
-  wrapped: Wrapped;
+interface WrapContext {
+  served: ServeTarget;
+  wrapped: WrappedServer;
   target: UpstreamTarget;
 }
 
 /** The server is started at once. One that cannot be run ends all of it: there would be nothing to serve. */
-async function onPort(command: WrapCommand, { served, wrapped, target }: Wrapping, print: Printer): Promise<number> {
+async function onPort(command: WrapCommand, { served, wrapped, target }: WrapContext, print: Printer): Promise<number> {
   const { server, port, host } = command;
   const first = wrapped.ready();
   if (!isThere(server)) {
@@ -103,8 +106,8 @@ async function onPort(command: WrapCommand, { served, wrapped, target }: Wrappin
   const until = new Promise<number>((resolve) => {
     void first.then(() => isHopeless(target, server) && resolve(1));
   });
-  const again = (await import('../first/wrap-again.ts')).wrapAgain(command);
-  const onOpen = (opened: Opened): void => {
+  const again = (await import('../welcome/wrap-command.ts')).toWrapCommand(command);
+  const onOpen = (opened: OpenedPort): void => {
     for (const line of toWelcome(command, { opened, again }, print)) print.line(line);
   };
   return serveHttp(served, { wanted: { port, host }, onOpen, until }, print);
@@ -118,10 +121,10 @@ function isHopeless({ status }: UpstreamTarget, server: WrapCommand['server']): 
 }
 
 /** A line for each call, around whatever answers it. */
-async function logged(target: Target, name: string): Promise<Target> {
-  const { CallLines } = await import('../serve/call-lines.ts');
+async function withCallLog(target: Target, name: string): Promise<Target> {
+  const { CallLog } = await import('../serve/call-log.ts');
   const { ObservedTarget } = await import('../../gateway/observe/observed-target.ts');
-  const lines = new CallLines();
+  const lines = new CallLog();
   return new ObservedTarget(target, (exchange, handle) => {
     const work = async () => handle(exchange);
     return lines.around(exchange, work, { resultOf: (result) => result, serverOf: () => name });
@@ -130,21 +133,21 @@ async function logged(target: Target, name: string): Promise<Target> {
 
 function toLine(client: ClientView, target: UpstreamTarget, over: string): string {
   const { server, transport = 'stdio' } = target.status;
-  return bridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
+  return toBridgeLine({ ...client, transport: over }, { ...(target.viewFor(client) ?? server!), transport });
 }
 
 function isThere(server: CommandAddress | UrlAddress): boolean {
-  return !('command' in server) || isCommandThere(server.command, process.cwd(), { ...process.env, ...server.env });
+  return !('command' in server) || commandExists(server.command, process.cwd(), { ...process.env, ...server.env });
 }
 
-interface Shown {
-  opened: Opened;
-  again: Started;
+interface WelcomeContext {
+  opened: OpenedPort;
+  again: ProgramStart;
 }
 
-function toWelcome({ host, server }: WrapCommand, { opened, again }: Shown, print: Printer): string[] {
-  const name = serverName(server);
+function toWelcome({ host, server }: WrapCommand, { opened, again }: WelcomeContext, print: Printer): string[] {
+  const name = deriveServerName(server);
   const { port, isChosen } = opened;
   const title = `in front of ${name}`;
-  return welcome({ host, port, isChosen, print, title, name, about: [], program: () => again });
+  return toWelcomeLines({ host, port, isChosen, print, title, name, about: [], program: () => again });
 }

@@ -13,29 +13,33 @@ import type { ListedSession } from '../../flow/store/store.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { createCliLog } from '../cli-log.ts';
 import type { FlowsCommand } from '../command.ts';
-import type { Telling } from './list-sessions.ts';
+import type { FlowsContext } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
-import { outcomeOfAsking } from './outcome-of-asking.ts';
-import { fromTyped } from './typed-answer.ts';
-import { shownText } from './words.ts';
+import { awaitOutcome } from './await-outcome.ts';
+import { parseTypedAnswer } from './typed-answer.ts';
+import { formatText } from './format.ts';
 
-export async function actOnSession(open: OpenStore, listed: ListedSession, telling: Telling): Promise<number> {
+export async function actOnSession(open: OpenStore, listed: ListedSession, telling: FlowsContext): Promise<number> {
   const { command, clock } = telling;
   const { id } = listed.header;
   const outside = { store: open.store, clock };
   const sessions = command.code === undefined ? undefined : await sessionsHere(open, listed, command);
-  const asked = { ...(await ask(outside, listed, command)), id };
+  const asked = { ...(await handOver(outside, listed, command)), id };
   if (sessions) await doHere(sessions, id);
-  return outcomeOfAsking(outside, asked, { ...telling, isDone: sessions !== undefined });
+  return awaitOutcome(outside, asked, { ...telling, isDone: sessions !== undefined });
 }
 
 /** What was left in the store: at which revision, and which questions it answers. */
-export interface Asked {
+export interface HandedRequest {
   header: Header;
   keys: string[];
 }
 
-async function ask(outside: OperatorContext, { header }: ListedSession, command: FlowsCommand): Promise<Asked> {
+async function handOver(
+  outside: OperatorContext,
+  { header }: ListedSession,
+  command: FlowsCommand,
+): Promise<HandedRequest> {
   const { action, reason } = command;
   const by = operator();
   if (action === 'cancel') {
@@ -92,13 +96,13 @@ function mayAnswer({ person }: Question, named: string | undefined): boolean {
 function refuseOthers(question: Question, named: string | undefined): void {
   if (mayAnswer(question, named)) return;
   const { key, person } = question;
-  const who = shownText(person!.principal);
+  const who = formatText(person!.principal);
   throw new Error(`${key} is for ${who} to answer. To answer for them: --principal ${who}`);
 }
 
 /** Nobody can tell who has written a command line: it may have been a model. */
 function given(question: Question, text: string): unknown {
-  if (question.by !== 'human') return fromTyped(question, text);
+  if (question.by !== 'human') return parseTypedAnswer(question, text);
   throw new Error(
     `${question.key} wants a person’s own word: leave the answer out, and give it when you are asked on a terminal.`,
   );

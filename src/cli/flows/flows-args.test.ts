@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../flow/question/question.ts';
 import { readArgs } from '../args.ts';
-import { fromTyped } from './typed-answer.ts';
+import { parseTypedAnswer } from './typed-answer.ts';
 import { toTimeline } from './timeline.ts';
-import { shownValue, toAge, wrapped } from './words.ts';
+import { formatValue, formatAge, wrapText } from './format.ts';
 
 function reasonFor(...words: string[]): string {
   const command = readArgs(['flows', ...words]);
@@ -62,20 +62,20 @@ describe('what is typed', () => {
     ['1, Two', question('choices', { choices }), [1, 'two']],
     ['{"a": 1}', question('form'), { a: 1 }],
   ])('%j is what its question is for', (text, asked, value) => {
-    expect(fromTyped(asked, text)).toEqual(value);
+    expect(parseTypedAnswer(asked, text)).toEqual(value);
   });
 });
 
 describe('what is shown', () => {
   it('has no secrets, and nothing that a terminal obeys', () => {
     const secret = { $secret: 'name of the sealed bytes' };
-    expect(shownValue({ pass: secret, token: 'abc', note: 'a\u001B]0;title\u0007\u202Eb' })).toBe(
+    expect(formatValue({ pass: secret, token: 'abc', note: 'a\u001B]0;title\u0007\u202Eb' })).toBe(
       '{"pass":"(secret)","token":"(not shown)","note":"a\\u001b]0;title\\u0007\\u{202e}b"}',
     );
-    expect(shownValue({ name: 'a.txt', mimeType: 'text/plain', size: 3, sha256: 'x' })).toBe(
+    expect(formatValue({ name: 'a.txt', mimeType: 'text/plain', size: 3, sha256: 'x' })).toBe(
       '"(file a.txt, text/plain, 3 bytes)"',
     );
-    expect(shownValue('x'.repeat(1000))).toHaveLength(301);
+    expect(formatValue('x'.repeat(1000))).toHaveLength(301);
   });
 
   it('says in a timeline what is of a newer Parley, and on which day', () => {
@@ -101,8 +101,8 @@ describe('what is shown', () => {
   });
 
   it('is as long as the terminal is wide', () => {
-    expect(wrapped('one two three four five six', 20)).toEqual(['one two three four', 'five six']);
-    expect(wrapped('x'.repeat(45), 20)).toEqual(['x'.repeat(20), 'x'.repeat(20), 'xxxxx']);
-    expect([59, 60, 3600, 86_400].map((seconds) => toAge(seconds * 1000))).toEqual(['59s', '1m', '1h', '1d']);
+    expect(wrapText('one two three four five six', 20)).toEqual(['one two three four', 'five six']);
+    expect(wrapText('x'.repeat(45), 20)).toEqual(['x'.repeat(20), 'x'.repeat(20), 'xxxxx']);
+    expect([59, 60, 3600, 86_400].map((seconds) => formatAge(seconds * 1000))).toEqual(['59s', '1m', '1h', '1d']);
   });
 });

@@ -16,9 +16,9 @@ import type { FlowsCommand } from '../command.ts';
 import type { Printer, Style } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 import type { OpenStore } from './open-store.ts';
-import { shownText, toAge, toIso } from './words.ts';
+import { formatText, formatAge, toIso } from './format.ts';
 
-export const COLOURS: Record<Condition, Style> = {
+export const CONDITION_COLOURS: Record<Condition, Style> = {
   waiting: 'cyan',
   working: 'green',
   parked: 'red',
@@ -29,13 +29,16 @@ export const COLOURS: Record<Condition, Style> = {
   expired: 'dim',
 };
 
-export interface Telling {
+export interface FlowsContext {
   command: FlowsCommand;
   print: Printer;
   clock: Clock;
 }
 
-export async function listSessions({ store, keys }: OpenStore, { command, print, clock }: Telling): Promise<number> {
+export async function listSessions(
+  { store, keys }: OpenStore,
+  { command, print, clock }: FlowsContext,
+): Promise<number> {
   const now = clock.now();
   const found = await findSessions(store, toFilter(command, now), command.limit);
   if (command.json) print.line(JSON.stringify(found.sessions.map(toPlainSession), undefined, 2));
@@ -70,10 +73,10 @@ function toLines(
   if (sessions.length === 0) return [];
   const rows = sessions.map(({ header }) => [
     toShortId(header.id),
-    shownText(header.tool),
+    formatText(header.tool),
     conditionOf(header),
-    toAge(now - header.createdAt),
-    toAge(now - header.lastActivityAt),
+    formatAge(now - header.createdAt),
+    formatAge(now - header.lastActivityAt),
     aboutOf(header, setup),
   ]);
   const table = toTable([['ID', 'FLOW', 'STATE', 'AGE', 'IDLE', 'ABOUT'], ...rows], { width: process.stdout.columns });
@@ -83,21 +86,21 @@ function toLines(
 }
 
 function painted(line: string, condition: Condition, print: Printer): string {
-  return line.replace(` ${condition} `, ` ${print.style(COLOURS[condition], condition)} `);
+  return line.replace(` ${condition} `, ` ${print.style(CONDITION_COLOURS[condition], condition)} `);
 }
 
 /** What it waits for, or why it is as it is. */
 function aboutOf(header: Header, setup: SessionContext): string {
   const parked = parkedReason(header);
-  if (parked !== undefined) return shownText(parked);
+  if (parked !== undefined) return formatText(parked);
   const ending = earlyEndOf(header);
   if (ending) return `undoing${ending.tries ? `, ${ending.tries} tries so far` : ''}`;
-  if (header.notUndone?.length) return `not undone: ${shownText(header.notUndone.join(', '))}`;
+  if (header.notUndone?.length) return `not undone: ${formatText(header.notUndone.join(', '))}`;
   const questions = header.current as Question[];
   if (questions.length > 0)
-    return questions.map((one) => shownText(`${one.key}: ${one.prompt.message}${forWhom(one)}`)).join('; ');
-  if (header.waits?.length) return shownText(`waits for ${header.waits.map(({ key }) => key).join(', ')}`);
-  return shownText(whyFailed(header, setup) ?? header.reason ?? '');
+    return questions.map((one) => formatText(`${one.key}: ${one.prompt.message}${forWhom(one)}`)).join('; ');
+  if (header.waits?.length) return formatText(`waits for ${header.waits.map(({ key }) => key).join(', ')}`);
+  return formatText(whyFailed(header, setup) ?? header.reason ?? '');
 }
 
 /** In the words of the flow, as long as they are kept. */

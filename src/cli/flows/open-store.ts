@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FlowsConfig } from '../../config/config.ts';
-import { loadConfig } from '../../config/read/load.ts';
-import { toLine } from '../../config/check/problems.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import { formatProblem } from '../../config/check/config-problems.ts';
 import type { AnyFlow } from '../../flow/define.ts';
-import { flowsOf } from '../../flow/explore/flows-of.ts';
+import { findExportedFlows } from '../../flow/explore/exported-flows.ts';
 import type { SessionOptions } from '../../flow/session/session-context.ts';
 import { createRedisStore } from '../../flow/store/redis/redis.ts';
 import { createSqliteStore } from '../../flow/store/sqlite/sqlite.ts';
@@ -14,7 +14,7 @@ import type { FlowStore } from '../../flow/store/store.ts';
 import { importFresh, whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { surroundings } from '../around.ts';
+import { readEnvironment } from '../environment.ts';
 import type { FlowsCommand } from '../command.ts';
 
 export interface OpenStore {
@@ -35,7 +35,7 @@ const NO_STORE = [
 
 /** `writes`: something is going to be done, not only looked at. */
 export async function openStore(command: FlowsCommand, { writes }: { writes: boolean }): Promise<OpenStore> {
-  const { env } = surroundings();
+  const { env } = readEnvironment();
   const { flows, options } = command.code === undefined ? { flows: [], options: {} } : await loadCode(command.code);
   const named = toNamed(command, { isOpen: options.store !== undefined, env });
   const store = named ? await openNamed(named, writes) : options.store;
@@ -65,11 +65,13 @@ function toNamed(command: FlowsCommand, { isOpen, env }: { isOpen: boolean; env:
 
 /** Of the file that was named, which must have it, or of the one that is found. */
 function ofConfig(named: string | undefined): FlowsConfig | undefined {
-  const { config, path, problems } = loadConfig(named, surroundings());
+  const { config, path, problems } = loadConfig(named, readEnvironment());
   if (config?.flows || named === undefined) return config?.flows;
   const [first] = problems.filter(({ level }) => level === 'error');
   throw new Error(
-    first ? toLine(first, path ?? named) : `${named} has no "flows". Add "flows": { "store": "sqlite:flows.db" }.`,
+    first
+      ? formatProblem(first, path ?? named)
+      : `${named} has no "flows". Add "flows": { "store": "sqlite:flows.db" }.`,
   );
 }
 
@@ -95,7 +97,7 @@ async function loadCode(file: string): Promise<{ flows: AnyFlow[]; options: Sess
     throw new GatewayError('BAD_OPTION', { option: file, reason: whyNotImported(thrown) });
   });
   const options = isObject(module) && isObject(module['options']) ? (module['options'] as SessionOptions) : {};
-  return { flows: flowsOf(module), options };
+  return { flows: findExportedFlows(module), options };
 }
 
 function fromEnv(name: string, env: Env): string {

@@ -9,18 +9,18 @@ import type { StoredSession } from '../../flow/store/store.ts';
 import { isEnded } from '../../flow/store/store.ts';
 import type { Printer, Style } from '../terminal/print.ts';
 import { toFilter } from './list-sessions.ts';
-import type { Telling } from './list-sessions.ts';
+import type { FlowsContext } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
-import { shownText, wrapped } from './words.ts';
+import { formatText, wrapText } from './format.ts';
 
-interface Replayed {
+interface SessionReplay {
   id: string;
   flow: string;
   verdict: 'ok' | 'changes' | 'parks' | 'fails' | 'missing' | 'sealed';
   words: string;
 }
 
-const COLOURS: Record<Replayed['verdict'], Style> = {
+const COLOURS: Record<SessionReplay['verdict'], Style> = {
   ok: 'green',
   changes: 'yellow',
   parks: 'red',
@@ -31,12 +31,12 @@ const COLOURS: Record<Replayed['verdict'], Style> = {
 const GOOD: ReadonlySet<string> = new Set(['ok', 'changes']);
 const VERDICT = Math.max(...Object.keys(COLOURS).map(({ length }) => length));
 
-export async function replaySessions({ store, keys }: OpenStore, telling: Telling): Promise<number> {
+export async function replaySessions({ store, keys }: OpenStore, telling: FlowsContext): Promise<number> {
   const { command, print, clock } = telling;
   const setup = createSessionContext({ store, keys });
   const files: ReplayFile[] = [];
   const counts = new Map<string, number>();
-  const all: Replayed[] = [];
+  const all: SessionReplay[] = [];
   try {
     for (const file of command.against) files.push(await ReplayFile.open(file));
     for await (const { header } of eachSession(store, toFilter(command, clock.now()))) {
@@ -55,7 +55,7 @@ export async function replaySessions({ store, keys }: OpenStore, telling: Tellin
   return [...counts.keys()].every((verdict) => GOOD.has(verdict)) ? 0 : 1;
 }
 
-async function replay(files: ReplayFile[], setup: SessionContext, stored: StoredSession): Promise<Replayed> {
+async function replay(files: ReplayFile[], setup: SessionContext, stored: StoredSession): Promise<SessionReplay> {
   const { id, tool: flow } = stored.header;
   const file = files.find((one) => one.has(flow));
   if (!file) {
@@ -74,11 +74,11 @@ async function replay(files: ReplayFile[], setup: SessionContext, stored: Stored
   return { id, flow, verdict, words };
 }
 
-function toLines({ id, flow, verdict, words }: Replayed, print: Printer): string[] {
+function toLines({ id, flow, verdict, words }: SessionReplay, print: Printer): string[] {
   const [short, gap] = [toShortId(id), ' '.repeat(VERDICT - verdict.length)];
   const indent = short.length + VERDICT + 4;
-  const text = shownText(`${flow} ${words}`);
-  const [first = '', ...rest] = wrapped(text, (process.stdout.columns ?? Infinity) - indent);
+  const text = formatText(`${flow} ${words}`);
+  const [first = '', ...rest] = wrapText(text, (process.stdout.columns ?? Infinity) - indent);
   const head = `${short}  ${print.style(COLOURS[verdict], verdict)}${gap}  ${first}`;
   return [head, ...rest.map((part) => `${' '.repeat(indent)}${part}`)];
 }

@@ -10,17 +10,17 @@ import { readOutcome } from '../../flow/session/turn/outcome.ts';
 import { createSessionContext } from '../../flow/session/session-context.ts';
 import type { FlowStore, ListedSession, StoredSession } from '../../flow/store/store.ts';
 import { isEnded } from '../../flow/store/store.ts';
-import { COLOURS, toPlainSession } from './list-sessions.ts';
-import type { Telling } from './list-sessions.ts';
+import { CONDITION_COLOURS, toPlainSession } from './list-sessions.ts';
+import type { FlowsContext } from './list-sessions.ts';
 import type { OpenStore } from './open-store.ts';
 import { toPlainEntry, toTimeline } from './timeline.ts';
-import type { Line } from './timeline.ts';
-import { fromNow, hidden, shownText, shownValue, toMoment, wrapped } from './words.ts';
+import type { TimelineLine } from './timeline.ts';
+import { formatRelative, redactValue, formatText, formatValue, formatTime, wrapText } from './format.ts';
 
 export async function showSession(
   { store, keys }: OpenStore,
   listed: ListedSession,
-  telling: Telling,
+  telling: FlowsContext,
 ): Promise<number> {
   const { command, print } = telling;
   const { id } = listed.header;
@@ -32,22 +32,22 @@ export async function showSession(
   return 0;
 }
 
-interface Reading {
+interface StoreAccess {
   store: FlowStore;
   keys: string[] | undefined;
 }
 
-function toPlain(listed: ListedSession, { stored, store, keys }: Reading & { stored: StoredSession }): object {
+function toPlain(listed: ListedSession, { stored, store, keys }: StoreAccess & { stored: StoredSession }): object {
   const undo = toUndo(stored);
   return {
     ...toPlainSession(listed),
     ...(undo && { undo }),
-    ...(isEnded(listed.header) && { outcome: hidden(toOutcome(listed.header, { store, keys }).outcome) }),
+    ...(isEnded(listed.header) && { outcome: redactValue(toOutcome(listed.header, { store, keys }).outcome) }),
     journal: toEntries(stored, { store, keys }).entries.map(toPlainEntry),
   };
 }
 
-function toLines(listed: ListedSession, stored: StoredSession, telling: Telling & Reading): string[] {
+function toLines(listed: ListedSession, stored: StoredSession, telling: FlowsContext & StoreAccess): string[] {
   const { print, clock } = telling;
   const { header } = listed;
   const condition = conditionOf(header);
@@ -58,7 +58,7 @@ function toLines(listed: ListedSession, stored: StoredSession, telling: Telling 
   const lines = [...toTimeline(entries, isBare), ...toOpen(header, clock.now())];
   const timeline = laidOut(lines, process.stdout.columns);
   return [
-    `${print.style('bold', shownText(header.tool))} ${header.id} is ${print.style(COLOURS[condition], condition)}`,
+    `${print.style('bold', formatText(header.tool))} ${header.id} is ${print.style(CONDITION_COLOURS[condition], condition)}`,
     ...facts,
     ...(timeline.length > 0 ? ['', ...timeline] : []),
   ];
@@ -67,11 +67,11 @@ function toLines(listed: ListedSession, stored: StoredSession, telling: Telling 
 function toFacts(
   listed: ListedSession,
   stored: StoredSession,
-  { clock, ...reading }: Telling & Reading,
+  { clock, ...reading }: FlowsContext & StoreAccess,
 ): [string, string][] {
   const { header, dueAt } = listed;
   const now = clock.now();
-  const moment = (at: number) => `${toMoment(at)}, ${fromNow(at, now)}`;
+  const moment = (at: number) => `${formatTime(at)}, ${formatRelative(at, now)}`;
   const held = heldUntil(listed, { clock });
   const facts: [string, string | undefined][] = [
     ['started', moment(header.createdAt)],
@@ -80,13 +80,15 @@ function toFacts(
     ['wakes up', dueAt === undefined ? undefined : dueAt > now ? moment(dueAt) : OVERDUE],
     [
       'held',
-      held === undefined ? undefined : `by a process that is at work in it, ${fromNow(held, now)} at the longest`,
+      held === undefined
+        ? undefined
+        : `by a process that is at work in it, ${formatRelative(held, now)} at the longest`,
     ],
     ['owner', header.principal],
     ['version', header.version],
     ['journal', isEnded(header) ? trailWords(header, reading) : journalWords(stored)],
-    ['parked', parkedReason(header) && shownText(parkedReason(header)!)],
-    ['reason', header.reason && shownText(header.reason)],
+    ['parked', parkedReason(header) && formatText(parkedReason(header)!)],
+    ['reason', header.reason && formatText(header.reason)],
     ['undo', undoWords(stored)],
     ['handed', handedWords(listed, now)],
     ['result', isEnded(header) ? resultWords(header, reading) : undefined],
@@ -97,7 +99,7 @@ function toFacts(
 function handedWords({ header: { handed, parked }, dueAt = 0 }: ListedSession, now: number): string | undefined {
   if (!handed) return undefined;
   const isKept = parked !== undefined && dueAt > now;
-  return `over by ${shownText(handed.by)}; ${isKept ? 'kept until `retry`, as it is parked' : 'no server has taken it yet'}`;
+  return `over by ${formatText(handed.by)}; ${isKept ? 'kept until `retry`, as it is parked' : 'no server has taken it yet'}`;
 }
 
 const SEALED = 'sealed; --seal-key NAME opens it, with a variable that has a key of serveFlows';
@@ -111,14 +113,14 @@ function journalWords({ header, entries }: StoredSession): string {
 /** Of one that has ended, as much as was kept. */
 function toEntries(
   { header, entries }: StoredSession,
-  { store, keys }: Reading,
+  { store, keys }: StoreAccess,
 ): { entries: JournalEntry[]; isBare: boolean } {
   if (!isEnded(header)) return { entries, isBare: false };
   const trail = readTrail(createSessionContext({ store, keys }), header);
   return typeof trail === 'object' ? trail : { entries: [], isBare: true };
 }
 
-function trailWords(header: Header, { store, keys }: Reading): string {
+function trailWords(header: Header, { store, keys }: StoreAccess): string {
   const trail = readTrail(createSessionContext({ store, keys }), header);
   if (trail === undefined) return 'gone, as it has ended';
   if (trail === 'sealed') return SEALED;
@@ -130,33 +132,35 @@ function trailWords(header: Header, { store, keys }: Reading): string {
 const TIME = 8;
 
 /** In columns; what is longer than the terminal goes on under itself. */
-function laidOut(lines: Line[], width: number | undefined): string[] {
+function laidOut(lines: TimelineLine[], width: number | undefined): string[] {
   const wide = (index: number) => Math.max(0, ...lines.map((line) => (line.length === 1 ? 0 : line[index]!.length)));
   const [whats, keys] = [wide(1), wide(2)];
   return lines.flatMap((line) => {
     if (line.length === 1) return [`  ${line[0]}`];
     const [time, what, key, text] = line;
     const head = `  ${time.padEnd(TIME)}  ${what.padEnd(whats)}  ${key.padEnd(keys)}  `;
-    const [first = '', ...rest] = wrapped(text, (width ?? Infinity) - head.length);
+    const [first = '', ...rest] = wrapText(text, (width ?? Infinity) - head.length);
     return [`${head}${first}`.trimEnd(), ...rest.map((part) => `${' '.repeat(head.length)}${part}`)];
   });
 }
 
 /** The questions that wait, as the last lines of the journal. */
-function toOpen({ current, waits = [] }: Header, now: number): Line[] {
-  const waiting = waits.map(({ key, kind, until }): Line => {
-    return ['', 'waits', key, `${kind}${until === undefined ? '' : `, until ${fromNow(until, now)}`}`];
+function toOpen({ current, waits = [] }: Header, now: number): TimelineLine[] {
+  const waiting = waits.map(({ key, kind, until }): TimelineLine => {
+    return ['', 'waits', key, `${kind}${until === undefined ? '' : `, until ${formatRelative(until, now)}`}`];
   });
-  const asking = (current as Question[]).map(({ key, prompt, kind, complaint, until, by, secret, person }): Line => {
-    const notes = [
-      ...(person ? [`waits for ${shownText(person.principal)}`] : []),
-      ...(secret ? ['a secret'] : kind === 'text' ? [] : [kind]),
-      ...(by ? ['a person’s own word'] : []),
-      ...(until === undefined ? [] : [`until ${fromNow(until, now)}`]),
-    ];
-    const words = `${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
-    return ['', 'asks', key, `${shownText(words)}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`];
-  });
+  const asking = (current as Question[]).map(
+    ({ key, prompt, kind, complaint, until, by, secret, person }): TimelineLine => {
+      const notes = [
+        ...(person ? [`waits for ${formatText(person.principal)}`] : []),
+        ...(secret ? ['a secret'] : kind === 'text' ? [] : [kind]),
+        ...(by ? ['a person’s own word'] : []),
+        ...(until === undefined ? [] : [`until ${formatRelative(until, now)}`]),
+      ];
+      const words = `${complaint ? `${complaint.error}. ` : ''}${prompt.message}`;
+      return ['', 'asks', key, `${formatText(words)}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`];
+    },
+  );
   return [...waiting, ...asking];
 }
 
@@ -179,7 +183,7 @@ function toUndo({ header, entries }: StoredSession): Undo | undefined {
 function undoWords(stored: StoredSession): string | undefined {
   const { notUndone } = stored.header;
   if (notUndone?.length && isEnded(stored.header))
-    return `failed for good: ${shownText(notUndone.join(', '))}; undo by hand`;
+    return `failed for good: ${formatText(notUndone.join(', '))}; undo by hand`;
   const undo = toUndo(stored);
   if (!undo) return undefined;
   const { undone, left, tries } = undo;
@@ -188,19 +192,19 @@ function undoWords(stored: StoredSession): string | undefined {
     ...(undone.length > 0 ? [`undone: ${undone.join(', ')}`] : []),
     `${tries} tries so far`,
   ];
-  return shownText(parts.join('; '));
+  return formatText(parts.join('; '));
 }
 
-function toOutcome(header: Header, { store, keys }: Reading): { outcome?: object | undefined; isSealed: boolean } {
+function toOutcome(header: Header, { store, keys }: StoreAccess): { outcome?: object | undefined; isSealed: boolean } {
   if (header.outcome === undefined) return { isSealed: false };
   const outcome = readOutcome(createSessionContext({ store, keys }), header);
   return { outcome, isSealed: outcome === undefined };
 }
 
-function resultWords(header: Header, reading: Reading): string | undefined {
+function resultWords(header: Header, reading: StoreAccess): string | undefined {
   const { outcome, isSealed } = toOutcome(header, reading);
   if (isSealed) return SEALED;
   if (!outcome) return undefined;
   const { result, failure } = outcome as { result?: unknown; failure?: { message: string } };
-  return failure ? shownText(failure.message) : shownValue(result);
+  return failure ? formatText(failure.message) : formatValue(result);
 }

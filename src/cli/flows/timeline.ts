@@ -1,10 +1,10 @@
 // A journal as lines: when, what, which key, and what was said.
 import type { AnswerEntry, JournalEntry, AnswerSource, Via } from '../../flow/journal.ts';
 import { isObject } from '../../protocol/message.ts';
-import { hidden, shownText, shownValue, toMoment } from './words.ts';
+import { redactValue, formatText, formatValue, formatTime } from './format.ts';
 
 /** A day, or what happened on it: time, word, key, and the rest. */
-export type Line = [day: string] | [time: string, what: string, key: string, text: string];
+export type TimelineLine = [day: string] | [time: string, what: string, key: string, text: string];
 
 const WHOSE: Record<AnswerSource, string> = {
   human: 'the user',
@@ -34,11 +34,11 @@ const UNANSWERED: Record<NonNullable<AnswerEntry['no']>, string> = {
 };
 
 /** With the date where it is another one than on the line before. */
-export function toTimeline(entries: readonly JournalEntry[], isBare = false): Line[] {
-  const lines: Line[] = [];
+export function toTimeline(entries: readonly JournalEntry[], isBare = false): TimelineLine[] {
+  const lines: TimelineLine[] = [];
   let day = '';
   for (const entry of entries) {
-    const [date, time] = toMoment(entry.ts).split(' ') as [string, string];
+    const [date, time] = formatTime(entry.ts).split(' ') as [string, string];
     if (date !== day) lines.push([date]);
     day = date;
     const [what, key, text] = toWords(entry);
@@ -75,53 +75,53 @@ function toWords(entry: JournalEntry): [what: string, key: string, text: string]
     case 'step':
       return [entry.e ? 'failed' : 'done', entry.k, toOutcome(entry)];
     case 'evt':
-      return ['event', entry.k, entry.no ? 'has not come in time' : `→ ${shownValue(entry.v)}`];
+      return ['event', entry.k, entry.no ? 'has not come in time' : `→ ${formatValue(entry.v)}`];
     case 'undo':
       return ['undone', entry.k, ''];
     case 'cut':
       return ['back', entry.k, 'to before this question'];
     case 'edit':
-      return ['edit', entry.k, `→ ${shownValue(entry.v)} (${WHOSE[entry.src]})`];
+      return ['edit', entry.k, `→ ${formatValue(entry.v)} (${WHOSE[entry.src]})`];
     case 'ver':
       return ['version', entry.id, entry.on ? 'the new way' : 'the old way'];
     case 'rej':
-      return ['refused', entry.k, shownText(entry.why)];
+      return ['refused', entry.k, formatText(entry.why)];
     case 'hand':
-      return ['handed', entry.k, `over to ${shownText(entry.to)} by ${shownText(entry.by)}`];
+      return ['handed', entry.k, `over to ${formatText(entry.to)} by ${formatText(entry.by)}`];
     case 'end':
-      return ['end', '', shownText(entry.why)];
+      return ['end', '', formatText(entry.why)];
     default: {
       // Of a newer Parley.
       const { t, ts: _, k = '', ...rest } = entry as { t: string; ts: number; k?: string };
-      return [shownText(t), k, shownValue(rest)];
+      return [formatText(t), k, formatValue(rest)];
     }
   }
 }
 
 /** For programs: without secrets, and without the seed of its randomness. */
 export function toPlainEntry(entry: JournalEntry): object {
-  if (entry.t !== 'start') return hidden(entry);
+  if (entry.t !== 'start') return redactValue(entry);
   const { seed: _, input, ...rest } = entry;
-  return { ...hidden(rest), input: withoutHeld(input) };
+  return { ...redactValue(rest), input: withoutHeld(input) };
 }
 
 function toInput(input: unknown): string {
   const clear = withoutHeld(input);
   const isEmpty = isObject(clear) && Object.keys(clear).length === 0;
   const sealed = isObject(input) && '$held' in input ? 'more arguments, sealed until they are asked for' : '';
-  return [isEmpty ? '' : shownValue(clear), sealed].filter((part) => part !== '').join(', and ');
+  return [isEmpty ? '' : formatValue(clear), sealed].filter((part) => part !== '').join(', and ');
 }
 
 function withoutHeld(input: unknown): unknown {
-  if (!isObject(input)) return hidden(input);
+  if (!isObject(input)) return redactValue(input);
   const { $held: _, ...clear } = input;
-  return hidden(clear);
+  return redactValue(clear);
 }
 
 function toAnswer(entry: AnswerEntry): string {
   const { q, v, no, via, a, ty } = entry;
-  const asked = q ? `${shownText(q.message)} → ` : '';
-  const given = no === undefined ? shownValue(v) : UNANSWERED[no];
+  const asked = q ? `${formatText(q.message)} → ` : '';
+  const given = no === undefined ? formatValue(v) : UNANSWERED[no];
   if (a === 0) return `${given} (${ty === '' ? 'an argument, before it was asked' : 'an argument'})`;
   return `${asked}${given} (${whoOf(entry)}, by ${BY[via]})`;
 }
@@ -129,14 +129,14 @@ function toAnswer(entry: AnswerEntry): string {
 /** An operator, another person, or the caller. */
 function whoOf({ who, src, meta }: AnswerEntry): string {
   const operator = meta?.['operator'];
-  if (typeof operator === 'string') return `operator ${shownText(operator)}`;
+  if (typeof operator === 'string') return `operator ${formatText(operator)}`;
   if (who === undefined || (src !== 'human' && src !== 'ui' && src !== 'model')) return WHOSE[src];
-  return src === 'model' ? `the model of ${shownText(who)}` : shownText(who);
+  return src === 'model' ? `the model of ${formatText(who)}` : formatText(who);
 }
 
 function toOutcome({ v, e, att }: Extract<JournalEntry, { t: 'step' }>): string {
   const tries = att > 1 ? ` (${att} tries)` : '';
   return e
-    ? `${shownText(`${e.name}: ${e.message}`)}${tries}`
-    : `${v === undefined ? '' : `→ ${shownValue(v)}`}${tries}`;
+    ? `${formatText(`${e.name}: ${e.message}`)}${tries}`
+    : `${v === undefined ? '' : `→ ${formatValue(v)}`}${tries}`;
 }

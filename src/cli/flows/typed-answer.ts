@@ -1,7 +1,7 @@
 // What was typed for a question, as what the question is for. What it is worth is found out by its rules.
 import type { Question } from '../../flow/question/question.ts';
 
-export function fromTyped({ kind, prompt }: Question, text: string): unknown {
+export function parseTypedAnswer({ kind, prompt }: Question, text: string): unknown {
   const trimmed = text.trim();
   switch (kind) {
     case 'confirm':

@@ -11,7 +11,7 @@ import { LineReader } from '../../gateway/codec/lines.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { GatewayStatus } from '../serve/status-page.ts';
 
-export interface Controlled {
+export interface ControlHandlers {
   status(): Promise<GatewayStatus>;
   /** Serves MCP on the socket; only that of one server or group, where its name is given. Resolves when it listens there. */
   accept(socket: Socket, part?: string): Promise<unknown>;
@@ -26,13 +26,13 @@ const MAX_LINE = 1024;
 const PRIVATE_FOLDER = 'parley-socket-';
 const PRIVATE_NAME = 'gateway.sock';
 
-export interface OpenControl {
+export interface ControlSocket {
   path: string;
   close: () => void;
 }
 
 /** Where nobody else can put a socket. In the temp folder, which others write to as well, that takes a new folder of our own. */
-function newPath(folder: string, pid: number): string {
+function toSocketPath(folder: string, pid: number): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\parley-${pid}`;
   const path = join(folder, `gateway-${pid}.sock`);
   return Buffer.byteLength(path) <= MAX_PATH ? path : join(mkdtempSync(join(tmpdir(), PRIVATE_FOLDER)), PRIVATE_NAME);
@@ -54,8 +54,8 @@ export function removeSocket(folder: string, pid: number, path: string | undefin
 }
 
 /** It listens when this returns. Throws where it cannot. */
-export function openControl(folder: string, pid: number, controlled: Controlled): OpenControl {
-  const path = newPath(folder, pid);
+export function openControlSocket(folder: string, pid: number, controlled: ControlHandlers): ControlSocket {
+  const path = toSocketPath(folder, pid);
   if (process.platform !== 'win32') rmSync(path, { force: true });
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -120,7 +120,7 @@ function readFirstLine(socket: Socket, take: (line: string) => Promise<void>): v
   socket.on('data', onData);
 }
 
-async function answerStatus(socket: Socket, controlled: Controlled): Promise<void> {
+async function answerStatus(socket: Socket, controlled: ControlHandlers): Promise<void> {
   try {
     socket.end(`${JSON.stringify(await controlled.status())}\n`);
   } catch {

@@ -1,7 +1,7 @@
 // The status of a gateway that is named by its URL.
 import { networkWords } from '../../gateway/upstream/links/network-words.ts';
 import { didYouMean } from '../../config/check/suggest.ts';
-import { program } from '../first/program.ts';
+import { programName } from '../welcome/program.ts';
 import type { GatewayStatus, ServerStatus } from '../serve/status-page.ts';
 
 /** Rejects with words for people. */
@@ -24,7 +24,7 @@ export async function fetchStatus(
   const embedded = await get('/readyz').then(readReady, () => undefined);
   if (embedded) return embedded;
   throw new Error(
-    `What answers at ${origin} is not a gateway of Parley: it has no status page. To see what it offers: ${program()} ls ${url}`,
+    `What answers at ${origin} is not a gateway of Parley: it has no status page. To see what it offers: ${programName()} ls ${url}`,
   );
 }
 
@@ -44,12 +44,12 @@ async function readReady(response: Response): Promise<GatewayStatus | undefined>
 }
 
 /** The server or group that a URL names; undefined where it names all there is. */
-export function partOf(url: string): string | undefined {
+export function toPart(url: string): string | undefined {
   return /^\/mcp\/([^/]+)$/.exec(new URL(url).pathname)?.[1];
 }
 
 /** Those that answer at /mcp/<part>. Throws where nothing is called so. */
-export function serversOf({ servers, groups, pid }: GatewayStatus, part: string | undefined): ServerStatus[] {
+export function selectServers({ servers, groups, pid }: GatewayStatus, part: string | undefined): ServerStatus[] {
   if (part === undefined) return servers;
   const names = groups[part] ?? [part];
   const found = servers.filter(({ name }) => names.includes(name));

@@ -2,24 +2,24 @@
 // one does not answer, or it is not the one of the configuration here, the person is told which one is used and why.
 import { realpathSync } from 'node:fs';
 import { isLoopback } from '../../gateway/accept/guard.ts';
-import { shown } from '../serve/configured.ts';
+import { displayPath } from '../serve/load-command-config.ts';
 import type { Printer } from '../terminal/print.ts';
 import type { GatewayStatus } from '../serve/status-page.ts';
 import { askStatus } from './control-socket.ts';
-import { runningGateways } from './state-file.ts';
+import { listRunningGateways } from './state-file.ts';
 import type { RunningGateway } from './state-file.ts';
 
 export interface FoundGateway extends RunningGateway {
   status: GatewayStatus;
 }
 
-export interface Looked {
+export interface GatewaySearch {
   found: FoundGateway | undefined;
   /** None was found, and it has been said why. */
   isTold: boolean;
 }
 
-export interface Wish {
+export interface GatewayQuery {
   /** The one that is this process, and no other. */
   pid?: number | undefined;
   /** The configuration here: the gateway that serves it is preferred. */
@@ -30,10 +30,10 @@ export interface Wish {
 
 const ANSWER_MS = 5000;
 
-export async function findGateway(folder: string, print: Printer, wish: Wish = {}): Promise<Looked> {
-  const running = runningGateways(folder);
+export async function findGateway(folder: string, print: Printer, wish: GatewayQuery = {}): Promise<GatewaySearch> {
+  const running = listRunningGateways(folder);
   if (wish.pid !== undefined) return byProcess(running, wish.pid, { print, ms: wish.ms });
-  const asked = await Promise.all(inOrder(running, wish.config).map((one) => ask(one, wish.ms)));
+  const asked = await Promise.all(sortByPreference(running, wish.config).map((one) => ask(one, wish.ms)));
   const answering = asked.flatMap(({ found }) => found ?? []);
   const silent = asked.filter(({ isSilent }) => isSilent).map(({ one }) => one);
   for (const one of silent) print.problem(noAnswer(one));
@@ -45,15 +45,15 @@ export async function findGateway(folder: string, print: Printer, wish: Wish = {
 }
 
 /** The newest first, but before all others those that serve the configuration here. */
-export function inOrder(running: RunningGateway[], config: string | undefined): RunningGateway[] {
+export function sortByPreference(running: RunningGateway[], config: string | undefined): RunningGateway[] {
   const rank = ({ serves }: RunningGateway): number => (isSame(serves, config) ? 0 : 1);
   return running.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** A gateway of this user by its URL, whatever names of this machine the URL has. */
-export async function gatewayAt(folder: string, url: string, ms?: number): Promise<FoundGateway | undefined> {
+export async function findGatewayAt(folder: string, url: string, ms?: number): Promise<FoundGateway | undefined> {
   const wanted = new URL(url);
-  const one = runningGateways(folder).find((gateway) => {
+  const one = listRunningGateways(folder).find((gateway) => {
     if (gateway.url === undefined) return false;
     const { hostname, port } = new URL(gateway.url);
     const isHere = isLoopback(wanted.hostname.replaceAll(/[[\]]/g, '')) || wanted.hostname === hostname;
@@ -66,44 +66,44 @@ async function byProcess(
   running: RunningGateway[],
   pid: number,
   { print, ms }: { print: Printer; ms: number | undefined },
-): Promise<Looked> {
+): Promise<GatewaySearch> {
   const one = running.find((gateway) => gateway.pid === pid);
   const { found } = one ? await ask(one, ms) : {};
   if (one && !found) print.problem(noAnswer(one));
   if (!one) print.problem(`no gateway of yours is process ${pid}.`);
-  if (!one) for (const other of running) print.note(`One runs ${nameOf(other)}${choiceOf(other)}.`);
+  if (!one) for (const other of running) print.note(`One runs ${describeGateway(other)}${choiceOf(other)}.`);
   return { found, isTold: !found };
 }
 
-interface Asked {
+interface GatewayReply {
   one: RunningGateway;
   found: FoundGateway | undefined;
   /** It runs and does not answer; false also where another process has its number by now. */
   isSilent: boolean;
 }
 
-async function ask(one: RunningGateway, ms = ANSWER_MS): Promise<Asked> {
+async function ask(one: RunningGateway, ms = ANSWER_MS): Promise<GatewayReply> {
   const status = await askStatus(one.socket, ms).catch(() => undefined);
   return { one, found: status?.pid === one.pid ? { ...one, status } : undefined, isSilent: !status };
 }
 
-interface Others {
+interface GatewayChoice {
   others: RunningGateway[];
   isAlone: boolean;
   config: string | undefined;
 }
 
-function tellWhich(found: FoundGateway, { others, isAlone, config }: Others, print: Printer): void {
+function tellWhich(found: FoundGateway, { others, isAlone, config }: GatewayChoice, print: Printer): void {
   const isOther = config !== undefined && !isSame(found.serves, config);
   if (isAlone && !isOther) return;
   const not = isOther
-    ? `, which does not serve ${shown(config)}; to see the servers of that: --config ${shown(config)}`
+    ? `, which does not serve ${displayPath(config)}; to see the servers of that: --config ${displayPath(config)}`
     : '';
-  print.note(`Using the gateway ${nameOf(found)}${not}.`);
-  for (const other of others) print.note(`Another one runs ${nameOf(other)}${choiceOf(other)}.`);
+  print.note(`Using the gateway ${describeGateway(found)}${not}.`);
+  for (const other of others) print.note(`Another one runs ${describeGateway(other)}${choiceOf(other)}.`);
 }
 
-export function nameOf({ pid, url, serves }: RunningGateway): string {
+export function describeGateway({ pid, url, serves }: RunningGateway): string {
   return `${url === undefined ? 'on stdio' : `at ${url}`} (process ${pid}, ${serves})`;
 }
 
@@ -112,7 +112,7 @@ function choiceOf({ url, pid }: RunningGateway): string {
 }
 
 function noAnswer(one: RunningGateway): string {
-  return `the gateway ${nameOf(one)} does not answer. It may hang: end it with "kill ${one.pid}".`;
+  return `the gateway ${describeGateway(one)} does not answer. It may hang: end it with "kill ${one.pid}".`;
 }
 
 function portOf({ port, protocol }: URL): string {

@@ -11,7 +11,7 @@ export function gatewayId(path?: string): string {
 }
 
 /** Why this gateway must not start: it would start itself, and so on for ever. Undefined where it may. */
-export function roundTrip(path?: string): string | undefined {
+export function findStartLoop(path?: string): string | undefined {
   const via = startedVia();
   if (path !== undefined && via.some((id) => id.startsWith(`${digest(path)}.`))) {
     return `${path} is served by the gateway that started this one. Remove the entry that starts it from that file: a gateway cannot be one of its own servers.`;

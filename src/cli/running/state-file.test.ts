@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { askStatus } from './control-socket.ts';
-import { announce, announceHere, runningGateways, stateFolder } from './state-file.ts';
+import { writeStateFile, announceGateway, listRunningGateways, stateFolder } from './state-file.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-state-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -33,37 +33,37 @@ describe('the state folder', () => {
 describe('a gateway that runs', () => {
   it('is found until it takes its file back', () => {
     const folder = join(root, 'one', 'parley');
-    expect(runningGateways(folder)).toEqual([]);
-    const takeBack = announce(folder, OURS);
-    expect(runningGateways(folder)).toEqual([OURS]);
+    expect(listRunningGateways(folder)).toEqual([]);
+    const takeBack = writeStateFile(folder, OURS);
+    expect(listRunningGateways(folder)).toEqual([OURS]);
     expect(statSync(folder).mode & 0o077).toBe(0);
     takeBack();
     takeBack();
-    expect(runningGateways(folder)).toEqual([]);
+    expect(listRunningGateways(folder)).toEqual([]);
   });
 
   it('is told from those that have died, whose files are swept away', () => {
     const folder = join(root, 'two');
-    announce(folder, { ...OURS, pid: NOBODY });
-    expect(runningGateways(folder)).toEqual([]);
-    announce(folder, OURS);
+    writeStateFile(folder, { ...OURS, pid: NOBODY });
+    expect(listRunningGateways(folder)).toEqual([]);
+    writeStateFile(folder, OURS);
     expect(readdirSync(folder)).toEqual([`gateway-${process.pid}.json`]);
   });
 
   it('is not found by a file that is not whole', () => {
     const folder = join(root, 'three');
-    announce(folder, OURS);
+    writeStateFile(folder, OURS);
     const path = join(folder, `gateway-${process.pid}.json`);
     for (const text of ['', '{', '[]', '{"url":"nowhere","started":""}', '{"url":"http://x"}']) {
       writeFileSync(path, text);
-      expect(runningGateways(folder)).toEqual([]);
+      expect(listRunningGateways(folder)).toEqual([]);
     }
   });
 
   it('runs on where nothing can be written', () => {
     const file = join(root, 'file');
     writeFileSync(file, 'in the way');
-    announce(join(file, 'parley'), OURS)();
+    writeStateFile(join(file, 'parley'), OURS)();
     expect(readFileSync(file, 'utf8')).toBe('in the way');
   });
 });
@@ -77,22 +77,22 @@ describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
     ['in the state folder', join(root, 'short')],
     ['in a private folder where that path is too long', long],
   ])('is for this user alone, %s', async (_, folder) => {
-    const takeBack = announceHere(gateway, folder);
-    const [{ socket } = { socket: '' }] = runningGateways(folder);
+    const takeBack = announceGateway(gateway, folder);
+    const [{ socket } = { socket: '' }] = listRunningGateways(folder);
     expect(lstatSync(socket).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
     expect(await askStatus(socket, 10_000)).toEqual(status);
     takeBack();
     expect([existsSync(socket), existsSync(dirname(socket))]).toEqual([false, folder !== long]);
-    expect(runningGateways(folder)).toEqual([]);
+    expect(listRunningGateways(folder)).toEqual([]);
   });
 
   it('is swept away with its private folder when the gateway was killed', () => {
     const inside = mkdtempSync(join(tmpdir(), 'parley-socket-'));
     writeFileSync(join(inside, 'gateway.sock'), '');
     const folder = join(root, 'killed');
-    announce(folder, { ...OURS, pid: NOBODY, socket: join(inside, 'gateway.sock') });
-    announce(folder, OURS);
+    writeStateFile(folder, { ...OURS, pid: NOBODY, socket: join(inside, 'gateway.sock') });
+    writeStateFile(folder, OURS);
     expect(existsSync(inside)).toBe(false);
   });
 
@@ -103,9 +103,9 @@ describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
         await Promise.resolve();
         socket.on('data', (chunk) => resolve(String(chunk)));
       };
-      announceHere({ ...gateway, accept }, folder);
+      announceGateway({ ...gateway, accept }, folder);
     });
-    const [{ socket: path } = { socket: '' }] = runningGateways(folder);
+    const [{ socket: path } = { socket: '' }] = listRunningGateways(folder);
     const socket = createConnection(path);
     socket.write('mcp\n{"first":true}\n');
     expect(await heard).toBe('{"first":true}\n');
@@ -115,14 +115,14 @@ describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
   it('is not announced where it cannot be opened', () => {
     const folder = join(root, 'blocked');
     mkdirSync(join(folder, `gateway-${process.pid}.sock`), { recursive: true });
-    announceHere(gateway, folder)();
+    announceGateway(gateway, folder)();
     expect(readdirSync(folder)).toEqual([`gateway-${process.pid}.sock`]);
   });
 
   it('is not talked to where it belongs to another user', async () => {
     const folder = join(root, 'foreign');
-    const takeBack = announceHere(gateway, folder);
-    const [{ socket } = { socket: '' }] = runningGateways(folder);
+    const takeBack = announceGateway(gateway, folder);
+    const [{ socket } = { socket: '' }] = listRunningGateways(folder);
     const getuid = vi.spyOn(process, 'getuid').mockReturnValue(process.getuid!() + 1);
     await expect(askStatus(socket, 10_000)).rejects.toThrow('not a socket of this user');
     getuid.mockRestore();

@@ -2,11 +2,11 @@
 // A gateway that was killed leaves its file behind. Such files are ignored, and the next gateway that starts removes them.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { Surroundings } from '../../config/read/find.ts';
+import type { Environment } from '../../config/read/find-config.ts';
 import { isObject } from '../../protocol/message.ts';
-import { surroundings } from '../around.ts';
-import { openControl, removeSocket } from './control-socket.ts';
-import type { Controlled } from './control-socket.ts';
+import { readEnvironment } from '../environment.ts';
+import { openControlSocket, removeSocket } from './control-socket.ts';
+import type { ControlHandlers } from './control-socket.ts';
 
 export interface RunningGateway {
   pid: number;
@@ -20,7 +20,7 @@ export interface RunningGateway {
   started: string;
 }
 
-export function stateFolder({ env, home, platform = process.platform }: Surroundings): string {
+export function stateFolder({ env, home, platform = process.platform }: Environment): string {
   if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'parley');
   const xdg = env['XDG_STATE_HOME'];
   // The XDG specification: a relative path is to be ignored.
@@ -29,24 +29,27 @@ export function stateFolder({ env, home, platform = process.platform }: Surround
 
 /** Of the user who runs this process. */
 export function ownStateFolder(): string {
-  return stateFolder(surroundings());
+  return stateFolder(readEnvironment());
 }
 
-export interface Announced extends Controlled {
+export interface GatewayAnnouncement extends ControlHandlers {
   url?: string | undefined;
   serves: string;
 }
 
 /** This process serves. Returns the way to take it back. Where no socket can be opened, other commands do not find it. */
-export function announceHere({ url, serves, ...controlled }: Announced, folder = ownStateFolder()): () => void {
+export function announceGateway(
+  { url, serves, ...controlled }: GatewayAnnouncement,
+  folder = ownStateFolder(),
+): () => void {
   const { pid } = process;
   // Another command on this machine cannot call "every address".
   const reachable = url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const started = new Date().toISOString();
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { path: socket, close } = openControl(folder, pid, controlled);
-    const takeBack = announce(folder, { pid, url: reachable, serves, socket, started });
+    const { path: socket, close } = openControlSocket(folder, pid, controlled);
+    const takeBack = writeStateFile(folder, { pid, url: reachable, serves, socket, started });
     return () => {
       takeBack();
       close();
@@ -56,7 +59,7 @@ export function announceHere({ url, serves, ...controlled }: Announced, folder =
   }
 }
 
-export function announce(folder: string, running: RunningGateway): () => void {
+export function writeStateFile(folder: string, running: RunningGateway): () => void {
   const path = fileOf(folder, running.pid);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -69,7 +72,7 @@ export function announce(folder: string, running: RunningGateway): () => void {
 }
 
 /** Those whose process is there, the newest first. */
-export function runningGateways(folder: string): RunningGateway[] {
+export function listRunningGateways(folder: string): RunningGateway[] {
   const running = pidsIn(folder)
     .filter(isAlive)
     .flatMap((pid) => read(folder, pid) ?? []);

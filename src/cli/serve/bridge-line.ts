@@ -1,5 +1,5 @@
 // One line that tells who talks with whom: `client 2025-06-18 over stdio ⇄ server 2026-07-28 over HTTP, bridged`.
-export interface Side {
+export interface BridgeSide {
   dialect: string;
   revision: string;
 }
@@ -10,17 +10,20 @@ const TRANSPORTS: Record<string, string> = {
   websocket: 'WebSocket',
 };
 
-export function bridgeLine(client: Side & { transport: string }, server: Side & { transport: string }): string {
+export function toBridgeLine(
+  client: BridgeSide & { transport: string },
+  server: BridgeSide & { transport: string },
+): string {
   const verdict = client.dialect === server.dialect ? 'same era' : 'bridged';
-  return `client ${spoken(client)} over ${client.transport} ⇄ server ${spoken(server)} over ${transportName(server.transport)}, ${verdict}`;
+  return `client ${toSpokenRevision(client)} over ${client.transport} ⇄ server ${toSpokenRevision(server)} over ${toTransportName(server.transport)}, ${verdict}`;
 }
 
 /** A transport as people call it. */
-export function transportName(kind: string): string {
+export function toTransportName(kind: string): string {
   return TRANSPORTS[kind] ?? kind;
 }
 
 /** The draft dialect has a version of its own, which is also the name of a revision of MCP. */
-export function spoken({ dialect, revision }: Side): string {
+export function toSpokenRevision({ dialect, revision }: BridgeSide): string {
   return dialect === 'draft' ? 'draft' : revision;
 }

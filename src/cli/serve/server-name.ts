@@ -5,7 +5,7 @@ import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.
 const RUNNERS = /^(npx|bunx|pnpx|uvx|pipx|node|bun|deno|tsx|python[\d.]*|uv|npm|pnpm|yarn)$/;
 const VERBS = new Set(['run', 'exec', 'dlx', 'x', 'tool']);
 
-export function serverName(server: CommandAddress | UrlAddress): string {
+export function deriveServerName(server: CommandAddress | UrlAddress): string {
   if ('url' in server) return new URL(server.url).hostname.replaceAll(/[[\]]/g, '');
   const { command, args = [] } = server;
   const name = shortName(command);

@@ -1,5 +1,5 @@
 // The state of servers as lines to read.
-import { spoken, transportName } from './bridge-line.ts';
+import { toSpokenRevision, toTransportName } from './bridge-line.ts';
 import type { Printer, Style } from '../terminal/print.ts';
 import type { GatewayStatus, ServerStatus } from './status-page.ts';
 import { toTable } from '../terminal/table.ts';
@@ -13,7 +13,7 @@ const COLOURS: Record<ServerStatus['state'], Style> = {
 
 export const STATUS_HEADINGS: string[] = ['SERVER', 'STATE', 'SPEAKS', 'ERA', 'OVER', 'TOOLS', 'IS'];
 
-export function headOf(
+export function toStatusHeading(
   { version, pid, started }: Omit<GatewayStatus, 'servers' | 'groups'>,
   url: string | undefined,
 ): string {
@@ -36,9 +36,9 @@ export function toStatusRows(servers: ServerStatus[]): string[][] {
   return servers.map(({ name, state, era, revision, transport, info, ...counts }) => [
     name,
     state,
-    era === null || revision === null ? '-' : spoken({ dialect: era, revision }),
+    era === null || revision === null ? '-' : toSpokenRevision({ dialect: era, revision }),
     era ?? '-',
-    transport === null ? '-' : transportName(transport),
+    transport === null ? '-' : toTransportName(transport),
     toCount(counts),
     info === null ? '' : `${info.name} ${info.version}`,
   ]);
@@ -50,7 +50,7 @@ function toCount({ tools, ownTools }: Pick<ServerStatus, 'tools' | 'ownTools'>):
   return tools === (ownTools ?? tools) ? String(tools) : `${tools} of ${ownTools}`;
 }
 
-export function failing({ state }: ServerStatus): boolean {
+export function isFailing({ state }: ServerStatus): boolean {
   return state === 'failing';
 }
 

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import type { ServerStatus } from './status-page.ts';
 
 /** `tools`: how many it has, where that is known. */
-export function itself({ server, transport }: Client, tools: number | null = null): ServerStatus {
+export function toClientStatus({ server, transport }: Client, tools: number | null = null): ServerStatus {
   const { info, dialect, revision } = server;
   const { name, version } = info;
   return {

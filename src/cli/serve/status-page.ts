@@ -38,7 +38,7 @@ export interface GatewayStatus {
   groups: Record<string, readonly string[]>;
 }
 
-interface Shown {
+interface StatusSource {
   readonly servers: { name: string; target: Target }[];
   readonly groups?: Record<string, readonly string[]>;
   /** What rules leave of the tools of a server; default: all of them. */
@@ -52,7 +52,7 @@ const UNKNOWN_TOOLS: Tools = { tools: null, ownTools: null, toolNames: [] };
 const COUNT_MS = 5000;
 const MAX_PAGES = 100;
 
-export function createStatusPage(gateway: () => Shown, started: string): HttpHandler {
+export function createStatusPage(gateway: () => StatusSource, started: string): HttpHandler {
   return (request, response) => {
     const isOurs = isLocal(request);
     if (!isOurs || request.method !== 'GET')
@@ -62,13 +62,16 @@ export function createStatusPage(gateway: () => Shown, started: string): HttpHan
   };
 }
 
-export async function readStatus(gateway: Shown, started: string): Promise<GatewayStatus> {
+export async function readStatus(gateway: StatusSource, started: string): Promise<GatewayStatus> {
   const { servers, groups = {} } = gateway;
   const told = await Promise.all(servers.map((server) => statusOf(server, gateway)));
   return { version: version(), pid: process.pid, started, servers: told, groups };
 }
 
-async function statusOf({ name, target }: Shown['servers'][number], gateway: Shown): Promise<ServerStatus> {
+async function statusOf(
+  { name, target }: StatusSource['servers'][number],
+  gateway: StatusSource,
+): Promise<ServerStatus> {
   if (!(target instanceof UpstreamTarget)) {
     const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
     return { ...inside, info: toInfo(target.info), ...(await toolsOf({ name, target }, gateway)) };
@@ -91,7 +94,10 @@ function toInfo({ name, version }: { name: string; version: string }): { name: s
 }
 
 /** Unknown when it does not say in time, or a step does not. */
-async function toolsOf({ name: server, target }: Shown['servers'][number], gateway: Shown): Promise<Tools> {
+async function toolsOf(
+  { name: server, target }: StatusSource['servers'][number],
+  gateway: StatusSource,
+): Promise<Tools> {
   const giveUp = new AbortController();
   let found = UNKNOWN_TOOLS;
   const looked = listPages(target, giveUp.signal).then(async (tools) => {

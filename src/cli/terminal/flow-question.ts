@@ -4,14 +4,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import * as clack from '@clack/prompts';
-import { checkAnswer } from '../../flow/question/check.ts';
+import { checkAnswer } from '../../flow/question/check-answer.ts';
 import type { Complaint, Field, Question } from '../../flow/question/question.ts';
 import { printable } from '../../shared/visible.ts';
-import { confirm } from '../prompts/confirm.ts';
+import { confirm } from './confirm.ts';
 
 export const CANCELLED = Symbol('cancelled');
 
-type Asked = Field & Partial<Pick<Question, 'secret' | 'fields'>>;
+type TerminalQuestion = Field & Partial<Pick<Question, 'secret' | 'fields'>>;
 
 const MAX_SHOWN = 10;
 
@@ -23,7 +23,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** Its value, or CANCELLED where the user pressed Esc. */
-export async function askOnTerminal(field: Asked, signal: AbortSignal): Promise<unknown> {
+export async function askOnTerminal(field: TerminalQuestion, signal: AbortSignal): Promise<unknown> {
   if (field.kind !== 'form') return askOne(field, signal);
   const values: Record<string, unknown> = {};
   if (field.prompt.message) clack.log.step(printable(field.prompt.message), { output: process.stderr });
@@ -35,13 +35,13 @@ export async function askOnTerminal(field: Asked, signal: AbortSignal): Promise<
   return values;
 }
 
-async function askOne(field: Asked, signal: AbortSignal): Promise<unknown> {
-  const answer = await put(field, signal);
+async function askOne(field: TerminalQuestion, signal: AbortSignal): Promise<unknown> {
+  const answer = await showPrompt(field, signal);
   if (clack.isCancel(answer)) return CANCELLED;
   return typeof answer === 'string' && field.kind !== 'choice' ? toValue(field, answer) : answer;
 }
 
-function put(field: Asked, signal: AbortSignal): Promise<unknown> {
+function showPrompt(field: TerminalQuestion, signal: AbortSignal): Promise<unknown> {
   const { kind, prompt, secret, help } = field;
   const output = process.stderr;
   const message = printable(help === undefined ? prompt.message : `${prompt.message} (${help})`);
@@ -50,7 +50,7 @@ function put(field: Asked, signal: AbortSignal): Promise<unknown> {
     ...(hint && { hint: printable(hint) }),
   }));
   const { defaultValue } = prompt;
-  const validate = (text: string | undefined) => wordsOf(complaintOf(field, text ?? ''));
+  const validate = (text: string | undefined) => formatComplaint(complaintOf(field, text ?? ''));
   switch (kind) {
     case 'confirm':
       return confirm({ message, output, signal, initialValue: defaultValue === true });
@@ -69,19 +69,19 @@ function put(field: Asked, signal: AbortSignal): Promise<unknown> {
 }
 
 /** The prompt knows no rules of its own for several. */
-async function askSeveral(field: Asked, options: clack.MultiSelectOptions<unknown>): Promise<unknown> {
+async function askSeveral(field: TerminalQuestion, options: clack.MultiSelectOptions<unknown>): Promise<unknown> {
   const { defaultValue } = field.prompt;
   let initialValues = Array.isArray(defaultValue) ? (defaultValue as unknown[]) : [];
   for (;;) {
     const chosen = await clack.multiselect({ ...options, initialValues, required: false });
     const checked = clack.isCancel(chosen) ? undefined : checkAnswer(chosen, field);
     if (!checked || !('complaint' in checked)) return chosen;
-    clack.log.warn(wordsOf(checked.complaint)!, { output: process.stderr });
+    clack.log.warn(formatComplaint(checked.complaint)!, { output: process.stderr });
     initialValues = chosen as unknown[];
   }
 }
 
-function complaintOf(field: Asked, text: string): Complaint | undefined {
+function complaintOf(field: TerminalQuestion, text: string): Complaint | undefined {
   try {
     const checked = checkAnswer(toValue(field, text), field);
     return 'complaint' in checked ? checked.complaint : undefined;
@@ -91,7 +91,7 @@ function complaintOf(field: Asked, text: string): Complaint | undefined {
 }
 
 /** What was typed, as what the question is for. */
-function toValue({ kind, prompt }: Asked, text: string): unknown {
+function toValue({ kind, prompt }: TerminalQuestion, text: string): unknown {
   if (text === '') return undefined;
   if (kind === 'number') return Number.isNaN(Number(text)) ? text : Number(text);
   if (kind === 'file') return toFile(text, prompt.validation?.maxBytes);
@@ -120,7 +120,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-export function wordsOf(complaint: Complaint | undefined): string | undefined {
+export function formatComplaint(complaint: Complaint | undefined): string | undefined {
   if (!complaint) return undefined;
   const { error, suggestion } = complaint;
   return printable(suggestion === undefined ? error : `${error}. ${suggestion}`);

@@ -5,14 +5,14 @@ import type { Question } from '../../flow/question/question.ts';
 import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
 import type { Turn } from '../../flow/session/turn/turn.ts';
 import { printable } from '../../shared/visible.ts';
-import { CANCELLED, askOnTerminal, wordsOf } from './flow-question.ts';
+import { CANCELLED, askOnTerminal, formatComplaint } from './flow-question.ts';
 
-export type Round = { answers: GivenAnswer[] } | 'back' | 'cancel' | 'late';
+export type RoundResult = { answers: GivenAnswer[] } | 'back' | 'cancel' | 'late';
 
 const BAR_WIDTH = 20;
 const output = process.stderr;
 
-export interface Withdrawn {
+export interface WithdrawSignals {
   /** The questions were not answered in time. */
   late: AbortSignal;
   /** The command is to end. */
@@ -20,7 +20,11 @@ export interface Withdrawn {
 }
 
 /** `isFirst`: there is nothing to go back to. */
-export async function askRound({ questions, progress }: Turn, isFirst: boolean, withdrawn: Withdrawn): Promise<Round> {
+export async function askRound(
+  { questions, progress }: Turn,
+  isFirst: boolean,
+  withdrawn: WithdrawSignals,
+): Promise<RoundResult> {
   const signal = AbortSignal.any([withdrawn.late, withdrawn.stop]);
   if (progress) clack.log.step(barOf(progress), { output });
   const answers: GivenAnswer[] = [];
@@ -28,20 +32,20 @@ export async function askRound({ questions, progress }: Turn, isFirst: boolean, 
     const question = questions[answers.length]!;
     tell(question);
     const value = await askOnTerminal(question, signal);
-    if (signal.aborted) return takenBack(withdrawn);
+    if (signal.aborted) return toWithdrawal(withdrawn);
     if (value !== CANCELLED) {
       answers.push({ promptId: question.promptId, value });
       continue;
     }
     const wish = await whatNow(isFirst && answers.length === 0, signal);
-    if (signal.aborted) return takenBack(withdrawn);
+    if (signal.aborted) return toWithdrawal(withdrawn);
     if (wish === 'cancel') return 'cancel';
     if (wish === 'back' && answers.pop() === undefined) return 'back';
   }
   return { answers };
 }
 
-function takenBack({ stop }: Withdrawn): 'late' | 'cancel' {
+function toWithdrawal({ stop }: WithdrawSignals): 'late' | 'cancel' {
   if (stop.aborted) return 'cancel';
   clack.log.warn('This was not answered in time.', { output });
   return 'late';
@@ -49,7 +53,7 @@ function takenBack({ stop }: Withdrawn): 'late' | 'cancel' {
 
 function tell({ notes = [], complaint }: Question): void {
   for (const note of notes) clack.log.info(printable(note), { output });
-  if (complaint) clack.log.warn(wordsOf(complaint)!, { output });
+  if (complaint) clack.log.warn(formatComplaint(complaint)!, { output });
 }
 
 /** Esc once more: cancel. */

@@ -4,7 +4,7 @@ import { safeEnv } from '../../gateway/upstream/links/safe-env.ts';
 
 const OF_THE_SHELL = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);
 
-export function inheritedEnv(given: Record<string, string> = {}, ours = process.env): Record<string, string> {
+export function toInheritedEnv(given: Record<string, string> = {}, ours = process.env): Record<string, string> {
   const anyway = safeEnv({}, ours);
   const more = Object.entries(ours).filter(
     (entry): entry is [string, string] =>

@@ -5,7 +5,7 @@ import { acceptStdio } from '../../gateway/accept/stdio.ts';
 import type { ServeContext } from '../../gateway/dialect/serve/serve-context.ts';
 import { healthPage } from '../../gateway/observe/health.ts';
 import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
-import { announceHere } from '../running/state-file.ts';
+import { announceGateway } from '../running/state-file.ts';
 import { createStatusPage, readStatus } from '../serve/status-page.ts';
 
 export class WrappedPort {
@@ -27,7 +27,7 @@ export class WrappedPort {
   }
 
   announce(url: string | undefined): () => void {
-    return announceHere({
+    return announceGateway({
       ...{ url, serves: `wrap ${this.#servers[0]!.name}` },
       status: () => readStatus({ servers: this.#servers }, this.#started),
       accept: async (socket) => acceptStdio(this.#front, { input: socket, output: socket }),

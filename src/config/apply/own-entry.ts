@@ -3,8 +3,8 @@
 import { realpathSync } from 'node:fs';
 import { networkInterfaces, hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { findConfig } from '../read/find.ts';
-import type { Surroundings } from '../read/find.ts';
+import { findConfig } from '../read/find-config.ts';
+import type { Environment } from '../read/find-config.ts';
 import type { ServerInput } from '../check/schema.ts';
 
 /** Where the gateway listens; undefined where it does not, or not yet. */
@@ -14,14 +14,14 @@ export interface OwnAddress {
   publicUrl?: string | undefined;
 }
 
-export interface OwnGateway extends Surroundings {
+export interface OwnGateway extends Environment {
   /** Its configuration file. */
   path: string;
   address: OwnAddress;
 }
 
 /** What the entry is, in words; undefined where it is another server. */
-export function ownEntry(server: ServerInput, own: OwnGateway): string | undefined {
+export function describeOwnEntry(server: ServerInput, own: OwnGateway): string | undefined {
   const url = server.url ?? server.serverUrl ?? server.httpUrl;
   if (url !== undefined) return isOwnUrl(url, own.address) ? 'this is the URL of the gateway itself' : undefined;
   const words = parleyWords(server);

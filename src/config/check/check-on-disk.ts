@@ -2,25 +2,25 @@
 // one text. All are warnings: one server that cannot start must not keep the others from being served.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isCommandThere } from './command-on-disk.ts';
-import { toId } from '../read/places.ts';
-import type { Path } from '../read/places.ts';
-import type { Problems } from './problems.ts';
+import { commandExists } from './command-exists.ts';
+import { toPathId } from '../read/source-positions.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigProblems } from './config-problems.ts';
 import type { ConfigInput, ServerInput } from './schema.ts';
-import { serversOf } from './validate.ts';
+import { listServers } from './validate-config.ts';
 
-export interface OnDisk {
+export interface DiskCheck {
   /** Of the configuration. */
   path: string;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  problems: Problems;
+  problems: ConfigProblems;
   /** Paths of text that came from variables: it may be a secret, and is not repeated. */
   filled: ReadonlySet<string>;
 }
 
-export function checkOnDisk(input: ConfigInput, around: OnDisk): void {
-  for (const { server, path } of serversOf(input)) {
+export function checkOnDisk(input: ConfigInput, around: DiskCheck): void {
+  for (const { server, path } of listServers(input)) {
     if (server.disabled || server.command === undefined) continue;
     checkCommand(server, path, around);
     checkArgs(server, path, around);
@@ -36,7 +36,7 @@ export function checkOnDisk(input: ConfigInput, around: OnDisk): void {
   }
 }
 
-function checkCommand({ command = '', args = [], cwd }: ServerInput, path: Path, around: OnDisk): void {
+function checkCommand({ command = '', args = [], cwd }: ServerInput, path: ConfigPath, around: DiskCheck): void {
   const { problems, env } = around;
   const at = [...path, 'command'];
   const base = cwd === undefined ? around.cwd : resolve(dirname(around.path), cwd);
@@ -47,18 +47,18 @@ function checkCommand({ command = '', args = [], cwd }: ServerInput, path: Path,
   if (/\s/.test(command) && !existsSync(resolve(base, command))) {
     const [name = '', ...rest] = command.trim().split(/\s+/);
     const all = JSON.stringify([...rest, ...args]);
-    const isOurs = !around.filled.has(toId(at));
+    const isOurs = !around.filled.has(toPathId(at));
     const hint = isOurs ? `Write "command": ${JSON.stringify(name)}, "args": ${all}.` : 'Move them to "args".';
     return problems.warn(at, 'a command and its arguments are one text here', hint);
   }
-  if (isCommandThere(command, base, env)) return;
+  if (commandExists(command, base, env)) return;
   const isPath = /[\\/]/.test(command);
   const hint = isPath ? 'Correct the path.' : 'Check its spelling, install it, or give its full path.';
   problems.warn(at, isPath ? 'this file does not exist' : 'this command is not on PATH', hint);
 }
 
 /** `-y pkg` as one argument reaches the program with its space. */
-function checkArgs({ args = [] }: ServerInput, path: Path, { problems }: OnDisk): void {
+function checkArgs({ args = [] }: ServerInput, path: ConfigPath, { problems }: DiskCheck): void {
   args.forEach((arg, index) => {
     if (!/^--?\w[\w-]*\s+\S/.test(arg)) return;
     problems.warn([...path, 'args', index], 'this is one argument with a space in it', 'Make two of it.');

@@ -3,26 +3,26 @@
 import { dirname, relative } from 'node:path';
 import { loadStepFile } from '../../gateway/middleware/load/load-step.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { buildListens } from '../apply/build.ts';
-import type { LoadedConfig } from '../read/load.ts';
-import { toId } from '../read/places.ts';
-import type { Path } from '../read/places.ts';
-import { Problems } from './problems.ts';
-import type { Problem } from './problems.ts';
-import { isStepFile, toParts, toStepForm } from '../step-form.ts';
+import { buildListeners } from '../apply/build-gateway.ts';
+import type { LoadedConfig } from '../read/load-config.ts';
+import { toPathId } from '../read/source-positions.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import { ConfigProblems } from './config-problems.ts';
+import type { ConfigProblem } from './config-problems.ts';
+import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
 
-export async function problemsOfParts({ path = '', config, read }: LoadedConfig): Promise<Problem[]> {
+export async function checkParts({ path = '', config, read }: LoadedConfig): Promise<ConfigProblem[]> {
   if (!read) return [];
-  const problems = new Problems(read.places);
+  const problems = new ConfigProblems(read.places);
   const folder = dirname(path);
   for (const [index, written] of (read.input.steps ?? []).entries()) {
-    const at: Path = ['steps', index];
+    const at: ConfigPath = ['steps', index];
     if (written === undefined || isMissing(at, read.missing)) continue;
-    const { name, options } = toParts(toStepForm(written, folder));
+    const { name, options } = splitStep(normalizeStep(written, folder));
     if (isStepFile(name)) await checkFile({ name, options, at, folder }, problems);
   }
   if (config) {
-    await buildListens(config).catch(({ message }: Error) => {
+    await buildListeners(config).catch(({ message }: Error) => {
       problems.error(['listen', 'tls'], `a file for TLS cannot be read: ${message}`, 'Check the paths.');
     });
   }
@@ -32,11 +32,11 @@ export async function problemsOfParts({ path = '', config, read }: LoadedConfig)
 interface StepFile {
   name: string;
   options: Record<string, unknown>;
-  at: Path;
+  at: ConfigPath;
   folder: string;
 }
 
-async function checkFile({ name, options, at, folder }: StepFile, problems: Problems): Promise<void> {
+async function checkFile({ name, options, at, folder }: StepFile, problems: ConfigProblems): Promise<void> {
   try {
     const { mayWantOptions } = await loadStepFile(name, options);
     if (!mayWantOptions) return;
@@ -49,7 +49,7 @@ async function checkFile({ name, options, at, folder }: StepFile, problems: Prob
 }
 
 /** A variable that is not set has been reported, and what it stands for is not known. */
-function isMissing(path: Path, missing: ReadonlySet<string>): boolean {
-  const start = toId(path).slice(0, -1);
+function isMissing(path: ConfigPath, missing: ReadonlySet<string>): boolean {
+  const start = toPathId(path).slice(0, -1);
   return [...missing].some((id) => id.startsWith(start));
 }

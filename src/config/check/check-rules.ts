@@ -1,14 +1,14 @@
 // Words in rules that cannot match anything, as far as that is known before servers are started: a misspelled word of `approve`, and
 // names of servers that are not in the file. They are warnings, because any word may be the name of a tool.
 import { isGlob } from '../../gateway/middleware/steps/filter/glob.ts';
-import type { Path } from '../read/places.ts';
-import type { Problems } from './problems.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigProblems } from './config-problems.ts';
 import type { ConfigInput, ServerInput } from './schema.ts';
-import { toParts } from '../step-form.ts';
+import { splitStep } from '../normalize-step.ts';
 import { suggest } from './suggest.ts';
 
 interface Pattern {
-  path: Path;
+  path: ConfigPath;
   text: string;
 }
 
@@ -18,11 +18,11 @@ const BY_NAME = new Set(['fixed', 'defaults']);
 
 export interface RuledServer {
   name: string;
-  path: Path;
+  path: ConfigPath;
   server: ServerInput;
 }
 
-export function checkRules(config: ConfigInput, servers: readonly RuledServer[], problems: Problems): void {
+export function checkRules(config: ConfigInput, servers: readonly RuledServer[], problems: ConfigProblems): void {
   const names = [...new Set(servers.map(({ name }) => name))];
   const written = (config.steps ?? []).flatMap((step, index) => (step === undefined ? [] : stepPatterns(step, index)));
   const own = servers.flatMap(({ path, server }) => patternsIn(server.tools, [...path, 'tools']));
@@ -33,8 +33,8 @@ export function checkRules(config: ConfigInput, servers: readonly RuledServer[],
 }
 
 function stepPatterns(step: string | Record<string, unknown>, index: number): Pattern[] {
-  const { name, options } = toParts(step);
-  const path: Path = ['steps', index, name];
+  const { name, options } = splitStep(step);
+  const path: ConfigPath = ['steps', index, name];
   if (BY_NAME.has(name)) return Object.keys(options).map((text) => ({ path: [...path, text], text }));
   if (name === 'rename' || name === 'describe') {
     return ['tools', 'prompts'].flatMap((area) =>
@@ -46,7 +46,7 @@ function stepPatterns(step: string | Record<string, unknown>, index: number): Pa
 }
 
 /** All texts in it, with where they stand. */
-function patternsIn(value: unknown, path: Path): Pattern[] {
+function patternsIn(value: unknown, path: ConfigPath): Pattern[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -54,14 +54,14 @@ function patternsIn(value: unknown, path: Path): Pattern[] {
   );
 }
 
-function checkWord(path: Path, text: string, problems: Problems): void {
+function checkWord(path: ConfigPath, text: string, problems: ConfigProblems): void {
   if (!path.includes('approve') || isGlob(text) || APPROVE_WORDS.includes(text)) return;
   const meant = suggest(text, APPROVE_WORDS);
   if (meant === undefined) return;
   problems.warn(path, `"${text}" is taken for the name of a tool`, `Did you mean "${meant}"?`);
 }
 
-function checkServerOf(path: Path, text: string, servers: readonly string[], problems: Problems): void {
+function checkServerOf(path: ConfigPath, text: string, servers: readonly string[], problems: ConfigProblems): void {
   const [server, ...rest] = text.split('__');
   if (rest.length === 0 || server === undefined || server === '' || isGlob(server) || servers.includes(server)) return;
   const meant = suggest(server, servers);

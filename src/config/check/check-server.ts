@@ -1,8 +1,8 @@
 // What must hold between the keys of one server. Values of variables, headers and URLs are never repeated: they may be secrets.
 import { eraOf } from '../../gateway/dialect/revisions.ts';
-import { toId } from '../read/places.ts';
-import type { Path } from '../read/places.ts';
-import type { Problems } from './problems.ts';
+import { toPathId } from '../read/source-positions.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigProblems } from './config-problems.ts';
 import { TRANSPORTS } from './schema.ts';
 import type { ServerInput, TransportWord } from './schema.ts';
 
@@ -10,8 +10,8 @@ export interface ServerCheck {
   server: ServerInput;
   /** As it stands in the file, with what did not fit its shape. */
   written: unknown;
-  path: Path;
-  problems: Problems;
+  path: ConfigPath;
+  problems: ConfigProblems;
   /** Paths of text that could not be filled in. */
   missing: ReadonlySet<string>;
 }
@@ -52,7 +52,7 @@ function refuseNeither({ server, path, problems }: ServerCheck): void {
 function checkUrl({ server, path, problems, missing }: ServerCheck, key: (typeof URL_KEYS)[number]): void {
   const at = [...path, key];
   const text = server[key]!;
-  if (missing.has(toId(at))) return;
+  if (missing.has(toPathId(at))) return;
   const scheme = URL.canParse(text) ? new URL(text).protocol : undefined;
   const hint = 'Write it in full, such as https://example.com/mcp.';
   if (scheme === undefined) problems.error(at, 'this is not a URL', hint);

@@ -2,20 +2,20 @@
 import { ORDER, byName } from '../../gateway/middleware/chain/order.ts';
 import type { StepFactory } from '../../gateway/middleware/chain/order.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { toId } from '../read/places.ts';
-import type { Path } from '../read/places.ts';
-import type { Problems } from './problems.ts';
+import { toPathId } from '../read/source-positions.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
-import { isStepFile, toParts } from '../step-form.ts';
+import { isStepFile, splitStep } from '../normalize-step.ts';
 import { didYouMean } from './suggest.ts';
 
-interface Checking {
-  problems: Problems;
+interface StepCheck {
+  problems: ConfigProblems;
   /** Paths whose text came from variables: there a number is text. */
   filled: ReadonlySet<string>;
 }
 
-export function checkSteps({ steps = [] }: ConfigInput, checking: Checking): void {
+export function checkSteps({ steps = [] }: ConfigInput, checking: StepCheck): void {
   const { problems } = checking;
   steps.forEach((written, index) => {
     if (written === undefined) return; // it did not fit its shape, which has been reported
@@ -26,9 +26,9 @@ export function checkSteps({ steps = [] }: ConfigInput, checking: Checking): voi
   });
 }
 
-function checkStep(written: string | Record<string, unknown>, path: Path, checking: Checking): void {
+function checkStep(written: string | Record<string, unknown>, path: ConfigPath, checking: StepCheck): void {
   const { problems } = checking;
-  const { name, options } = toParts(written);
+  const { name, options } = splitStep(written);
   const at = typeof written === 'string' ? path : [...path, name];
   if (typeof options !== 'object' || Array.isArray(options)) {
     problems.error(at, 'options are an object', `Write { "${name}": { … } }.`);
@@ -43,7 +43,7 @@ function checkStep(written: string | Record<string, unknown>, path: Path, checki
 }
 
 /** Making it tells; nothing is started by that. */
-function checkOptions(create: StepFactory, options: unknown, check: Checking & { path: Path }): void {
+function checkOptions(create: StepFactory, options: unknown, check: StepCheck & { path: ConfigPath }): void {
   const { path, problems } = check;
   const quoted = problemIn(() => create(withMarks(options, path, check.filled)));
   const found = quoted && NOT_TEXT.test(quoted.reason) ? quoted : problemIn(() => create(options));
@@ -68,8 +68,8 @@ function problemIn(create: () => unknown): { inside: string[]; reason: string } 
 }
 
 /** Steps take "5" for 5, since a variable holds nothing but text. What is written so in the file is marked, and then taken for text. */
-function withMarks(value: unknown, path: Path, filled: ReadonlySet<string>): unknown {
-  const isFilled = filled.has(toId(path)) || filled.has(toId(path.slice(0, -1)));
+function withMarks(value: unknown, path: ConfigPath, filled: ReadonlySet<string>): unknown {
+  const isFilled = filled.has(toPathId(path)) || filled.has(toPathId(path.slice(0, -1)));
   if (typeof value === 'string') return !isFilled && /^(?:\d+|true|false)$/.test(value) ? `${value} ` : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value;

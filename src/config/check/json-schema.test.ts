@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from './json-schema.ts';
-import { parseConfig } from '../read/parse.ts';
+import { parseConfig } from '../read/parse-config.ts';
 
 const FILE = fileURLToPath(new URL('../../../schema/parley.config.schema.json', import.meta.url));
 const CASES = fileURLToPath(new URL('../../../tests/config/', import.meta.url));

@@ -2,7 +2,7 @@
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { integer, object } from './shape.ts';
-import type { Typed } from './shape.ts';
+import type { TypedShape } from './shape.ts';
 
 /** Longest time a timer can take. */
 export const MAX_MS = 2 ** 31 - 1;
@@ -40,8 +40,8 @@ const ABOUT: Record<keyof Limits, string> = {
   primeMs: 'The same for a client whose revision primes streams: it is given an event id to come back with',
 };
 
-export function limitsShape(): Typed<Partial<Limits>> {
-  const keys = Object.entries(DEFAULT_LIMITS).map(([name, value]: [string, number]): [string, Typed<number>] => {
+export function limitsShape(): TypedShape<Partial<Limits>> {
+  const keys = Object.entries(DEFAULT_LIMITS).map(([name, value]: [string, number]): [string, TypedShape<number>] => {
     const about = `${ABOUT[name as keyof Limits]}. Default: ${value}.`;
     return [name, integer(about, { min: 1, ...(name.endsWith('Ms') && { max: MAX_MS }) })];
   });

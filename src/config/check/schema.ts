@@ -1,6 +1,7 @@
 // What a configuration looks like, once: Parley's own keys, and those of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code,
 // Codex and Gemini CLI, whose files are read as they are. schema/parley.config.schema.json is made from this.
 import { ALL_REVISIONS, ERAS } from '../../gateway/dialect/revisions.ts';
+import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { ASK, ROOTS } from './ask-shape.ts';
 import { MAX_MS, limitsShape } from './limits-shape.ts';
 import { anything, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
@@ -34,7 +35,6 @@ const TOOL_RULES = object(
   'Rules for the tools of this server, by the names it gives them.',
 );
 
-const SHARING = ['auto', 'session', 'all'] as const;
 const SHARED =
   'auto: clients share a process, or connection, for lists, and those that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
 
@@ -125,7 +125,6 @@ const LISTEN = object(
   'Where clients come in.',
 );
 
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const level = choice(
   LOG_LEVELS,
   'From which level on lines are written to stderr. Default: warn, or info with the step "log".',
@@ -207,4 +206,3 @@ export type ConfigInput = TypeOf<typeof CONFIG>;
 export type ServerInput = TypeOf<typeof SERVER>;
 export type ListenInput = TypeOf<typeof LISTEN>;
 export type FlowsInput = NonNullable<ConfigInput['flows']>;
-export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,13 +1,13 @@
 // Names of servers and groups. They stand in front of names of tools (`server__tool`, of letters, digits, _ and - only, 64 at
 // most) and in the path /mcp/<name>, so they are made of the same characters.
-import type { Path } from '../read/places.ts';
-import type { Problems } from './problems.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigProblems } from './config-problems.ts';
 
 /** Leaves room for the name of a tool. */
 const MAX_LENGTH = 48;
 
 /** "My Server" → "My-Server", "io.github.me/thing" → "io-github-me-thing". */
-export function toName(written: string): string {
+export function toServerName(written: string): string {
   const plain = written.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '');
   return plain === '' ? fromOtherScript(written) : plain;
 }
@@ -20,11 +20,11 @@ function fromOtherScript(written: string): string {
 }
 
 /** Reports names that cannot be used, and two that are one after they were brought into form. */
-export function checkNames(paths: readonly Path[], problems: Problems): void {
+export function checkServerNames(paths: readonly ConfigPath[], problems: ConfigProblems): void {
   const known = new Map<string, string>();
   for (const path of paths) {
     const written = String(path.at(-1));
-    const name = toName(written);
+    const name = toServerName(written);
     const first = known.get(name);
     known.set(name, first ?? written);
     const trouble = first === undefined ? troubleWith(name) : `this is the same name as "${first}"`;

@@ -1,11 +1,11 @@
 // The words in which schema.ts tells what a configuration looks like. One description serves three: the check of a file,
 // the JSON Schema for editors, and the types of what has been checked.
-interface Told {
+interface Described {
   /** For editors and for the docs. */
   about: string;
 }
 
-export type Shape = Told &
+export type Shape = Described &
   (
     | { kind: 'text'; notEmpty?: boolean }
     | { kind: 'integer'; min: number; max: number }
@@ -25,36 +25,39 @@ export type Shape = Told &
 
 declare const type: unique symbol;
 /** The type is only there for the compiler. */
-export type Typed<T> = Shape & { readonly [type]?: T };
-export type TypeOf<S> = S extends Typed<infer T> ? T : never;
+export type TypedShape<T> = Shape & { readonly [type]?: T };
+export type TypeOf<S> = S extends TypedShape<infer T> ? T : never;
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
-export function text(about: string, options: { notEmpty?: boolean } = {}): Typed<string> {
+export function text(about: string, options: { notEmpty?: boolean } = {}): TypedShape<string> {
   return { kind: 'text', about, ...options };
 }
 
-export function integer(about: string, { min = 0, max = MAX }: { min?: number; max?: number } = {}): Typed<number> {
+export function integer(
+  about: string,
+  { min = 0, max = MAX }: { min?: number; max?: number } = {},
+): TypedShape<number> {
   return { kind: 'integer', about, min, max };
 }
 
-export function flag(about: string): Typed<boolean> {
+export function flag(about: string): TypedShape<boolean> {
   return { kind: 'flag', about };
 }
 
-export function choice<const V extends string>(values: readonly V[], about: string): Typed<V> {
+export function choice<const V extends string>(values: readonly V[], about: string): TypedShape<V> {
   return { kind: 'choice', about, values };
 }
 
-export function plain(about: string): Typed<string> {
+export function plain(about: string): TypedShape<string> {
   return { kind: 'plain', about };
 }
 
-export function list<T>(of: Typed<T>, about: string): Typed<T[]> {
+export function list<T>(of: TypedShape<T>, about: string): TypedShape<T[]> {
   return { kind: 'list', about, of };
 }
 
-export function record<T>(of: Typed<T>, about: string): Typed<Record<string, T>> {
+export function record<T>(of: TypedShape<T>, about: string): TypedShape<Record<string, T>> {
   return { kind: 'record', about, of };
 }
 
@@ -62,18 +65,18 @@ export function record<T>(of: Typed<T>, about: string): Typed<Record<string, T>>
 export function object<K extends Record<string, Shape>>(
   keys: K,
   about: string,
-): Typed<{ [Key in keyof K]?: TypeOf<K[Key]> | undefined }> {
+): TypedShape<{ [Key in keyof K]?: TypeOf<K[Key]> | undefined }> {
   return { kind: 'object', about, keys };
 }
 
-export function either<A, B>(of: readonly [Typed<A>, Typed<B>], about: string): Typed<A | B> {
+export function either<A, B>(of: readonly [TypedShape<A>, TypedShape<B>], about: string): TypedShape<A | B> {
   return { kind: 'either', about, of };
 }
 
-export function anything(about: string): Typed<unknown> {
+export function anything(about: string): TypedShape<unknown> {
   return { kind: 'anything', about };
 }
 
-export function foreign(about: string, note?: string): Typed<never> {
+export function foreign(about: string, note?: string): TypedShape<never> {
   return { kind: 'foreign', about, note };
 }

@@ -1,16 +1,16 @@
 // Variables that a server is given from a file of its own (VS Code and Cursor: `envFile`). What `env` says wins.
 import { parseEnv } from 'node:util';
 import { resolve } from 'node:path';
-import type { Problems } from '../check/problems.ts';
+import type { ConfigProblems } from '../check/config-problems.ts';
 import type { ConfigInput } from '../check/schema.ts';
-import { serversOf } from '../check/validate.ts';
+import { listServers } from '../check/validate-config.ts';
 
 /** Reads the files into `env`; returns their paths. `read` throws when there is nothing to read. */
 export function readEnvFiles(
   config: ConfigInput,
-  { folder, read, problems }: { folder: string; read: (path: string) => string; problems: Problems },
+  { folder, read, problems }: { folder: string; read: (path: string) => string; problems: ConfigProblems },
 ): string[] {
-  return serversOf(config).flatMap(({ path, server }) => {
+  return listServers(config).flatMap(({ path, server }) => {
     if (server.envFile === undefined || server.command === undefined || server.disabled) return [];
     const file = resolve(folder, server.envFile);
     try {

@@ -2,9 +2,9 @@
 // ${env:NAME}, ${NAME}, ${NAME:-default}, ${input:id}, ${workspaceFolder}, ${userHome} and a few more. A variable that is not
 // set is a problem that names it. $${ stands for ${ itself. What is none of these is left as it is: it may be meant for a shell.
 import { basename, sep } from 'node:path';
-import { toId } from './places.ts';
-import type { Path } from './places.ts';
-import type { Problems } from '../check/problems.ts';
+import { toPathId } from './source-positions.ts';
+import type { ConfigPath } from './source-positions.ts';
+import type { ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
 
 export interface Variables {
@@ -15,7 +15,7 @@ export interface Variables {
   workspace: string;
 }
 
-export interface Filled {
+export interface InterpolatedConfig {
   value: Record<string, unknown>;
   /** Paths whose text came from variables. */
   filled: ReadonlySet<string>;
@@ -25,7 +25,11 @@ export interface Filled {
   used: ReadonlyMap<string, string>;
 }
 
-export function interpolate(config: Record<string, unknown>, variables: Variables, problems: Problems): Filled {
+export function interpolate(
+  config: Record<string, unknown>,
+  variables: Variables,
+  problems: ConfigProblems,
+): InterpolatedConfig {
   const filler = new Filler(variables, inputsOf(config), problems);
   const entries = Object.entries(config).map(([key, value]) => [key, isOurs(key) ? filler.walk(value, [key]) : value]);
   const { filled, missing, used } = filler;
@@ -55,22 +59,22 @@ class Filler {
   readonly used = new Map<string, string>();
   readonly #variables: Variables;
   readonly #inputs: Map<string, Input>;
-  readonly #problems: Problems;
+  readonly #problems: ConfigProblems;
 
-  constructor(variables: Variables, inputs: Map<string, Input>, problems: Problems) {
+  constructor(variables: Variables, inputs: Map<string, Input>, problems: ConfigProblems) {
     this.#variables = variables;
     this.#inputs = inputs;
     this.#problems = problems;
   }
 
-  walk(value: unknown, path: Path): unknown {
+  walk(value: unknown, path: ConfigPath): unknown {
     if (typeof value === 'string') return this.#fill(value, path);
     if (Array.isArray(value)) return value.map((item, index) => this.walk(item, [...path, index]));
     if (typeof value !== 'object' || value === null || isOff(value, path)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.walk(inner, [...path, key])]));
   }
 
-  #fill(text: string, path: Path): string {
+  #fill(text: string, path: ConfigPath): string {
     let filled = '';
     for (let at = 0; at < text.length;) {
       const start = text.indexOf('${', at);
@@ -79,7 +83,7 @@ class Filler {
       const isEscaped = text[start - 1] === '$' && start > at;
       const written = text.slice(start, end + 1);
       const value = isEscaped ? written : (this.#resolve(text.slice(start + 2, end), path) ?? written);
-      if (value !== written) this.filled.add(toId(path));
+      if (value !== written) this.filled.add(toPathId(path));
       filled += text.slice(at, isEscaped ? start - 1 : start) + value;
       at = end + 1;
     }
@@ -87,7 +91,7 @@ class Filler {
   }
 
   /** Undefined for what is not ours to fill in, and for what is missing. */
-  #resolve(inside: string, path: Path): string | undefined {
+  #resolve(inside: string, path: ConfigPath): string | undefined {
     const known = this.#predefined(inside);
     if (known !== undefined) return known;
     if (inside.startsWith('input:')) return this.#input(inside.slice('input:'.length), path);
@@ -98,7 +102,7 @@ class Filler {
     return name === undefined ? undefined : this.#variable(name, fallback, path);
   }
 
-  #variable(name: string, fallback: string | undefined, path: Path): string | undefined {
+  #variable(name: string, fallback: string | undefined, path: ConfigPath): string | undefined {
     const value = this.#variables.env[name];
     if (value !== undefined) return this.#remember(value, name);
     if (fallback !== undefined) return this.#fill(fallback, path);
@@ -106,7 +110,7 @@ class Filler {
     return this.#miss(path, `the environment variable ${name} is not set`, hint);
   }
 
-  #input(id: string, path: Path): string | undefined {
+  #input(id: string, path: ConfigPath): string | undefined {
     const input = this.#inputs.get(id);
     const name = inputVariable(id);
     const value = this.#variables.env[name];
@@ -117,8 +121,8 @@ class Filler {
     return this.#miss(path, `the input "${id}" has no value`, hint);
   }
 
-  #miss(path: Path, message: string, hint: string): undefined {
-    this.missing.add(toId(path));
+  #miss(path: ConfigPath, message: string, hint: string): undefined {
+    this.missing.add(toPathId(path));
     this.#problems.error(path, message, hint);
   }
 
@@ -148,7 +152,7 @@ function closing(text: string, from: number): number {
 }
 
 /** What a server that is switched off would need is nobody's concern. */
-function isOff(value: object, path: Path): boolean {
+function isOff(value: object, path: ConfigPath): boolean {
   const isServer = path.length === 2 && BLOCKS.some((block) => block === path[0]);
   return isServer && (value as { disabled?: unknown }).disabled === true;
 }

@@ -1,9 +1,9 @@
 // JSON as people write it into configurations: with comments and trailing commas. Strict in everything else, and says
 // what is wrong in words. Remembers where each key and value stands.
-import type { Path, Places } from './places.ts';
+import type { ConfigPath, SourcePositions } from './source-positions.ts';
 
 /** The first thing in a text that cannot be read. */
-export class Unreadable extends Error {
+export class ConfigSyntaxError extends Error {
   readonly offset: number;
   readonly hint: string;
 
@@ -14,13 +14,13 @@ export class Unreadable extends Error {
   }
 }
 
-export interface JsonReading {
+export interface ParsedJson {
   value: unknown;
   /** Keys that stand twice in one object; the last one counts. */
-  duplicates: { path: Path; offset: number }[];
+  duplicates: { path: ConfigPath; offset: number }[];
 }
 
-export function parseJson(text: string, places: Places): JsonReading {
+export function parseJson(text: string, places: SourcePositions): ParsedJson {
   return new Reader(text, places).read();
 }
 
@@ -37,22 +37,22 @@ const MAX_DEPTH = 64;
 
 class Reader {
   readonly #text: string;
-  readonly #places: Places;
-  readonly #duplicates: JsonReading['duplicates'] = [];
+  readonly #places: SourcePositions;
+  readonly #duplicates: ParsedJson['duplicates'] = [];
   #at = 0;
 
-  constructor(text: string, places: Places) {
+  constructor(text: string, places: SourcePositions) {
     this.#text = text;
     this.#places = places;
   }
 
-  read(): JsonReading {
+  read(): ParsedJson {
     const value = this.#value([]);
     if (this.#peek() !== '') this.#fail('something follows the end of the object', 'Remove it, or the brace too many.');
     return { value, duplicates: this.#duplicates };
   }
 
-  #value(path: Path): unknown {
+  #value(path: ConfigPath): unknown {
     const next = this.#peek();
     this.#places.noteValue(path, this.#at);
     if (path.length > MAX_DEPTH) this.#fail('this is nested too deep', `Stay within ${MAX_DEPTH} levels.`);
@@ -61,7 +61,7 @@ class Reader {
     return next === '"' ? this.#string() : this.#word();
   }
 
-  #object(path: Path): object {
+  #object(path: ConfigPath): object {
     const entries = new Map<string, unknown>();
     this.#at += 1;
     while (this.#peek() !== '}') {
@@ -79,7 +79,7 @@ class Reader {
     return Object.fromEntries(entries);
   }
 
-  #list(path: Path): unknown[] {
+  #list(path: ConfigPath): unknown[] {
     const items: unknown[] = [];
     this.#at += 1;
     while (this.#peek() !== ']') {
@@ -147,6 +147,6 @@ class Reader {
   }
 
   #fail(message: string, hint: string): never {
-    throw new Unreadable(this.#at, message, hint);
+    throw new ConfigSyntaxError(this.#at, message, hint);
   }
 }

@@ -1,7 +1,7 @@
 // TOML, as Codex writes it. Its parser is loaded with the first such file, and says nothing of places: those of tables and of keys that
 // begin a line are found by reading the text again.
-import { Unreadable } from './parse-json.ts';
-import type { Path, Places } from './places.ts';
+import { ConfigSyntaxError } from './parse-json.ts';
+import type { ConfigPath, SourcePositions } from './source-positions.ts';
 
 /** What is used of smol-toml. */
 interface TomlParser {
@@ -17,7 +17,7 @@ interface TomlError extends Error {
 const TABLE = /^\s*(\[[^[\]]+\])\s*(?:#.*)?$/;
 const KEY = /^(\s*)((?:[\w.-]|"[^"]*"|'[^']*')+)\s*=\s*/;
 
-export function parseToml(text: string, places: Places): unknown {
+export function parseToml(text: string, places: SourcePositions): unknown {
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   const toml = require('smol-toml') as TomlParser;
   const value = parse(toml, text);
@@ -32,12 +32,12 @@ function parse(toml: TomlParser, text: string): unknown {
   } catch (thrown) {
     const { message, line, column } = thrown as TomlError;
     const [said = ''] = message.replace(/^Invalid TOML document: /, '').split('\n');
-    throw new Unreadable(offsetOf(text, line, column), said, 'Check quotes, brackets and equals signs here.');
+    throw new ConfigSyntaxError(offsetOf(text, line, column), said, 'Check quotes, brackets and equals signs here.');
   }
 }
 
-function notePlaces(toml: TomlParser, text: string, places: Places): void {
-  let table: Path = [];
+function notePlaces(toml: TomlParser, text: string, places: SourcePositions): void {
+  let table: ConfigPath = [];
   let offset = 0;
   for (const line of text.split('\n')) {
     const [, head] = TABLE.exec(line) ?? [];

@@ -1,23 +1,23 @@
 // YAML 1.2, with the places of its keys and values. Its parser is loaded with the first such file: most configurations are JSON.
 import type * as Yaml from 'yaml';
 import type { Document, ParsedNode } from 'yaml';
-import { Unreadable } from './parse-json.ts';
-import type { Path, Places } from './places.ts';
+import { ConfigSyntaxError } from './parse-json.ts';
+import type { ConfigPath, SourcePositions } from './source-positions.ts';
 
-export function parseYaml(text: string, places: Places): unknown {
+export function parseYaml(text: string, places: SourcePositions): unknown {
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   const yaml = require('yaml') as typeof Yaml;
   const document = yaml.parseDocument(text, { prettyErrors: false, merge: true });
   const [error] = document.errors;
   if (error) {
     const hint = error.code === 'DUPLICATE_KEY' ? 'Keep one of the two.' : 'Check indentation, quotes and colons here.';
-    throw new Unreadable(error.pos[0], lowerFirst(error.message), hint);
+    throw new ConfigSyntaxError(error.pos[0], lowerFirst(error.message), hint);
   }
   notePlaces(document.contents, [], { yaml, places });
   return toValue(document);
 }
 
-function notePlaces(node: unknown, path: Path, noting: { yaml: typeof Yaml; places: Places }): void {
+function notePlaces(node: unknown, path: ConfigPath, noting: { yaml: typeof Yaml; places: SourcePositions }): void {
   const { yaml, places } = noting;
   const offset = (node as ParsedNode | null)?.range?.[0];
   if (offset !== undefined) places.noteValue(path, offset);
@@ -36,7 +36,7 @@ function toValue(document: Document): unknown {
   try {
     return document.toJS();
   } catch (thrown) {
-    throw new Unreadable(0, lowerFirst((thrown as Error).message), 'Use fewer aliases.');
+    throw new ConfigSyntaxError(0, lowerFirst((thrown as Error).message), 'Use fewer aliases.');
   }
 }
 

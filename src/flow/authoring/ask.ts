@@ -5,7 +5,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { FileRef } from '../question/check-file.ts';
 import type { AskFailure } from './ask-failure.ts';
 import type { FieldsOf, FormFields } from './fields.ts';
-import type { AwaitedEvent, EventOptions, PersonOptions } from './others.ts';
+import type { AwaitedEvent, EventOptions, PersonOptions } from './waiting-options.ts';
 import type { KeptAsJson } from './not-json.ts';
 import type {
   AnySchema,
@@ -21,7 +21,7 @@ import type { Span } from './span.ts';
 import type { StepContext, StepOptions, Secret } from './step.ts';
 
 /** What may be left out, or is given up after a time without a default, adds undefined; a default takes it away again. */
-export type Answered<O, T> = O extends { default: unknown }
+export type AnswerValue<O, T> = O extends { default: unknown }
   ? T
   : O extends { onTimeout: 'default' }
     ? T | undefined
@@ -50,20 +50,20 @@ export interface Ask {
   text<K extends string, S extends StandardSchemaV1, const O extends TextOptions<never>>(
     key: Key<K>,
     options: Only<O, TextOptions & { schema: S }> & { schema: S },
-  ): Promise<Answered<O, StandardSchemaV1.InferOutput<S>>>;
+  ): Promise<AnswerValue<O, StandardSchemaV1.InferOutput<S>>>;
   text<K extends string, const O extends TextOptions<never> & { secret: true }>(
     key: Key<K>,
     options: Only<O, TextOptions & { secret: true }>,
-  ): Promise<Answered<O, Secret>>;
+  ): Promise<AnswerValue<O, Secret>>;
   text<K extends string, const O extends TextOptions>(
     key: Key<K>,
     options?: Only<O, TextOptions>,
-  ): Promise<Answered<O, string>>;
+  ): Promise<AnswerValue<O, string>>;
 
   number<K extends string, const O extends AskOptions<number> & NumberRules>(
     key: Key<K>,
     options?: Only<O, AskOptions<number> & NumberRules>,
-  ): Promise<Answered<O, number>>;
+  ): Promise<AnswerValue<O, number>>;
 
   /** Declined is no. */
   confirm<K extends string>(key: Key<K>, options?: AskOptions<boolean>): Promise<boolean>;
@@ -72,13 +72,13 @@ export interface Ask {
   date<K extends string, const O extends AskOptions<string> & DateRules>(
     key: Key<K>,
     options?: Only<O, AskOptions<string> & DateRules>,
-  ): Promise<Answered<O, string>>;
+  ): Promise<AnswerValue<O, string>>;
 
   choice<K extends string, const C extends readonly ChoiceOption[], const O extends AskOptions<ValueOf<C[number]>>>(
     key: Key<K>,
     choices: C,
     options?: Only<O, AskOptions<unknown>>,
-  ): Promise<Answered<O, ValueOf<C[number]>>>;
+  ): Promise<AnswerValue<O, ValueOf<C[number]>>>;
 
   choices<
     K extends string,
@@ -88,19 +88,19 @@ export interface Ask {
     key: Key<K>,
     choices: C,
     options?: Only<O, AskOptions<unknown> & CountRules>,
-  ): Promise<Answered<O, readonly ValueOf<C[number]>[]>>;
+  ): Promise<AnswerValue<O, readonly ValueOf<C[number]>[]>>;
 
   /** The bytes are read in a step: `ask.step('parse', (s) => parse(await s.bytes(file)))`. */
   file<K extends string, const O extends AskOptions<never> & FileRules>(
     key: Key<K>,
     options?: Only<O, AskOptions<never> & FileRules>,
-  ): Promise<Answered<O, FileRef>>;
+  ): Promise<AnswerValue<O, FileRef>>;
 
   /** Any JSON, checked by the schema if there is one. */
   custom<K extends string, S extends AnySchema, const O extends AskOptions<never>>(
     key: Key<K>,
     options: Only<O, AskOptions<never> & { schema: S }> & { schema: S },
-  ): Promise<Answered<O, SchemaOutput<S>>>;
+  ): Promise<AnswerValue<O, SchemaOutput<S>>>;
   custom<K extends string>(key: Key<K>, options?: AskOptions<unknown>): Promise<unknown>;
 
   /** Several fields in one round. `validate` is given all of them, once each is right. */
@@ -108,7 +108,7 @@ export interface Ask {
     key: Key<K>,
     fields: F,
     options?: Only<O, FormOptions<F>>,
-  ): Promise<Answered<O, FieldsOf<F>>>;
+  ): Promise<AnswerValue<O, FieldsOf<F>>>;
 
   /** Whatever reaches out of the body. Its result is written down, and is never asked for again. */
   step<K extends string, T>(

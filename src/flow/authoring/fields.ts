@@ -1,6 +1,6 @@
 // Fields of a form. `f.text()` and the others make them; what kind each is shows in the type of the answer.
 import type { ChoiceOption, CountRules, DateRules, FieldOptions, NumberRules, TextRules } from './options.ts';
-import type { Answered, Only, ValueOf } from './ask.ts';
+import type { AnswerValue, Only, ValueOf } from './ask.ts';
 import { checkFieldOptions } from './known-options.ts';
 import type { Kind } from '../question/question.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -21,30 +21,30 @@ export type FieldsOf<F extends FormFields> = { readonly [K in keyof F]: F[K] ext
 export interface FieldBuilders {
   text<S extends StandardSchemaV1, const O extends FieldOptions<never> & TextRules>(
     options: Only<O, FieldOptions<never> & TextRules & { schema: S }> & { schema: S },
-  ): FormField<Answered<O, StandardSchemaV1.InferOutput<S>>>;
+  ): FormField<AnswerValue<O, StandardSchemaV1.InferOutput<S>>>;
   text<const O extends FieldOptions<string> & TextRules>(
     options?: Only<O, FieldOptions<string> & TextRules>,
-  ): FormField<Answered<O, string>>;
+  ): FormField<AnswerValue<O, string>>;
   number<const O extends FieldOptions<number> & NumberRules>(
     options?: Only<O, FieldOptions<number> & NumberRules>,
-  ): FormField<Answered<O, number>>;
+  ): FormField<AnswerValue<O, number>>;
   confirm<const O extends FieldOptions<boolean>>(
     options?: Only<O, FieldOptions<boolean>>,
-  ): FormField<Answered<O, boolean>>;
+  ): FormField<AnswerValue<O, boolean>>;
   date<const O extends FieldOptions<string> & DateRules>(
     options?: Only<O, FieldOptions<string> & DateRules>,
-  ): FormField<Answered<O, string>>;
+  ): FormField<AnswerValue<O, string>>;
   choice<const C extends readonly ChoiceOption[], const O extends FieldOptions<ValueOf<C[number]>>>(
     choices: C,
     options?: Only<O, FieldOptions<unknown>>,
-  ): FormField<Answered<O, ValueOf<C[number]>>>;
+  ): FormField<AnswerValue<O, ValueOf<C[number]>>>;
   choices<
     const C extends readonly ChoiceOption[],
     const O extends FieldOptions<readonly ValueOf<C[number]>[]> & CountRules,
   >(
     choices: C,
     options?: Only<O, FieldOptions<unknown> & CountRules>,
-  ): FormField<Answered<O, readonly ValueOf<C[number]>[]>>;
+  ): FormField<AnswerValue<O, readonly ValueOf<C[number]>[]>>;
 }
 
 const plain =

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../shared/errors.ts';
 import type { Kind } from '../question/question.ts';
 import type { AskOptions, CountRules, DateRules, FieldOptions, FileRules, NumberRules, TextRules } from './options.ts';
-import type { EventOptions, PersonOptions } from './others.ts';
+import type { EventOptions, PersonOptions } from './waiting-options.ts';
 import type { StepOptions } from './step.ts';
 
 /** Every member of T, so that the compiler misses one that is forgotten. */
@@ -39,7 +39,7 @@ const STEP: NamesOf<StepOptions<unknown>> = {
   limit: true,
 };
 const EVENT: NamesOf<EventOptions> = { timeout: true };
-export const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true };
+export const PERSON_OPTIONS: NamesOf<PersonOptions> = { remind: true, orCaller: true };
 
 const TEXT: NamesOf<TextRules> = { min: true, max: true, pattern: true, format: true };
 const NUMBER: NamesOf<NumberRules> = { min: true, max: true, integer: true };
@@ -77,7 +77,7 @@ export function checkAskOptions(kind: Kind, key: string, options: object): void 
 }
 
 /** Nobody could answer it. */
-export function checkChoices(choices: unknown, of: string): void {
+export function checkHasChoices(choices: unknown, of: string): void {
   if (!Array.isArray(choices) || choices.length > 0) return;
   throw new GatewayError('FLOW_MISUSED', {
     reason: `${of} without choices; do not ask where there is nothing to choose`,
@@ -119,7 +119,7 @@ export function checkFieldOptions(kind: Kind, options: object): void {
 }
 
 /** For options that are given once. */
-export function checkNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
+export function checkOptionNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
   for (const name in options) if (!Object.hasOwn(names, name)) refuse(name, of, new Set(Object.keys(names)), of);
 }
 

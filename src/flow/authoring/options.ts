@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Complaint } from '../question/question.ts';
 import type { Span } from './span.ts';
-import type { Words } from './words.ts';
+import type { Words } from './messages.ts';
 
 /** What is wrong, in words for the user; nothing where all is well. */
 export type Validate<T> = (

@@ -1,7 +1,7 @@
 // What the author of a step writes and is given.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { FileRef } from '../question/check-file.ts';
-import type { AwaitedEvent } from './others.ts';
+import type { AwaitedEvent } from './waiting-options.ts';
 import type { Span } from './span.ts';
 import type { ToolAnswer } from './tool-caller.ts';
 

@@ -19,19 +19,19 @@ import { settled, afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { isEnded } from '../store/store.ts';
 import type { TokenSessions } from '../token/token-sessions.ts';
-import { atRest, noted } from './left-behind.ts';
+import { awaitRest, reserveSessionId } from './abandoned-sessions.ts';
 import { localeOf } from './locale-of.ts';
-import { NobodyToAsk, withoutAsking } from './nobody-to-ask.ts';
-import { LeftAsItIs, offerResume } from './offer-resume.ts';
-import { toAsk } from './round.ts';
-import type { Round } from './round.ts';
-import { takeReply } from './take-reply.ts';
-import { askAlive, tell, tellProgress } from './tell-progress.ts';
-import { travel } from './travelling-call.ts';
-import type { Leg } from './travelling-call.ts';
+import { CannotAskError, acceptWithoutAsking } from './cannot-ask.ts';
+import { ResumeDeclinedError, offerResume } from './offer-resume.ts';
+import { toFormAsk } from './question-round.ts';
+import type { QuestionRound } from './question-round.ts';
+import { applyReply } from './apply-reply.ts';
+import { askAlive, sendProgress, reportProgress } from './report-progress.ts';
+import { callWithToken } from './token-call.ts';
+import type { TokenCallRound } from './token-call.ts';
 
 /** Where the sessions of called flows are. */
-export interface Called {
+export interface FlowCallContext {
   /** Kept while the call waits. */
   sessions: Sessions;
   /** In the state of calls that are ended with questions. */
@@ -41,34 +41,34 @@ export interface Called {
 }
 
 /** For the answer to a call to leave this process. */
-const HEARD_MS = 200;
+const ACKNOWLEDGE_MS = 200;
 
-export async function callFlow(exchange: Exchange, flow: AnyFlow, called: Called): Promise<ResultObject> {
+export async function callFlow(exchange: Exchange, flow: AnyFlow, called: FlowCallContext): Promise<ResultObject> {
   const { principal, info } = exchange.client;
   const args = readOptionalObject(exchange.params, 'arguments') ?? {};
   const client = { name: info.name, version: info.version };
   const locale = localeOf(exchange, flow.options.messages);
   const start: StartRequest = { principal, tool: flow.name, args, client, via: 'elicit', locale };
   try {
-    const { suspended, ...round } = await begun(exchange, start, called);
+    const { suspended, ...round } = await startCall(exchange, start, called);
     if (suspended) return suspended;
-    const turn = await played(round, exchange, called);
-    heard(exchange, called, turn);
+    const turn = await playRounds(round, exchange, called);
+    acknowledgeLater(exchange, called, turn);
     return await toResult(turn, flow);
   } catch (thrown) {
-    return toRefused(thrown);
+    return toErrorResult(thrown);
   }
 }
 
-async function begun(exchange: Exchange, start: StartRequest, called: Called): Promise<Leg> {
-  if (exchange.resumed?.state !== undefined) return travel(exchange, start, called);
+async function startCall(exchange: Exchange, start: StartRequest, called: FlowCallContext): Promise<TokenCallRound> {
+  if (exchange.resumed?.state !== undefined) return callWithToken(exchange, start, called);
   const left = await offerResume(exchange, start, called);
   if (left) return { turn: left };
-  if (exchange.maySuspend) return travel(exchange, start, called); // not once it was asked something, and waits here
+  if (exchange.maySuspend) return callWithToken(exchange, start, called); // not once it was asked something, and waits here
   const { sessions, waiting } = called;
-  const sessionId = isAnonymous(start.principal) ? undefined : await noted(sessions, start);
+  const sessionId = isAnonymous(start.principal) ? undefined : await reserveSessionId(sessions, start);
   if (sessionId !== undefined) waiting.set(sessionId, exchange);
-  const telling = tellProgress(exchange, sessions, sessionId);
+  const telling = reportProgress(exchange, sessions, sessionId);
   try {
     const turn = await sessions.start({ ...start, sessionId });
     telling.of(turn.header.id);
@@ -82,25 +82,26 @@ async function begun(exchange: Exchange, start: StartRequest, called: Called): P
 }
 
 /** How it ended is kept until the answer to the call has left. One whose client has gone may come back for it. */
-function heard(exchange: Exchange, { sessions, waiting }: Called, { header }: Turn): void {
+function acknowledgeLater(exchange: Exchange, { sessions, waiting }: FlowCallContext, { header }: Turn): void {
   const { clock, log } = sessions.setup;
   const { id, started } = header;
-  forget(waiting, id, exchange);
+  stopWaiting(waiting, id, exchange);
   if (started === undefined || exchange.signal.aborted || exchange.isConnected === false) return;
   waiting.set(id, exchange); // it is offered to nobody meanwhile
   const acknowledge = async (): Promise<void> => {
     await sessions.acknowledge(id).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
     waiting.delete(id);
   };
-  clock.after(HEARD_MS, () => void acknowledge());
+  clock.after(ACKNOWLEDGE_MS, () => void acknowledge());
 }
 
 /** Another call of its user may wait for the session by now. */
-function forget(waiting: Called['waiting'], sessionId: string, exchange: Exchange): void {
+function stopWaiting(waiting: FlowCallContext['waiting'], sessionId: string, exchange: Exchange): void {
   if (waiting.get(sessionId) === exchange) waiting.delete(sessionId);
 }
 
-async function played(first: Round, exchange: Exchange, { sessions, waiting }: Called): Promise<Turn> {
+async function playRounds(first: QuestionRound, exchange: Exchange, context: FlowCallContext): Promise<Turn> {
+  const { sessions, waiting } = context;
   let round = first;
   if (isEnded(round.turn.header)) return round.turn;
   const { principal } = exchange.client;
@@ -112,7 +113,7 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
   };
   const moves = new SessionWatch(sessions, round.turn.header);
   waiting.set(sessionId, exchange);
-  const telling = tellProgress(exchange, sessions, sessionId);
+  const telling = reportProgress(exchange, sessions, sessionId);
   const onWaiting = ({ header }: Turn): void => {
     isForOthers = peopleOf(header).length > 0;
     telling.waits(header);
@@ -120,22 +121,22 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
   exchange.signal.addEventListener('abort', giveUp, { once: true });
   try {
     const { signal } = exchange;
-    const rest = (turn: Turn) => orGivenUp(restOf(turn, sessions, { principal, signal, onWaiting }), signal);
+    const rest = (turn: Turn) => orCancelled(awaitQuestion(turn, sessions, { principal, signal, onWaiting }), signal);
     round = { ...round, turn: await rest(round.turn) };
     while (round.turn.questions.length > 0) {
       const { progress, questions } = round.turn;
       isForOthers = false;
       telling.goesOn();
-      if (progress) tell(exchange, progress);
-      const answer = await putTo(exchange, round, moves, sessions.setup.clock);
+      if (progress) sendProgress(exchange, progress);
+      const answer = await askClient(exchange, round, moves, sessions.setup.clock);
       round = answer
-        ? await orGivenUp(
-            takeReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit', onWaiting }).catch(
-              (thrown) => tooLate(thrown, moves),
+        ? await orCancelled(
+            applyReply(sessions, { principal, sessionId }, { questions, answer, via: 'elicit', onWaiting }).catch(
+              (thrown) => recoverLateAnswer(thrown, moves),
             ),
             exchange.signal,
           )
-        : await movedOn(moves);
+        : await toMovedRound(moves);
       round = { ...round, turn: await rest(round.turn) };
     }
     return round.turn;
@@ -146,12 +147,12 @@ async function played(first: Round, exchange: Exchange, { sessions, waiting }: C
     telling.stop();
     exchange.signal.removeEventListener('abort', giveUp);
     moves.close();
-    forget(waiting, sessionId, exchange);
+    stopWaiting(waiting, sessionId, exchange);
   }
 }
 
 /** A turn that asks something, or the end of the session. Where another process has gone on with it, that is looked for in the store. */
-async function restOf(
+async function awaitQuestion(
   turn: Turn,
   sessions: Sessions,
   { principal, signal, onWaiting }: { principal: string; signal: AbortSignal; onWaiting: (turn: Turn) => void },
@@ -160,7 +161,7 @@ async function restOf(
   let last = await settled(turn, onWaiting);
   let isLast = signal.aborted;
   while (!isLast && !isKnown(last)) {
-    last = await settled(await atRest(sessions, session, signal), onWaiting);
+    last = await settled(await awaitRest(sessions, session, signal), onWaiting);
     isLast = signal.aborted || isEnded(last.header) || last.header.parked !== undefined;
   }
   return last;
@@ -180,21 +181,21 @@ function mayComeBack({ aborted, reason }: AbortSignal, isForOthers: boolean): bo
 }
 
 /** Others may take days. */
-function orGivenUp<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
+function orCancelled<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
   return rejectOnAbort(coming, signal, () => new GatewayError('CANCELLED'));
 }
 
 /** Undefined if the session has gone on by itself: then the question is withdrawn. */
-async function putTo(
+async function askClient(
   exchange: Exchange,
-  round: Round,
+  round: QuestionRound,
   moves: SessionWatch,
   clock: Clock,
 ): Promise<JsonObject | undefined> {
   const { questions, header } = round.turn;
   const until = Math.min(header.expiresAt, ...questions.map((question) => question.until ?? Infinity));
-  const ask = { ...toAsk(round), waitsMs: Math.max(0, until - clock.now()) };
-  if (!exchange.canAsk(ask)) return withoutAsking(questions);
+  const ask = { ...toFormAsk(round), waitsMs: Math.max(0, until - clock.now()) };
+  if (!exchange.canAsk(ask)) return acceptWithoutAsking(questions);
   const withdrawal = new AbortController();
   moves.from(round.turn, () => withdrawal.abort());
   try {
@@ -202,11 +203,11 @@ async function putTo(
   } catch (thrown) {
     if (moves.moved) return undefined;
     if (!(thrown instanceof GatewayError) || thrown.code !== 'CLIENT_CANNOT_BE_ASKED') throw thrown;
-    return withoutAsking(questions);
+    return acceptWithoutAsking(questions);
   }
 }
 
-async function movedOn({ moved, isLate }: SessionWatch): Promise<Round> {
+async function toMovedRound({ moved, isLate }: SessionWatch): Promise<QuestionRound> {
   return {
     turn: await moved!,
     told: `The question before ${isLate ? 'was not answered in time' : 'is not asked any more'}.`,
@@ -214,9 +215,9 @@ async function movedOn({ moved, isLate }: SessionWatch): Promise<Round> {
 }
 
 /** The answer and the end of its time have met. */
-async function tooLate(thrown: unknown, moves: SessionWatch): Promise<Round> {
+async function recoverLateAnswer(thrown: unknown, moves: SessionWatch): Promise<QuestionRound> {
   if (!moves.moved || !(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
-  return movedOn(moves);
+  return toMovedRound(moves);
 }
 
 function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<JsonObject> {
@@ -228,8 +229,8 @@ function toResult(turn: Turn, { name, output }: AnyFlow): JsonObject | Promise<J
 }
 
 /** What befalls a session is told to whoever called the tool; a state that is none of ours is a bad request. */
-function toRefused(thrown: unknown): JsonObject {
-  if (thrown instanceof NobodyToAsk || thrown instanceof LeftAsItIs) return toFailed(thrown.message);
+function toErrorResult(thrown: unknown): JsonObject {
+  if (thrown instanceof CannotAskError || thrown instanceof ResumeDeclinedError) return toFailed(thrown.message);
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
   if (thrown.code === 'FLOW_SESSION_NOT_FOUND') throw new GatewayError('STATE_INVALID');
   return toFailed(thrown.message);

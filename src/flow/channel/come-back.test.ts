@@ -9,7 +9,7 @@ import { memoryStore } from '../store/memory.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';
-import { travel } from './travelling-call.ts';
+import { callWithToken } from './token-call.ts';
 
 const login = flow({ name: 'login' }, async (ask) => {
   const name = await ask.text('name', { alone: true });
@@ -50,10 +50,10 @@ async function kept() {
   const before = process();
   const start = { principal: 'me', tool: 'login', args: {} };
   const exchange = exchangeOf();
-  const { suspended } = await travel(exchange, start, before);
+  const { suspended } = await callWithToken(exchange, start, before);
   const answers = { name: { action: 'accept', content: { name: 'Ada' } } };
   const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
-  const { turn } = await travel(resumed, start, before);
+  const { turn } = await callWithToken(resumed, start, before);
   await before.sessions.close();
   return { ...process(), sessionId: turn.header.id };
 }

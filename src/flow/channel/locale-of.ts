@@ -3,7 +3,7 @@ import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import { toInvalid } from '../../protocol/params.ts';
 import { languagesOf } from '../../shared/text/accept-language.ts';
-import type { Catalogue } from '../authoring/words.ts';
+import type { Catalogue } from '../authoring/messages.ts';
 
 const LOCALE = 'mcp-parley/locale';
 /** RFC 5646 wants room for 35 characters at least. */

@@ -8,7 +8,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import type { ManualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../shared/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
-import { noted } from './left-behind.ts';
+import { reserveSessionId } from './abandoned-sessions.ts';
 import { offerResume } from './offer-resume.ts';
 
 const start = { principal: 'me', tool: 'x', via: 'elicit' as const };
@@ -69,7 +69,7 @@ async function atWork() {
     return new Sessions([body], { clock, store, leaseMs: 1000, keys: ['the same'] });
   };
   const dead = make('dead', manualClock()); // its time stands still: it does nothing more
-  const sessionId = await noted(dead, start);
+  const sessionId = await reserveSessionId(dead, start);
   await dead.start({ ...start, sessionId });
   await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
   return { clock, sessions: make('next', clock), waiting: new Map<string, Exchange>(), runs, sessionId };
@@ -138,7 +138,7 @@ it('is followed while it takes back what it did, and told why', async () => {
     return new Sessions([body], { clock: time, store, leaseMs: 1000, keys: ['the same'], log });
   };
   const dead = make(true, manualClock());
-  const sessionId = await noted(dead, start);
+  const sessionId = await reserveSessionId(dead, start);
   await dead.start({ ...start, sessionId });
   await dead.answer({ principal: 'me', sessionId, answers: [{ value: '1' }], via: 'elicit' });
   await until('it to be ending', async () => (await dead.list('me'))[0]?.pending !== undefined);

@@ -12,36 +12,36 @@ import type { StartRequest } from '../session/verbs/requests.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 import { isEnded } from '../store/store.ts';
-import { atRest, findLeft, isAtWork } from './left-behind.ts';
-import type { Offering } from './left-behind.ts';
-import { askAlive, toWaiting } from './tell-progress.ts';
-import { contentOf } from './to-form.ts';
+import { awaitRest, findAbandoned, isSessionWorking } from './abandoned-sessions.ts';
+import type { ResumeContext } from './abandoned-sessions.ts';
+import { askAlive, describeWaiting } from './report-progress.ts';
+import { answerContent } from './client-form.ts';
 
 const FIELD = 'resume';
 
 /** Its user wants neither: the call ends, and the session stays as it is. */
-export class LeftAsItIs extends Error {
+export class ResumeDeclinedError extends Error {
   constructor(tool: string) {
     super(`${tool} was not started: what was begun before is left as it is. Call ${tool} again to go on with it.`);
   }
 }
 
-/** The session as it was left; undefined where it is to start again, or nothing was left. Throws LeftAsItIs. */
+/** The session as it was left; undefined where it is to start again, or nothing was left. Throws ResumeDeclinedError. */
 export async function offerResume(
   exchange: Exchange,
   start: StartRequest,
-  offering: Offering,
+  offering: ResumeContext,
 ): Promise<Turn | undefined> {
   const { principal } = start;
   if (isAnonymous(principal)) return undefined; // nobody can come back for what was theirs
-  const left = await findLeft(start, offering);
+  const left = await findAbandoned(start, offering);
   if (!left) return undefined;
   const ask = toOffer(left);
   if (!exchange.canAsk(ask)) return undefined;
   const answer = await askAlive(exchange, ask, offering.sessions.setup);
-  if (answer.action !== 'accept') throw new LeftAsItIs(start.tool);
+  if (answer.action !== 'accept') throw new ResumeDeclinedError(start.tool);
   const session = { principal, sessionId: left.header.id };
-  if (contentOf(answer)[FIELD] === true) return atRest(offering.sessions, session, exchange.signal);
+  if (answerContent(answer)[FIELD] === true) return awaitRest(offering.sessions, session, exchange.signal);
   if (isEnded(left.header)) await offering.sessions.acknowledge(session.sessionId);
   else await offering.sessions.cancel({ ...session, reason: 'It was started over' }).catch(() => {});
   return undefined;
@@ -60,7 +60,7 @@ function toOffer(left: StateView): Ask {
 }
 
 function wordsFor({ header, answered, questions }: StateView): { message: string; title: string; otherwise: string } {
-  if (isEnded(header) && !isAtWork(header)) {
+  if (isEnded(header) && !isSessionWorking(header)) {
     // Its process may have died between the answer to the call and writing down that it was answered.
     const message = 'You started this before, and it has ended since. You may already have seen how.';
     return { message, title: 'Show how it ended', otherwise: ', and do all of it once more' };
@@ -73,6 +73,6 @@ function wordsFor({ header, answered, questions }: StateView): { message: string
 
 function toNext(header: Header, [question]: Question[]): string {
   if (earlyEndOf(header)) return 'It has failed, and what it did is being taken back.';
-  if (isAtWork(header)) return 'It is still at work.';
-  return question ? `Next would be: ${question.prompt.message}` : `${toWaiting(peopleOf(header))}.`;
+  if (isSessionWorking(header)) return 'It is still at work.';
+  return question ? `Next would be: ${question.prompt.message}` : `${describeWaiting(peopleOf(header))}.`;
 }

@@ -15,8 +15,8 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { ProtocolError } from '../../shared/errors.ts';
 import type { PlayOptions } from './play-options.ts';
 import { precheck } from './precheck.ts';
-import { patiently } from './retrying.ts';
-import { collected } from './upfront.ts';
+import { retryRequest } from './retry-request.ts';
+import { collectArguments } from './collect-arguments.ts';
 
 export interface FlowClientOptions extends ConnectOptions {
   /** False: it is not asked first whether the server is interactive. */
@@ -27,7 +27,7 @@ export interface FlowClientOptions extends ConnectOptions {
 }
 
 /** What a server says of a session. */
-const TOLD = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
+const SESSION_METHODS = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
 const GONE = new Set([-32001, -32002]);
 const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
@@ -41,7 +41,7 @@ export async function connectFlows(address: Address, options: FlowClientOptions 
     return prompts;
   };
   const requests = Object.fromEntries(
-    TOLD.map((method) => [method, (params: JsonObject) => promptsOf(params).hear(method, params)]),
+    SESSION_METHODS.map((method) => [method, (params: JsonObject) => promptsOf(params).hear(method, params)]),
   );
   const open = async () => {
     const client = await connect(address, { ...options, requests: { ...options.requests, ...requests } });
@@ -53,7 +53,7 @@ export async function connectFlows(address: Address, options: FlowClientOptions 
   return new FlowClient(await open(), options, { open, promptsOf, forget: (id) => void sessions.delete(id) });
 }
 
-interface Told {
+interface SessionPrompts {
   open(): Promise<Client>;
   promptsOf(params: { sessionId: string }): PromptInbox;
   forget(sessionId: string): void;
@@ -61,13 +61,13 @@ interface Told {
 
 export class FlowClient {
   readonly #options: FlowClientOptions;
-  readonly #told: Told;
+  readonly #told: SessionPrompts;
   #client: Client;
   #isGone = false;
   #isClosed = false;
   #isInteractive: Promise<boolean> | undefined;
 
-  constructor(client: Client, options: FlowClientOptions, told: Told) {
+  constructor(client: Client, options: FlowClientOptions, told: SessionPrompts) {
     this.#options = options;
     this.#told = told;
     this.#client = this.#followed(client);
@@ -129,14 +129,14 @@ export class FlowClient {
     const prompts = this.#told.promptsOf({ sessionId });
     try {
       const lost = () => this.#client.closed;
-      return await new FlowRun({ started, prompts, request, lost }, checking(options)).play();
+      return await new FlowRun({ started, prompts, request, lost }, withPrecheck(options)).play();
     } finally {
       this.#told.forget(sessionId);
     }
   }
 
   #request(method: string, params: JsonObject = {}, { onFeedback }: Partial<PlayOptions> = {}): Promise<JsonObject> {
-    return patiently(async () => (await this.#connected()).request(method, params), {
+    return retryRequest(async () => (await this.#connected()).request(method, params), {
       attempts: this.#options.attempts ?? 5,
       backoffMs: this.#options.backoffMs ?? 250,
       isRepeatable: isRepeatable(method, params, this.#client),
@@ -146,7 +146,7 @@ export class FlowClient {
 
   async #call(tool: string, given: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
     const known = (await this.client.listTools()).find(({ name }) => name === tool);
-    const params = known ? await collected(known.inputSchema, given, options) : given;
+    const params = known ? await collectArguments(known.inputSchema, given, options) : given;
     if (!params) return { result: undefined, success: false, interactive: false, cancelled: true };
     const result = await this.client.callTool(tool, params);
     return { result: result.structuredContent ?? result.content, success: result.isError !== true, interactive: false };
@@ -177,7 +177,7 @@ function isRepeatable(method: string, { promptId, initialParams }: JsonObject, {
 }
 
 /** Answers are looked at before they are sent. */
-function checking(options: PlayOptions): PlayOptions {
+function withPrecheck(options: PlayOptions): PlayOptions {
   return {
     ...options,
     onPrompt: (prompt, context) =>

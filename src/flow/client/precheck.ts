@@ -1,6 +1,6 @@
 // Looks at an answer before it is sent, by the rules that its prompt brings along: whoever mistypes is told at once. The server has the
 // last word all the same, and what is wrong again and again is sent to it.
-import { checkAnswer } from '../question/check.ts';
+import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
 import { CANCEL, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
 import type { PromptHandlers } from '../../gateway/flow/play/flow-run.ts';

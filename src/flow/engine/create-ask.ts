@@ -3,15 +3,15 @@ import { AskError } from '../authoring/ask-failure.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import {
-  PERSON,
+  PERSON_OPTIONS,
   checkAskOptions,
-  checkChoices,
+  checkHasChoices,
   checkEventOptions,
-  checkNames,
+  checkOptionNames,
   checkStepOptions,
 } from '../authoring/known-options.ts';
 import type { AnySchema, ChoiceOption } from '../authoring/options.ts';
-import type { EventOptions, PersonOptions } from '../authoring/others.ts';
+import type { EventOptions, PersonOptions } from '../authoring/waiting-options.ts';
 import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
@@ -42,7 +42,7 @@ class RunAsk {
 
   /** The same with somebody else to be asked. */
   person(principal: string, options: PersonOptions = {}): RunAsk {
-    checkNames(options, PERSON, `ask.person('${principal}')`);
+    checkOptionNames(options, PERSON_OPTIONS, `ask.person('${principal}')`);
     if (typeof principal !== 'string' || principal === '') {
       throw new GatewayError('FLOW_MISUSED', { reason: 'ask.person() without a principal' });
     }
@@ -88,13 +88,13 @@ class RunAsk {
 
   choice(key: string, choices: readonly ChoiceOption[], options: QuestionOptions = {}): Promise<unknown> {
     checkAskOptions('choice', key, options);
-    checkChoices(choices, `ask.choice('${key}')`);
+    checkHasChoices(choices, `ask.choice('${key}')`);
     return put(this, key, { kind: 'choice', options, choices });
   }
 
   choices(key: string, choices: readonly ChoiceOption[], options: QuestionOptions = {}): Promise<unknown> {
     checkAskOptions('choices', key, options);
-    checkChoices(choices, `ask.choices('${key}')`);
+    checkHasChoices(choices, `ask.choices('${key}')`);
     return put(this, key, { kind: 'choices', options, choices });
   }
 

@@ -4,7 +4,7 @@ import type { AskFailure } from '../authoring/ask-failure.ts';
 import { findAddressee } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import type { AnswerEntry, AnswerSource, Via } from '../journal.ts';
-import { checkAnswer } from '../question/check.ts';
+import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint, Question } from '../question/question.ts';
 import { validateFlowAnswer } from './validate-answer.ts';
 import type { BodyRun } from './body-run.ts';

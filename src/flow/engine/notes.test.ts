@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
-import { toForm } from '../channel/to-form.ts';
+import { toForm } from '../channel/client-form.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';

@@ -3,10 +3,10 @@
 import { isStandardSchema, toJsonSchema } from '../../server/schema/standard-schema.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
 import type { FormFields } from '../authoring/fields.ts';
-import { fingerprint, toText } from '../authoring/words.ts';
-import type { Catalogue, Words } from '../authoring/words.ts';
-import { toCompiled } from '../question/pattern.ts';
-import { toPin } from '../question/pin.ts';
+import { fingerprint, toMessageText } from '../authoring/messages.ts';
+import type { Catalogue, Words } from '../authoring/messages.ts';
+import { compilePattern } from '../question/pattern.ts';
+import { toQuestionPin } from '../question/pin.ts';
 import type { Choice, Prompt, PromptType, Validation } from '../../protocol/prompt.ts';
 import type { Field, Kind } from '../question/question.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -77,7 +77,7 @@ export function toQuestionField(spec: QuestionSpec, localization: Localization):
   const { options, kind } = spec;
   const prompt: Prompt = {
     type: TYPES[kind],
-    message: toText(toPromptMessage(spec), localization.catalogue, localization.locale),
+    message: toMessageText(toPromptMessage(spec), localization.catalogue, localization.locale),
   };
   if (options.placeholder !== undefined) prompt.placeholder = options.placeholder;
   if (options.default !== undefined) prompt.defaultValue = options.default;
@@ -103,7 +103,7 @@ export function toQuestionFields(fields: FormFields, localization: Localization)
 /** Of the question as the body asks it now. */
 export function pinOf(spec: QuestionSpec, localization: Localization): string {
   const fields = spec.fields && toQuestionFields(spec.fields, localization);
-  return toPin({ ...toQuestionField(spec, localization), fields }, spec.loops);
+  return toQuestionPin({ ...toQuestionField(spec, localization), fields }, spec.loops);
 }
 
 /** `firstName` and `first_name` are "First name", `pears.count` is "Pears count". */
@@ -130,7 +130,7 @@ function toValidation({ kind, options }: QuestionSpec): Validation | undefined {
 
 function toPattern(pattern: string | RegExp): string {
   const source = typeof pattern === 'string' ? pattern : pattern.source;
-  toCompiled(source);
+  compilePattern(source);
   return source;
 }
 

@@ -3,7 +3,7 @@
 import { isStandardSchema } from '../../server/schema/standard-schema.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Complaint } from '../question/question.ts';
-import { checkAnswer } from '../question/check.ts';
+import { checkAnswer } from '../question/check-answer.ts';
 import { toQuestionField, toQuestionFields } from './question-spec.ts';
 import type { QuestionSpec, Localization, QuestionOptions } from './question-spec.ts';
 

@@ -4,11 +4,14 @@ import { whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
 import { explore } from './explore.ts';
 import { toExploredFlows } from './explored-file.ts';
 import type { ExploredFlows } from './explored-file.ts';
-import type { Guard, Trespass } from './guard.ts';
-import { confine, loadConfined } from './load-confined.ts';
+import type { Sandbox, SandboxViolation } from './sandbox.ts';
+import { enterSandbox, loadInSandbox } from './load-in-sandbox.ts';
 import type { Stop } from './stop.ts';
 
-export type Report = { found: ExploredFlows; stops: FlowStops[] } | { trespass: Trespass } | { failed: string };
+export type Report =
+  | { found: ExploredFlows; stops: FlowStops[] }
+  | { violation: SandboxViolation }
+  | { failed: string };
 
 export interface FlowStops {
   flow: string;
@@ -19,24 +22,24 @@ const tell = (report: Report) => void send(report);
 const send = process.send!.bind(process);
 const [file = ''] = process.argv.slice(2);
 
-// Whatever is thrown where nobody waits for it: if it was a trespass, that is told; the rest is the author's.
+// Whatever is thrown where nobody waits for it: if it was a violation, that is told; the rest is the author's.
 process.on('uncaughtException', () => {});
 process.on('unhandledRejection', () => {});
-tell(await report(await confine()));
+tell(await report(await enterSandbox()));
 
-async function report(guarded: Guard): Promise<Report> {
+async function report(sandbox: Sandbox): Promise<Report> {
   try {
-    const flows = await loadConfined(file);
-    if (guarded.trespass) return { trespass: guarded.trespass };
+    const flows = await loadInSandbox(file);
+    if (sandbox.violation) return { violation: sandbox.violation };
     if (flows.length === 0) return { failed: 'exports no flow: make one with flow() of mcp-parley/flow and export it' };
     const found = [];
     for (const flow of flows) {
-      found.push({ flow, explored: await explore(flow, { isOver: () => guarded.trespass !== undefined }) });
-      if (guarded.trespass) return { trespass: guarded.trespass };
+      found.push({ flow, explored: await explore(flow, { isOver: () => sandbox.violation !== undefined }) });
+      if (sandbox.violation) return { violation: sandbox.violation };
     }
     const stops = found.map(({ flow, explored }) => ({ flow: flow.name, stops: explored.stops }));
     return { found: toExploredFlows(found), stops };
   } catch (thrown) {
-    return guarded.trespass ? { trespass: guarded.trespass } : { failed: whyNotImported(thrown) };
+    return sandbox.violation ? { violation: sandbox.violation } : { failed: whyNotImported(thrown) };
   }
 }

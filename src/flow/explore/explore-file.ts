@@ -5,7 +5,7 @@ import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatewayError } from '../../shared/errors.ts';
 import type { FlowStops, Report } from './child.ts';
-import { forkConfined } from './confined.ts';
+import { forkSandbox } from './sandbox-process.ts';
 import type { ExploredFlows } from './explored-file.ts';
 
 export interface ExploreFileOptions {
@@ -29,12 +29,12 @@ export async function exploreToStops(
   const report = await reportOn(path, timeoutMs);
   if ('found' in report) return report;
   if ('failed' in report) throw new GatewayError('BAD_OPTION', { option: name, reason: report.failed });
-  const { what, where } = report.trespass;
+  const { what, where } = report.violation;
   throw new GatewayError('FLOW_REACHES_OUT', { file: name, what, where: where.replaceAll('file://', '') });
 }
 
 async function reportOn(path: string, timeoutMs: number): Promise<Report> {
-  const { child, complaint } = forkConfined('flow/explore/child.js', [path]);
+  const { child, complaint } = forkSandbox('flow/explore/child.js', [path]);
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<Report>((done) => {

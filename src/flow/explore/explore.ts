@@ -2,14 +2,14 @@
 // together with those before them. It runs the author's code, so it belongs into a process that can do no harm: see explore-file.ts.
 import type { AnyFlow } from '../define.ts';
 import type { QuestionSpec } from '../engine/question-spec.ts';
-import { NOTHING, toRoundKey } from './explored.ts';
-import type { Explored, FoundQuestion } from './explored.ts';
+import { NOTHING_FOUND, toRoundKey } from './exploration.ts';
+import type { Exploration, FoundQuestion } from './exploration.ts';
 import { mergeSpecs } from './merge-specs.ts';
-import type { Sighting } from './merge-specs.ts';
-import type { Variant } from './probe.ts';
-import { unlike } from './stop.ts';
+import type { SeenQuestion } from './merge-specs.ts';
+import type { Variant } from './sample-answers.ts';
+import { uniqueStops } from './stop.ts';
 import { walk } from './walk.ts';
-import type { Round, Walk } from './walk.ts';
+import type { WalkRound, Walk } from './walk.ts';
 
 /** Of each of the two sets of answers. */
 const MAX_WAYS = 256;
@@ -19,13 +19,13 @@ export interface ExploreOptions {
   isOver?: () => boolean;
 }
 
-export async function explore(flow: AnyFlow, { isOver = () => false }: ExploreOptions = {}): Promise<Explored> {
-  if (flow.options.explore === false) return NOTHING;
+export async function explore(flow: AnyFlow, { isOver = () => false }: ExploreOptions = {}): Promise<Exploration> {
+  if (flow.options.explore === false) return NOTHING_FOUND;
   const ways = [...(await waysFrom(flow, 'a', isOver)), ...(await waysFrom(flow, 'b', isOver))];
-  if (isOver()) return NOTHING;
+  if (isOver()) return NOTHING_FOUND;
   const isKnown = ways.length < 2 * MAX_WAYS;
   const merged = toMerged(ways);
-  const stops = unlike(ways.flatMap(({ stop }) => stop ?? []));
+  const stops = uniqueStops(ways.flatMap(({ stop }) => stop ?? []));
   return { questions: toQuestions(ways, merged), next: isKnown ? toNext(ways, merged) : new Map(), stops };
 }
 
@@ -58,7 +58,7 @@ type Merged = ReadonlyMap<string, { spec: QuestionSpec; whole: boolean }>;
 
 /** By key, in the order in which they were first met. */
 function toMerged(ways: readonly Walk[]): Merged {
-  const sightings = new Map<string, Sighting[]>();
+  const sightings = new Map<string, SeenQuestion[]>();
   for (const { variant, rounds } of ways) {
     for (const { specs, isAfterProbes } of rounds) {
       for (const spec of specs) {
@@ -100,7 +100,7 @@ function toNext(ways: readonly Walk[], merged: Merged): Map<string, QuestionSpec
   return new Map([...next].flatMap(([key, said]) => (said === undefined ? [] : toPair(key, following.get(key)))));
 }
 
-function toFollowing(round: Round, after: Round | undefined, merged: Merged): QuestionSpec[] | undefined {
+function toFollowing(round: WalkRound, after: WalkRound | undefined, merged: Merged): QuestionSpec[] | undefined {
   if (!after || after.afterStep !== round.afterStep) return undefined;
   if (round.specs.some(({ options }) => options.alone || options.secret)) return undefined;
   const may = after.specs.every(({ key, kind, options }) => {

@@ -6,8 +6,8 @@ import type { QuestionSpec } from '../engine/question-spec.ts';
 import { isObject } from '../../protocol/message.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { NOTHING } from './explored.ts';
-import type { Explored, FoundQuestion } from './explored.ts';
+import { NOTHING_FOUND } from './exploration.ts';
+import type { Exploration, FoundQuestion } from './exploration.ts';
 
 const FORMAT = 'mcp-parley/explored@1';
 /** Those of which it was said in the log that they do not fit: many sessions may be served with one. */
@@ -31,7 +31,7 @@ export interface ExploredFlow {
 /** As it was found, or the file it was written to; several, where flows come from several files. */
 export type ExploredOption = ExploredFlows | string | URL | readonly (ExploredFlows | string | URL)[];
 
-export function toExploredFlows(found: readonly { flow: AnyFlow; explored: Explored }[]): ExploredFlows {
+export function toExploredFlows(found: readonly { flow: AnyFlow; explored: Exploration }[]): ExploredFlows {
   return {
     format: FORMAT,
     flows: found.map(({ flow: { name, version }, explored: { questions, next } }) => ({
@@ -44,7 +44,7 @@ export function toExploredFlows(found: readonly { flow: AnyFlow; explored: Explo
 }
 
 /** Of a question in a loop the first is listed, and those that may be asked ahead are needed. */
-function withoutTurns(questions: readonly FoundQuestion[], next: Explored['next']): FoundQuestion[] {
+function withoutTurns(questions: readonly FoundQuestion[], next: Exploration['next']): FoundQuestion[] {
   const ahead = new Set([...next.values()].flat().map(({ key }) => key));
   return questions.filter(({ spec: { key } }) => !key.includes('#') || ahead.has(key));
 }
@@ -87,9 +87,9 @@ function bad(option: string, reason: string): GatewayError {
  * What is known of a flow. Its author's version must be the one that was explored. Where there is none, another source may mean that
  * the questions are others by now, or only that a compiler came by: then they are listed, and asked one at a time.
  */
-export function toExplored(flow: AnyFlow, files: readonly ExploredFlows[], log: Log): Explored {
+export function toExplored(flow: AnyFlow, files: readonly ExploredFlows[], log: Log): Exploration {
   const found = files.flatMap(({ flows }) => flows).find(({ name }) => name === flow.name);
-  if (!found || flow.options.explore === false) return NOTHING;
+  if (!found || flow.options.explore === false) return NOTHING_FOUND;
   const isSame = found.version === flow.version;
   const own = flow.options.version;
   const tell = (level: 'warn' | 'info', event: string, advice: string): void => {
@@ -98,7 +98,7 @@ export function toExplored(flow: AnyFlow, files: readonly ExploredFlows[], log: 
   };
   if (!isSame && own !== versionOf(found)) {
     tell('warn', 'flow.explored-stale', 'Run "parley explore" again');
-    return NOTHING;
+    return NOTHING_FOUND;
   }
   const questions = found.questions.map(({ always, ...spec }) => ({ spec, always }));
   if (isSame || own !== undefined) return { questions, next: toNext(found), stops: [] };

@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../protocol/message.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
-import type { Variant } from './probe.ts';
+import type { Variant } from './sample-answers.ts';
 
-export interface Sighting {
+export interface SeenQuestion {
   spec: QuestionSpec;
   variant: Variant;
   /** Answers came before it of which there are more than can be tried. */
@@ -16,7 +16,7 @@ export interface Sighting {
 const FLAGS = ['by', 'secret', 'alone', 'ahead'] as const;
 
 /** Undefined where not even the kind is the same. `whole`: nothing had to be left out. */
-export function mergeSpecs(sightings: readonly Sighting[]): { spec: QuestionSpec; whole: boolean } | undefined {
+export function mergeSpecs(sightings: readonly SeenQuestion[]): { spec: QuestionSpec; whole: boolean } | undefined {
   const [first] = sightings;
   if (!first || sightings.some(({ spec }) => spec.kind !== first.spec.kind)) return undefined;
   const specs = sightings.map(({ spec }) => spec);

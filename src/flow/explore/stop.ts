@@ -24,13 +24,13 @@ const REASONS: Record<Stop['why'], (key: string) => string> = {
   stalled: () => 'since the body waits for something else than a question or a step',
 };
 
-export function toWords({ why, key = '', where, error }: Stop): string {
+export function describeStop({ why, key = '', where, error }: Stop): string {
   const place = where === undefined ? '' : ` (${toShortPlace(where)})`;
   return `${REASONS[why](key)}${error === undefined ? '' : `: ${error}`}${place}`;
 }
 
 /** Each once. */
-export function unlike(stops: readonly Stop[]): Stop[] {
+export function uniqueStops(stops: readonly Stop[]): Stop[] {
   return [...new Map(stops.map((stop) => [JSON.stringify(stop), stop])).values()];
 }
 
@@ -42,7 +42,7 @@ const PLACE = /^\s*at (?:.* \((?<called>.*)\)|(?:async )?(?<bare>\S*))$/;
 const LINE = /:\d+:\d+$/;
 
 /** The line of the body that is run at this moment, or that threw the error. */
-export function authorsLine(frames: readonly string[] = captureStack()): string | undefined {
+export function findAuthorLine(frames: readonly string[] = captureStack()): string | undefined {
   return frames.map(toPlace).find((place) => place !== undefined && !OWN.some((folder) => place.startsWith(folder)));
 }
 

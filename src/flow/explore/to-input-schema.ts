@@ -4,8 +4,8 @@ import type { AnyFlow } from '../define.ts';
 import { toQuestionField, toQuestionFields } from '../engine/question-spec.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { isRequired, toAnswerSchema } from '../question/to-json-schema.ts';
-import type { Explored, FoundQuestion } from './explored.ts';
+import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
+import type { Exploration, FoundQuestion } from './exploration.ts';
 
 /** Models refuse all tools of a client if one of them has an argument with another name. A question in a loop is `name#2` there. */
 const NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
@@ -17,14 +17,14 @@ export interface InputSchemaOptions {
   maxBytes?: number;
 }
 
-export function toInputSchema(flow: AnyFlow, explored: Explored, options: InputSchemaOptions = {}): JsonObject {
+export function toInputSchema(flow: AnyFlow, explored: Exploration, options: InputSchemaOptions = {}): JsonObject {
   return fitInputSchema(flow, explored, options).schema;
 }
 
 /** `left`: how many questions did not fit. */
 export function fitInputSchema(
   flow: AnyFlow,
-  { questions }: Explored,
+  { questions }: Exploration,
   { needs = 'some', maxBytes = Infinity }: InputSchemaOptions = {},
 ): { schema: JsonObject; left: number } {
   const declared = flow.input?.json ?? { type: 'object' };

@@ -9,10 +9,10 @@ import { fold } from '../fold.ts';
 import type { AnswerEntry, JournalEntry } from '../journal.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { toPlainSpec } from './plain-spec.ts';
-import { Poisoned, createPoison } from './poison.ts';
-import { forksOf, inputProbe, probeOf } from './probe.ts';
-import type { Variant } from './probe.ts';
-import { authorsLine } from './stop.ts';
+import { PlaceholderUsedError, createPlaceholders } from './step-placeholder.ts';
+import { branchAnswers, sampleInput, sampleAnswer } from './sample-answers.ts';
+import type { Variant } from './sample-answers.ts';
+import { findAuthorLine } from './stop.ts';
 import type { Stop } from './stop.ts';
 
 const MAX_ROUNDS = 200;
@@ -21,7 +21,7 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 const SEEDS = { a: 'AAAAAAAAAAAAAAAAAAAAAA', b: 'BBBBBBBBBBBBBBBBBBBBBA' };
 const LATER = { a: 0, b: 2 * YEAR_MS };
 
-export interface Round {
+export interface WalkRound {
   specs: QuestionSpec[];
   /** A step came before it: whether it is asked at all may depend on that. */
   afterStep: boolean;
@@ -31,7 +31,7 @@ export interface Round {
 
 export interface Walk {
   variant: Variant;
-  rounds: Round[];
+  rounds: WalkRound[];
   /** What was answered where the body may branch, in order. */
   decisions: unknown[];
   /** Answers that could have been given there instead. */
@@ -47,7 +47,7 @@ export async function walk(
   { variant, isOver }: { variant: Variant; isOver: () => boolean },
 ): Promise<Walk> {
   const way: Walk = { variant, rounds: [], decisions: [...decisions], others: [], stop: undefined };
-  const poison = createPoison();
+  const poison = createPlaceholders();
   const circumstances = { seed: SEEDS[variant], ts: systemClock.now() + LATER[variant] };
   const { ts } = circumstances;
   const body = begin(flow, circumstances);
@@ -61,7 +61,7 @@ export async function walk(
   for (; rest && !isDone(); rest = await body.next()) {
     if (rest.kind === 'steps') {
       steps += rest.steps.length;
-      for (const want of rest.steps) pretend(body.run, want, { v: poison.valueOf(want.spec.key), ts });
+      for (const want of rest.steps) skipStep(body.run, want, { v: poison.valueOf(want.spec.key), ts });
     } else if (rest.kind === 'asks') {
       const asked = rest.asks.map(({ spec }) => spec);
       const person = asked.find((spec) => spec.person);
@@ -73,9 +73,9 @@ export async function walk(
       const consent = specs.find(isConsent);
       if (consent) return stopAt('consent', consent.key);
       for (const spec of asked) {
-        const forks = forksOf(spec);
+        const forks = branchAnswers(spec);
         if (!forks) probes++;
-        const value = forks ? decide(way, decided++, { forks, variant }) : probeOf(spec, variant);
+        const value = forks ? decide(way, decided++, { forks, variant }) : sampleAnswer(spec, variant);
         body.run.telling.add(toEntry(spec, { value, ts }));
       }
     } else break;
@@ -91,7 +91,7 @@ export async function walk(
 
 function toFailed(error: unknown): Stop {
   const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
-  return { why: 'failed', error: message, where: authorsLine(stack.split('\n')) };
+  return { why: 'failed', error: message, where: findAuthorLine(stack.split('\n')) };
 }
 
 /** Undefined where a step has a part in their words. */
@@ -99,7 +99,7 @@ function toPlain(asked: readonly QuestionSpec[]): QuestionSpec[] | undefined {
   try {
     return asked.map(toPlainSpec);
   } catch (thrown) {
-    if (thrown instanceof Poisoned) return undefined;
+    if (thrown instanceof PlaceholderUsedError) return undefined;
     throw thrown;
   }
 }
@@ -116,7 +116,7 @@ function begin(
   flow: AnyFlow,
   { seed, ts }: { seed: string; ts: number },
 ): { run: PlacedRun; next(): Promise<RunState | undefined> } {
-  const start: JournalEntry = { t: 'start', input: inputProbe(flow.input?.json), seed, ts };
+  const start: JournalEntry = { t: 'start', input: sampleInput(flow.input?.json), seed, ts };
   let onStall = (): void => {};
   const run = new PlacedRun({
     ...{ flow, folded: fold([start]), sessionId: 'explored', incoming: [], now: ts, isTrusting: true },
@@ -137,7 +137,7 @@ class PlacedRun extends BodyRun {
   last: string | undefined;
 
   override ask(spec: AskSpec): Promise<unknown> {
-    this.last = authorsLine();
+    this.last = findAuthorLine();
     const promise = super.ask(spec);
     // Not before: it is numbered in a loop.
     this.places.set(spec.key, this.last);
@@ -145,7 +145,7 @@ class PlacedRun extends BodyRun {
   }
 }
 
-function pretend(run: BodyRun, want: PendingStep, { v, ts }: { v: unknown; ts: number }): void {
+function skipStep(run: BodyRun, want: PendingStep, { v, ts }: { v: unknown; ts: number }): void {
   run.stepStarted(want);
   run.stepFinished(want, { t: 'step', k: want.spec.key, v, att: 1, ts });
 }

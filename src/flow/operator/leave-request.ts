@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { earlyEndOf } from '../journal.ts';
 import type { OperatorRequest, Header } from '../journal.ts';
-import { checkAnswer } from '../question/check.ts';
+import { checkAnswer } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';
 import { requestEnd } from '../session/ending/end-session.ts';
 import { isEnded } from '../store/store.ts';

@@ -2,15 +2,15 @@
 // one by one, and it says what would become of each.
 import { whyNotImported } from '../../gateway/middleware/load/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
-import type { Trespass } from '../explore/guard.ts';
-import { confine, loadConfined } from '../explore/load-confined.ts';
+import type { SandboxViolation } from '../explore/sandbox.ts';
+import { enterSandbox, loadInSandbox } from '../explore/load-in-sandbox.ts';
 import type { StoredSession } from '../store/store.ts';
 import { replayVerdict } from './replay-verdict.ts';
 import type { ReplayVerdict } from './replay-verdict.ts';
 
 export type ReplayReport =
   /** Names of the flows in the file. */
-  { flows: string[] } | { verdict: ReplayVerdict } | { trespass: Trespass } | { failed: string };
+  { flows: string[] } | { verdict: ReplayVerdict } | { violation: SandboxViolation } | { failed: string };
 
 const send = process.send!.bind(process);
 const tell = (report: ReplayReport): void => void send(report);
@@ -24,18 +24,18 @@ process.on('message', (stored: StoredSession) => {
   sessions.push(stored);
   wake();
 });
-const guard = await confine();
+const guard = await enterSandbox();
 const flows = await loaded();
 if (flows) for (;;) await answerNext(flows);
 
 async function loaded(): Promise<AnyFlow[] | undefined> {
   try {
-    const found = await loadConfined(file);
-    if (guard.trespass) tell({ trespass: guard.trespass });
+    const found = await loadInSandbox(file);
+    if (guard.violation) tell({ violation: guard.violation });
     else tell({ flows: found.map(({ name }) => name) });
     return found;
   } catch (thrown) {
-    tell(guard.trespass ? { trespass: guard.trespass } : { failed: whyNotImported(thrown) });
+    tell(guard.violation ? { violation: guard.violation } : { failed: whyNotImported(thrown) });
     return undefined;
   }
 }
@@ -46,7 +46,7 @@ async function answerNext(known: AnyFlow[]): Promise<void> {
   try {
     const flow = known.find(({ name }) => name === stored.header.tool)!;
     const verdict = await replayVerdict(flow, stored);
-    tell(guard.trespass ? { trespass: guard.trespass } : { verdict });
+    tell(guard.violation ? { violation: guard.violation } : { verdict });
   } catch (thrown) {
     tell({ failed: thrown instanceof Error ? thrown.message : String(thrown) });
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 import { relative, resolve } from 'node:path';
 import { GatewayError } from '../../shared/errors.ts';
-import { forkConfined } from '../explore/confined.ts';
+import { forkSandbox } from '../explore/sandbox-process.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { ReplayReport } from './replay-child.ts';
 import type { ReplayVerdict } from './replay-verdict.ts';
@@ -18,7 +18,7 @@ export class ReplayFile implements AsyncDisposable {
 
   private constructor(path: string) {
     this.name = relative(process.cwd(), path);
-    const { child, complaint } = forkConfined('flow/operator/replay-child.js', [path]);
+    const { child, complaint } = forkSandbox('flow/operator/replay-child.js', [path]);
     this.#child = child;
     this.#complaint = complaint;
   }
@@ -79,8 +79,8 @@ export class ReplayFile implements AsyncDisposable {
   }
 
   #toError(report: ReplayReport): GatewayError {
-    if ('trespass' in report) {
-      const { what, where } = report.trespass;
+    if ('violation' in report) {
+      const { what, where } = report.violation;
       return new GatewayError('FLOW_REACHES_OUT', { file: this.name, what, where: where.replaceAll('file://', '') });
     }
     const reason =

@@ -5,12 +5,12 @@ import type { Complaint, Field } from './question.ts';
 
 const MAX_TOLD = 10;
 
-export function checkChoice(value: unknown, { prompt }: Field): Complaint | undefined {
+export function checkChoiceAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
   const choices = prompt.choices ?? [];
   return isOffered(value, choices) ? undefined : { error: 'Not one of the choices', suggestion: told(choices) };
 }
 
-export function checkChoices(value: unknown, { prompt }: Field): Complaint | undefined {
+export function checkChoicesAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
   if (!Array.isArray(value)) return { error: 'Must be a list of choices' };
   const choices = prompt.choices ?? [];
   const { min, max } = prompt.validation ?? {};

@@ -4,7 +4,7 @@ import type { Complaint, Field } from './question.ts';
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-export function checkDate(value: unknown, { prompt }: Field): Complaint | undefined {
+export function checkDateAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
   if (typeof value !== 'string' || !isDay(value)) return { error: 'Invalid format', suggestion: 'Use YYYY-MM-DD' };
   const { min, max } = prompt.validation ?? {};
   if (typeof min === 'string' && value < min) return { error: `Must not be before ${min}` };

@@ -19,7 +19,7 @@ export interface FileAnswer {
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024;
 
-export function checkFile(value: unknown, { prompt }: Field): Complaint | undefined {
+export function checkFileAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
   if (!isFileAnswer(value)) return { error: 'Must be a file', suggestion: 'Use {name, mimeType, data in base64}' };
   const { maxBytes = DEFAULT_MAX_BYTES, accept } = prompt.validation ?? {};
   if (value.data.length % 4 !== 0 || !BASE64.test(value.data)) return { error: 'data is not base64' };

@@ -1,11 +1,11 @@
 // Text: lengths in code points, as the seed's resolution has them; formats by plain rules; patterns under a guard.
 import type { Complaint, Field } from './question.ts';
-import { matches } from './pattern.ts';
+import { matchesSafely } from './pattern.ts';
 
 const INVALID = 'Invalid format';
 const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-export function checkText(value: unknown, { prompt }: Field): Complaint | undefined {
+export function checkTextAnswer(value: unknown, { prompt }: Field): Complaint | undefined {
   if (typeof value !== 'string') return { error: 'Must be text' };
   if (value.includes('\0')) return { error: 'Must not hold NUL characters' };
   const { min, max, pattern, format } = prompt.validation ?? {};
@@ -15,7 +15,7 @@ export function checkText(value: unknown, { prompt }: Field): Complaint | undefi
   if (format === 'email' && (value.length > 320 || !EMAIL.test(value)))
     return { error: INVALID, suggestion: 'Use name@example.com' };
   if (format === 'uri' && !URL.canParse(value)) return { error: INVALID, suggestion: 'Use https://example.com' };
-  if (pattern !== undefined && !matches(pattern, value)) {
+  if (pattern !== undefined && !matchesSafely(pattern, value)) {
     return { error: INVALID, ...(prompt.placeholder !== undefined && { suggestion: `Like ${prompt.placeholder}` }) };
   }
   return undefined;

@@ -18,15 +18,15 @@ interface Compiled {
 
 const compiled = new Map<string, Compiled>();
 
-export function matches(pattern: string, text: string): boolean {
-  const { regex, tame } = toCompiled(pattern);
+export function matchesSafely(pattern: string, text: string): boolean {
+  const { regex, tame } = compilePattern(pattern);
   if (tame && text.length <= SHORT) return regex.test(text);
   if (text.length > MAX_TEXT) return false;
   return guarded(pattern, text);
 }
 
 /** Throws where the pattern is none; for the moment at which a question is written. */
-export function toCompiled(pattern: string): Compiled {
+export function compilePattern(pattern: string): Compiled {
   const known = compiled.get(pattern);
   if (known) return known;
   if (compiled.size >= MAX_KEPT) compiled.clear();

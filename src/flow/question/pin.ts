@@ -9,7 +9,10 @@ const pins = new Map<string, string>();
 const MAX_PINS = 1000;
 const MAX_KNOWN_LENGTH = 500;
 
-export function toPin({ fields, ...field }: Field & Pick<Question, 'fields'>, loops: string | undefined): string {
+export function toQuestionPin(
+  { fields, ...field }: Field & Pick<Question, 'fields'>,
+  loops: string | undefined,
+): string {
   const shown = [...wordsOf(field), fields && Object.entries(fields).map(([name, one]) => [name, ...wordsOf(one)])];
   return pinOf(JSON.stringify([shown, loops]));
 }

@@ -5,8 +5,8 @@ import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts'
 import { START_ID } from '../../protocol/interaction.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { toExplored } from '../explore/explored-file.ts';
-import { NOTHING } from '../explore/explored.ts';
-import type { Explored } from '../explore/explored.ts';
+import { NOTHING_FOUND } from '../explore/exploration.ts';
+import type { Exploration } from '../explore/exploration.ts';
 import type { IncomingAnswer } from '../engine/match-answer.ts';
 import { runAnswer, runWarmAnswer } from './verbs/run-answer.ts';
 import { endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
@@ -61,7 +61,7 @@ const MAX_TRIES = 20;
 export class Sessions {
   readonly setup: SessionContext;
   readonly flows: ReadonlyMap<string, AnyFlow>;
-  readonly #explored: ReadonlyMap<string, Explored>;
+  readonly #explored: ReadonlyMap<string, Exploration>;
   readonly #live: Map<string, LiveSession>;
   readonly #listeners = new Set<(event: SessionEvent) => void>();
   readonly #sweeper: Sweeper;
@@ -85,8 +85,8 @@ export class Sessions {
   }
 
   /** The questions of a flow that are known without running it. */
-  explored({ name }: AnyFlow): Explored {
-    return this.#explored.get(name) ?? NOTHING;
+  explored({ name }: AnyFlow): Exploration {
+    return this.#explored.get(name) ?? NOTHING_FOUND;
   }
 
   async start(request: StartRequest): Promise<Turn> {

@@ -8,7 +8,7 @@ import { isObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { isForPage } from '../channel/round.ts';
+import { needsPage } from '../channel/question-round.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, questionsFor, wasNotified } from '../session/external/people.ts';
 import type { SessionEvent } from '../session/session-event.ts';
@@ -62,7 +62,7 @@ export class AskedPeople {
   #askOther(header: Header): void {
     for (const [client, forms] of this.#forms) {
       const [question] = questionsFor(header, client.principal);
-      if (question && wasNotified(question) && !this.#pushes.speaksFlow(client) && !isForPage(question)) {
+      if (question && wasNotified(question) && !this.#pushes.speaksFlow(client) && !needsPage(question)) {
         forms.put(header, question);
       }
     }
@@ -85,7 +85,7 @@ export class AskedPeople {
     if (!question) return;
     const forms = this.#pushes.speaksFlow(client) ? undefined : this.#forms.get(client);
     if (!forms) this.#pushes.prompt(client, header, question);
-    else if (!isForPage(question)) forms.put(header, question);
+    else if (!needsPage(question)) forms.put(header, question);
   }
 
   /** Questions that another process has put. */

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { isObject } from '../../protocol/message.ts';
 import { readObject, readOptionalObject, readOptionalString, readString, toInvalid } from '../../protocol/params.ts';
 import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/read-prompt.ts';
-import type { Answering } from '../../server/extension.ts';
+import type { RequestHandler } from '../../server/extension.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { localeOf } from '../channel/locale-of.ts';
 import type { GivenAnswer } from '../session/verbs/requests.ts';
@@ -44,10 +44,10 @@ const METHODS = [
   'extend',
 ] as const;
 
-export function createFlowMethods(options: FlowMethodsOptions): Record<string, Answering> {
+export function createFlowMethods(options: FlowMethodsOptions): Record<string, RequestHandler> {
   const native = new FlowMethods(options);
   const toAnswering =
-    (method: (typeof METHODS)[number]): Answering =>
+    (method: (typeof METHODS)[number]): RequestHandler =>
     (exchange) => {
       options.pushes.speaks(exchange.client);
       return native[method](exchange);

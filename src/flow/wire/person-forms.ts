@@ -6,8 +6,8 @@ import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { answerOnce } from '../channel/answer-in-time.ts';
-import { fromAnswer, toAsk } from '../channel/round.ts';
+import { answerWithRetry } from '../channel/answer-with-retry.ts';
+import { toGivenAnswers, toFormAsk } from '../channel/question-round.ts';
 import type { Header } from '../journal.ts';
 import { toShortId } from '../short-id.ts';
 import type { Question } from '../question/question.ts';
@@ -80,7 +80,7 @@ export class PersonForms {
       if (!question) return;
       const answer = await this.#put(toForm(header, question, given), shown.withdrawal.signal);
       if (!answer) return;
-      given = fromAnswer([question], answer);
+      given = toGivenAnswers([question], answer);
       const next = await this.#answer(shown, given);
       if (!next) return;
       shown.promptId = next.promptId;
@@ -103,7 +103,7 @@ export class PersonForms {
   async #answer({ sessionId }: Shown, answers: GivenAnswer[]): Promise<Question | undefined> {
     const request = { principal: this.#principal, sessionId, answers, src: 'human' as const, via: 'elicit' as const };
     try {
-      const { accepted, questions } = await answerOnce(this.#sessions, request);
+      const { accepted, questions } = await answerWithRetry(this.#sessions, request);
       return accepted === false ? questions.find(({ complaint }) => complaint) : undefined;
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_')) throw thrown;
@@ -116,6 +116,6 @@ export class PersonForms {
 function toForm(header: Header, question: Question, given: readonly GivenAnswer[]): Ask {
   const { notes: _, ...asked } = question; // those are for the caller
   const told = `The tool ${header.tool}, which somebody else has called, asks you as ${question.person!.principal}.`;
-  const { revisable: _revisable, ...ask } = toAsk({ turn: { header, questions: [asked] }, told, given });
+  const { revisable: _revisable, ...ask } = toFormAsk({ turn: { header, questions: [asked] }, told, given });
   return ask;
 }

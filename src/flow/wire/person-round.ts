@@ -2,8 +2,8 @@
 // said: the holder of the link was asked.
 import type { RoundAnswer, ClosedRound, QuestionRound, RoundReceipt } from '../../gateway/ask/question-round.ts';
 import { GatewayError } from '../../shared/errors.ts';
-import { answerOnce } from '../channel/answer-in-time.ts';
-import { fromAnswer, toAsk } from '../channel/round.ts';
+import { answerWithRetry } from '../channel/answer-with-retry.ts';
+import { toGivenAnswers, toFormAsk } from '../channel/question-round.ts';
 import { isMismatch } from '../engine/mismatch.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
@@ -80,7 +80,7 @@ function toRound(request: PersonRoundRequest, { header, question, given }: Shown
   return {
     handle: request.handle,
     principal: person,
-    questions: [{ key: KEY, ask: toAsk({ turn: { header, questions: [asked] }, given }) }],
+    questions: [{ key: KEY, ask: toFormAsk({ turn: { header, questions: [asked] }, given }) }],
     about: { tool: header.tool, server: request.server, client: person },
     isOthers: true,
     expiresAt: Math.min(header.expiresAt, question.until ?? Infinity),
@@ -95,10 +95,10 @@ async function take(
   answer: RoundAnswer,
 ): Promise<RoundReceipt> {
   const { person } = readPersonHandle(request.handle);
-  const answers = fromAnswer([question], { ...answer });
+  const answers = toGivenAnswers([question], { ...answer });
   const from = { principal: person, sessionId: header.id };
   try {
-    const { accepted } = await answerOnce(request.sessions, { ...from, answers, src: 'human', via: 'page' });
+    const { accepted } = await answerWithRetry(request.sessions, { ...from, answers, src: 'human', via: 'page' });
     if (accepted !== false) return true;
   } catch (thrown) {
     if (isMismatch(thrown)) return { principal: person, closed: 'paused' };

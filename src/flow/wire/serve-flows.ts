@@ -10,10 +10,10 @@ import { GatewayError } from '../../shared/errors.ts';
 import { refuseShort } from '../../shared/crypto/state-keys.ts';
 import type { HttpHandler } from '../../shared/http.ts';
 import { createLog } from '../../shared/log.ts';
-import { checkNames } from '../authoring/known-options.ts';
+import { checkOptionNames } from '../authoring/known-options.ts';
 import type { NamesOf } from '../authoring/known-options.ts';
 import { callFlow } from '../channel/call-flow.ts';
-import type { Called } from '../channel/call-flow.ts';
+import type { FlowCallContext } from '../channel/call-flow.ts';
 import type { AnyFlow } from '../define.ts';
 import { readExplored } from '../explore/explored-file.ts';
 import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts';
@@ -75,7 +75,7 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
 };
 
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): Sessions {
-  checkNames(options, OPTIONS, 'serveFlows()');
+  checkOptionNames(options, OPTIONS, 'serveFlows()');
   refuseShort(options.keys);
   const { log = server.options.log, clock = server.options.clock } = options;
   const given = options.keys ?? server.options.keys;
@@ -171,7 +171,11 @@ function telling(
 }
 
 /** Its list entry is what is declared and what was explored: the same from the first list to the last. */
-function addTool(server: Server, flow: AnyFlow, { called, listBytes }: { called: Called; listBytes: number }): void {
+function addTool(
+  server: Server,
+  flow: AnyFlow,
+  { called, listBytes }: { called: FlowCallContext; listBytes: number },
+): void {
   const { title, description, icons, annotations, meta } = flow.options;
   const about = Object.fromEntries(
     Object.entries({ title, description, icons, annotations, meta }).filter(([, value]) => value !== undefined),

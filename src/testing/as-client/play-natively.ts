@@ -2,17 +2,17 @@
 import type { FlowClient } from '../../flow/client/flow-client.ts';
 import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
 import type { Prompt } from '../../protocol/prompt.ts';
-import { Unanswered } from '../../flow/testing/play.ts';
-import type { Person } from './person.ts';
+import { NoAnswer } from '../../flow/testing/play-flow.ts';
+import type { TestUser } from './test-user.ts';
 
 type Call = { tool: string; args: Record<string, unknown> };
 
-export async function playNatively(client: FlowClient, person: Person, { tool, args }: Call) {
+export async function playNatively(client: FlowClient, person: TestUser, { tool, args }: Call) {
   const onPrompt = (prompt: Prompt & { promptId?: string }): unknown => {
     person.see('prompt');
     const key = prompt.promptId?.replace(/~\d+$/, '') ?? '';
     const value = person.say(key, prompt.message, { isNeeded: isNeeded(prompt) });
-    return value instanceof Unanswered ? CANCEL : (value ?? null);
+    return value instanceof NoAnswer ? CANCEL : (value ?? null);
   };
   const { result, success, summary } = await client.run(tool, args, { onPrompt });
   return { result: success ? result : summary, isError: !success };

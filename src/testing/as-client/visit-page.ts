@@ -1,11 +1,11 @@
 // A link followed in a browser, as far as HTTP shows of one: the page is opened, its form filled in and sent.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import type { Filled } from './person.ts';
+import type { FormResponse } from './test-user.ts';
 
 type Sent = [name: string, value: string | File][];
 
-export async function visitPage(link: string, schema: JsonObject, filled: Filled): Promise<void> {
+export async function visitPage(link: string, schema: JsonObject, filled: FormResponse): Promise<void> {
   const { cookie } = await post(link, [['do', 'open']]);
   const page = await (await fetch(link, { headers: { cookie } })).text();
   const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1];

@@ -3,7 +3,7 @@ import type { Question } from '../../flow/question/question.ts';
 import { callerQuestions } from '../../flow/session/external/waits.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
 
-export interface Watched {
+export interface WatchedStore {
   store: FlowStore;
   /** Those that were put last to the caller. */
   readonly questions: readonly Question[];
@@ -12,7 +12,7 @@ export interface Watched {
 }
 
 /** `onWritten` is called after a session was written, with its id. */
-export function watchStore(inner: FlowStore, onWritten: (id: string) => void): Watched {
+export function watchStore(inner: FlowStore, onWritten: (id: string) => void): WatchedStore {
   let questions: readonly Question[] = [];
   let made = 0;
   const see = ({ current }: { current?: unknown[] | undefined }) => {

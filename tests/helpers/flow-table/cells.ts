@@ -7,8 +7,8 @@ import { testFlow } from 'mcp-parley/testing';
 import { ROOT, read } from '../files.ts';
 import { STORES } from './stores.ts';
 import type { StoreName } from './stores.ts';
-import type { ClientKind } from '../../../src/testing/as-client/kinds.ts';
-import type { PlayedAsClient } from '../../../src/testing/as-client/as-client.ts';
+import type { ClientKind } from '../../../src/testing/as-client/client-profiles.ts';
+import type { PlayedAsClient } from '../../../src/testing/as-client/play-as-client.ts';
 
 /** As their files are called, and what they export. */
 const EXPORTS = { trip: 'trip', register: 'register', deploy: 'deploy', import: 'importTable', survey: 'survey' };

@@ -4,8 +4,8 @@ import type { Cell, FlowName, Outcome } from './cells.ts';
 import { EXEMPTIONS, exemptionOf } from './exemptions.ts';
 import { STORES } from './stores.ts';
 import type { StoreName } from './stores.ts';
-import type { ClientKind } from '../../../src/testing/as-client/kinds.ts';
-import type { Way } from '../../../src/testing/as-client/person.ts';
+import type { ClientKind } from '../../../src/testing/as-client/client-profiles.ts';
+import type { Way } from '../../../src/testing/as-client/test-user.ts';
 
 const NAMES: Record<ClientKind, string> = {
   flow: 'speaks MCP Flow',

@@ -2,7 +2,7 @@
 // the reason it has: one that works is no exemption.
 import type { FlowName } from './cells.ts';
 import type { StoreName } from './stores.ts';
-import type { ClientKind } from '../../../src/testing/as-client/kinds.ts';
+import type { ClientKind } from '../../../src/testing/as-client/client-profiles.ts';
 
 export interface Exemption {
   mark: string;

@@ -1,5 +1,5 @@
 // Where an event is delivered by HTTP: a URL that is sealed, for one event of one session.
-import type { AwaitedEvent } from '../../authoring/others.ts';
+import type { AwaitedEvent } from '../../authoring/waiting-options.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { SessionContext } from '../session-context.ts';
 

@@ -4,7 +4,7 @@ import { until } from '../../../../tests/helpers/until.ts';
 import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
-import { Boundaries, mortalStore } from '../../testing/crash-store.ts';
+import { CrashPoints, createCrashingStore } from '../../testing/crash-points.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { createLog } from '../../../shared/log.ts';
 import { Sessions } from '../sessions.ts';
@@ -16,7 +16,7 @@ const LEASE_MS = 1000;
 async function beforeItLetsGo(body: (ask: Ask) => Promise<unknown>) {
   const clock = manualClock();
   const store = memoryStore({ clock });
-  const slow = { ...mortalStore(store, new Boundaries(), []), release: () => new Promise<never>(() => {}) };
+  const slow = { ...createCrashingStore(store, new CrashPoints(), []), release: () => new Promise<never>(() => {}) };
   const tool = flow({ name: 'x', limits: { duration: '2d' } }, body);
   const log = createLog({ level: 'silent' });
   const first = new Sessions([tool], { clock, store: slow, leaseMs: LEASE_MS, log });

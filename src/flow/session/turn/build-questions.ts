@@ -4,11 +4,11 @@ import { toConsentPin, toQuestionField, toQuestionFields } from '../../engine/qu
 import type { QuestionSpec } from '../../engine/question-spec.ts';
 import type { PendingQuestion } from '../../engine/pending-ask.ts';
 import { findAddressee } from '../../fold.ts';
-import { toRoundKey } from '../../explore/explored.ts';
+import { toRoundKey } from '../../explore/exploration.ts';
 import { toMs } from '../../authoring/span.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { GatewayError } from '../../../shared/errors.ts';
-import { toPin } from '../../question/pin.ts';
+import { toQuestionPin } from '../../question/pin.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { Addressee, Complaint, Question } from '../../question/question.ts';
 
@@ -91,6 +91,6 @@ export function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Comp
   if (spec.person) question.person = toAddressee(run, spec);
   const consent = toConsentPin(spec);
   if (consent !== undefined) question.consent = consent;
-  question.pin = toPin(question, spec.loops);
+  question.pin = toQuestionPin(question, spec.loops);
   return question;
 }

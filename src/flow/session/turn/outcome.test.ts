@@ -4,7 +4,7 @@ import { flow } from '../../define.ts';
 import { until } from '../../../../tests/helpers/until.ts';
 import { createLog } from '../../../shared/log.ts';
 import { memoryStore } from '../../store/memory.ts';
-import { Boundaries, mortalStore } from '../../testing/crash-store.ts';
+import { CrashPoints, createCrashingStore } from '../../testing/crash-points.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { Sessions } from '../sessions.ts';
 import type { SessionOptions } from '../session-context.ts';
@@ -109,16 +109,16 @@ describe('the result of a session', () => {
 async function playedWithDeathAt(point: number) {
   const clock = manualClock();
   const memory = memoryStore({ clock });
-  let boundaries = new Boundaries(point);
+  let boundaries = new CrashPoints(point);
   let isOver = true;
   const begin = () =>
-    quick(mortalStore(memory, boundaries, []), { clock, leaseMs: 0, graceMs: 0, newId: () => 'session_x' });
+    quick(createCrashingStore(memory, boundaries, []), { clock, leaseMs: 0, graceMs: 0, newId: () => 'session_x' });
   const session = { ...me, sessionId: 'session_x' };
   const act = async (request: (sessions: Sessions) => Promise<unknown>) => {
     const done = await Promise.race([request(begin()).then(() => true), boundaries.death()]);
     if (done) return;
     isOver = false;
-    boundaries = new Boundaries();
+    boundaries = new CrashPoints();
     const next = begin();
     await next.sweep();
     if ((await memory.load('session_x')) === undefined) await request(next);

@@ -1,11 +1,11 @@
 // Arguments as a session may keep them. They come from a model: secrets among them go no further, and the bytes of files lie beside the
 // journal, like those of files that were asked for.
 import type { AnyFlow } from '../../define.ts';
-import type { FoundQuestion } from '../../explore/explored.ts';
+import type { FoundQuestion } from '../../explore/exploration.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
 import type { Localization } from '../../engine/question-spec.ts';
 import type { Header } from '../../journal.ts';
-import { checkFile, isFileAnswer } from '../../question/check-file.ts';
+import { checkFileAnswer, isFileAnswer } from '../../question/check-file.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { storeFile } from './secrets.ts';
 import type { SessionContext } from '../session-context.ts';
@@ -34,7 +34,7 @@ export async function storeArgs(
     if (value === undefined) continue;
     if (spec.options.secret) delete given[key];
     if (spec.kind !== 'file') continue;
-    if (!isFileAnswer(value) || checkFile(value, toQuestionField(spec, localization))) delete given[key];
+    if (!isFileAnswer(value) || checkFileAnswer(value, toQuestionField(spec, localization))) delete given[key];
     else {
       given[key] = await storeFile(setup, session, value);
       files.add(key);

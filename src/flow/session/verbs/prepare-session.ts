@@ -1,7 +1,7 @@
 // A session before its first run: its header, and the beginning of its journal.
 import type { AnyFlow } from '../../define.ts';
 import { toMs } from '../../authoring/span.ts';
-import type { FoundQuestion } from '../../explore/explored.ts';
+import type { FoundQuestion } from '../../explore/exploration.ts';
 import { createHeader } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import { toReason } from '../../../protocol/schema/schema-problem.ts';

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
-import { checkAnswer } from '../../question/check.ts';
+import { checkAnswer } from '../../question/check-answer.ts';
 import type { Question } from '../../question/question.ts';
 import { isEnded } from '../../store/store.ts';
 import type { StoredSession } from '../../store/store.ts';

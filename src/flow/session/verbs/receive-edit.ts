@@ -6,7 +6,7 @@ import type { QuestionSpec } from '../../engine/question-spec.ts';
 import { fold } from '../../fold.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { JournalEntry } from '../../journal.ts';
-import { checkAnswer } from '../../question/check.ts';
+import { checkAnswer } from '../../question/check-answer.ts';
 import type { Complaint } from '../../question/question.ts';
 import type { StoredSession } from '../../store/store.ts';
 import { storeApart } from '../values/secrets.ts';

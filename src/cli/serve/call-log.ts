@@ -1,0 +1,96 @@
+// One line on stderr for each call: which server, which tool, how long, how it ended. Arguments and results are the user's and are left
+// out. For `--log-calls`, which needs no change to a file.
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { fieldOf } from '../../protocol/raw/raw-object.ts';
+import type { OriginOf, Step, StepExchange } from '../../protocol/step.ts';
+import { resultIn } from '../../gateway/middleware/chain/outcome.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
+import type { Log } from '../../shared/log.ts';
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { createCliLog } from '../cli-log.ts';
+
+/** What of a server each of them calls. */
+const CALLS: Record<string, { kind: string; area: Parameters<OriginOf>[0] }> = dictionary({
+  'tools/call': { kind: 'tool', area: 'tools' },
+  'prompts/get': { kind: 'prompt', area: 'prompts' },
+  'resources/read': { kind: 'resource', area: 'resources' },
+});
+
+interface LoggedCall {
+  readonly method: string;
+  readonly params: { name?: unknown; uri?: unknown };
+  readonly server?: string | undefined;
+}
+
+interface CallLogOptions<T> {
+  resultOf: (value: T) => ResultObject | undefined;
+  /** Where the exchange does not name it: it has not been handed to a server. */
+  serverOf: () => string | undefined;
+}
+
+/** Lines for a person on a terminal, JSON elsewhere. */
+export class CallLog {
+  readonly #log: Log;
+
+  constructor(log: Log = createCliLog('info')) {
+    this.#log = log;
+  }
+
+  /** Outermost of all steps: what it sees is what the client was told. */
+  get step(): Step {
+    return {
+      name: 'log-calls',
+      methods: Object.keys(CALLS),
+      handle: async (exchange, next, _lookUp, originOf) => {
+        const serverOf = () => ownerOf(exchange, originOf);
+        const tell = this.#lineOf(exchange, serverOf);
+        // It may take days until it ends. The gateway asks for roots and models by itself, which takes no person.
+        exchange.intercept({
+          asked({ method }) {
+            if (method === 'elicitation/create') tell('waits for an answer');
+          },
+        });
+        return this.around(exchange, next, { resultOf: (outcome) => resultIn(outcome), serverOf });
+      },
+    };
+  }
+
+  async around<T>(
+    exchange: LoggedCall,
+    work: () => T | Promise<T>,
+    { resultOf, serverOf }: CallLogOptions<T>,
+  ): Promise<T> {
+    if (CALLS[exchange.method] === undefined) return work();
+    const tell = this.#lineOf(exchange, serverOf);
+    try {
+      const value = await work();
+      const result = resultOf(value);
+      tell(result && fieldOf(result, 'isError') === true ? 'tool error' : 'ok');
+      return value;
+    } catch (thrown) {
+      tell(outcomeOf(thrown));
+      throw thrown;
+    }
+  }
+
+  #lineOf(exchange: LoggedCall, serverOf: CallLogOptions<never>['serverOf']): (outcome: string) => void {
+    const { kind } = CALLS[exchange.method]!;
+    const start = performance.now();
+    return (outcome) => {
+      const { name, uri } = exchange.params;
+      const ms = Math.round(performance.now() - start);
+      this.#log.info({ server: exchange.server ?? serverOf(), [kind]: name ?? uri, ms, outcome }, 'call');
+    };
+  }
+}
+
+function ownerOf(exchange: StepExchange, originOf: OriginOf | undefined): string | undefined {
+  const { area } = CALLS[exchange.method]!;
+  const named = area === 'resources' ? exchange.params.uri : exchange.params.name;
+  return (typeof named === 'string' ? originOf?.(area, named)?.server : undefined) ?? exchange.owner;
+}
+
+function outcomeOf(thrown: unknown): string {
+  if (thrown instanceof GatewayError) return thrown.code === 'CANCELLED' ? 'cancelled' : `error: ${thrown.code}`;
+  return thrown instanceof ProtocolError ? `error: ${thrown.code}` : 'error: INTERNAL';
+}

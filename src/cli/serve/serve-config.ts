@@ -1,0 +1,188 @@
+// A configuration, served. While that lasts its file is followed: what has changed there is restarted, and a file with errors
+// changes nothing.
+import { applyConfig } from '../../config/apply/apply-config.ts';
+import type { GatewayUpdate, UpdatableGateway } from '../../config/apply/apply-config.ts';
+import { buildGateway, buildListeners } from '../../config/apply/build-gateway.ts';
+import type { BuildOptions, BuiltGateway } from '../../config/apply/build-gateway.ts';
+import type { LoadOptions } from '../../config/read/load-config.ts';
+import { formatProblem } from '../../config/check/config-problems.ts';
+import type { ConfigProblem } from '../../config/check/config-problems.ts';
+import { watchConfig } from '../../config/apply/watch-config.ts';
+import type { ConfigChange } from '../../config/apply/watch-config.ts';
+import type { BuiltSteps, BuildStepOptions } from '../../config/apply/build-steps.ts';
+import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
+import { createGateway } from '../../gateway/gateway.ts';
+import { leaveUntaken } from '../../gateway/upstream/links/head-start.ts';
+import { readEnvironment } from '../environment.ts';
+import { toOwnAddress, chooseTransports } from '../commands/serve.ts';
+import type { OwnListener } from '../commands/serve.ts';
+import { CallLog } from './call-log.ts';
+import { createCliLog, toLogPrinter } from '../cli-log.ts';
+import type { ServeCommand } from '../command.ts';
+import { displayPath, printProblems } from './load-command-config.ts';
+import type { CommandConfig } from './load-command-config.ts';
+import { onStderr } from '../terminal/print.ts';
+import type { Printer } from '../terminal/print.ts';
+import { serveHttp, serveStdio } from './serve-until-end.ts';
+import type { ServeTarget } from './serve-until-end.ts';
+import { toServeWelcome } from '../welcome/serve-welcome.ts';
+import { announceGateway, ownStateFolder } from '../running/state-file.ts';
+import { createStatusPage, readStatus } from './status-page.ts';
+import { version } from '../../shared/version.ts';
+
+export interface ServeSetup extends CommandConfig {
+  /** Of the gateway (shared/via.ts). */
+  id: string;
+  own: OwnListener;
+}
+
+export async function serveConfig(command: ServeCommand, found: ServeSetup, print: Printer): Promise<number> {
+  const notices = toLogPrinter(print);
+  const log = createCliLog(command.log ?? found.config.log.level);
+  // A step that is loaded again may show other lists: clients are told to look again.
+  const making = { log, stepLog: log, onStepReload: () => gateway.update({}) };
+  const made = await buildParts(found, making, print);
+  if (!made) {
+    await leaveUntaken();
+    return 1;
+  }
+  const { built, listens } = made;
+  tellProblems(found, notices);
+  const started = new Date().toISOString();
+  const pages = { '/status': createStatusPage(() => gateway, started) };
+  const calls = command.logCalls ? [new CallLog().step] : [];
+  const steps = [...calls, ...(built.options.steps ?? [])];
+  // None is started before a client on stdin has said who it is: it may be a gateway that serves the same file.
+  const kept = { stateFolder: ownStateFolder(), startsEager: !chooseTransports(command, found.config.listen).stdio };
+  const gateway = createGateway({ ...built.options, ...kept, steps, id: found.id, version: version(), pages });
+  // Steps of a changed file come behind the line of each call, as those of the first one did.
+  const updatable = {
+    update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
+  };
+  const own = toOwnAddress(command, found.own);
+  const following = follow(
+    { found, own, share: command.share },
+    { gateway: updatable, steps: built.steps, making, print: notices },
+  );
+  const served: ServeTarget = {
+    stdio: () => gateway.listen({ stdio: true }),
+    http: (options) => gateway.listen(options),
+    announce: (url) =>
+      announceGateway({
+        ...{ url, serves: found.path },
+        status: () => readStatus(gateway, started),
+        accept: (socket, part) => gateway.listen({ stdio: true, input: socket, output: socket, part }),
+      }),
+    close() {
+      following.close();
+      return Promise.all([gateway.close(), leaveUntaken()]);
+    },
+  };
+  return serveAs(command, { found, served, listens }, print);
+}
+
+interface ServedConfig {
+  found: ServeSetup;
+  served: ServeTarget;
+  listens: (HttpListenOptions | { stdio: true })[];
+}
+
+function serveAs(command: ServeCommand, { found, served, listens }: ServedConfig, print: Printer): Promise<number> {
+  const { stdio, port } = chooseTransports(command, found.config.listen);
+  const fromFile = listens.find((listen) => 'port' in listen);
+  if (port === undefined) return serveStdio(served, print);
+  const host = command.host ?? found.config.listen.host;
+  const wanted = { ...fromFile, host, port };
+  const say = stdio ? onStderr(print) : print;
+  return serveHttp(
+    served,
+    {
+      wanted,
+      stdio,
+      onOpen(opened) {
+        found.own.opened = { host, port: opened.port };
+        for (const line of toServeWelcome({ found, opened, host, print: say, share: command.share })) say.line(line);
+      },
+    },
+    print,
+  );
+}
+
+interface FollowedConfig {
+  found: CommandConfig;
+  own: LoadOptions['own'];
+  share: LoadOptions['share'];
+}
+
+interface FollowContext {
+  gateway: UpdatableGateway;
+  steps: BuiltSteps;
+  making: BuildStepOptions;
+  print: Printer;
+}
+
+function follow(
+  { found, own, share }: FollowedConfig,
+  { gateway, steps, making, print }: FollowContext,
+): { close(): void } {
+  let running = steps;
+  const watch = watchConfig(found, {
+    ...readEnvironment(),
+    own,
+    share,
+    async onChange(change) {
+      const { previous, next, loaded } = change;
+      tellProblems(loaded, print);
+      running = await applyConfig(gateway, { previous, next, steps: running }, making);
+      for (const line of describeChange(change)) print.news(line);
+    },
+    onProblems(problems) {
+      tellProblems({ path: found.path, problems }, print);
+      print.problem(`${displayPath(found.path)} has changed and cannot be used; what ran before runs on.`);
+    },
+  });
+  return {
+    close() {
+      watch.close();
+      running.close();
+    },
+  };
+}
+
+function tellProblems(
+  { path, problems }: { path: string | undefined; problems: ConfigProblem[] },
+  print: Printer,
+): void {
+  for (const problem of problems) {
+    const line = formatProblem(problem, displayPath(path));
+    if (problem.level === 'note') print.note(line);
+    else print.warning(line);
+  }
+}
+
+function describeChange({ difference, loaded }: ConfigChange): string[] {
+  const { added, removed, changed, restart } = difference;
+  const named = (verb: string, list: string[]): string[] => (list.length > 0 ? [`${verb} ${list.join(', ')}`] : []);
+  const other = (['steps', 'groups', 'names'] as const).filter((key) => difference[key]);
+  const all = [...named('started', added), ...named('restarted', changed), ...named('stopped', removed)];
+  const what = [...all, ...named('renewed', other)].join('; ');
+  return [
+    `${displayPath(loaded.path)} has changed${what === '' ? '' : `: ${what}`}.`,
+    ...(restart.length > 0 ? [`${restart.join(', ')} will be as written after the next start.`] : []),
+  ];
+}
+
+interface BuiltParts {
+  built: BuiltGateway;
+  listens: ServedConfig['listens'];
+}
+
+/** Undefined where a part cannot be made, such as a step that cannot be loaded; the reasons have been told. */
+async function buildParts(found: ServeSetup, making: BuildOptions, print: Printer): Promise<BuiltParts | undefined> {
+  try {
+    return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
+  } catch (thrown) {
+    if (!(await printProblems(found, print))) print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+// An error in words for the person at the terminal: what happened and what to do.
+import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import { hintForPath } from '../wrap/missing-path.ts';
+
+export function formatError(thrown: unknown): string {
+  if (thrown instanceof GatewayError) {
+    const { server, reason } = thrown.details;
+    return `${sentence(thrown.message)} ${hintForPath(String(reason), String(server)) ?? thrown.row.hint}`;
+  }
+  if (thrown instanceof ProtocolError && isInternal(thrown)) {
+    return `${whatFailed(thrown)}. The log of the gateway says why${idIn(thrown)}.`;
+  }
+  if (isGatewayError(thrown)) return sentence((thrown as Error).message);
+  if (thrown instanceof ProtocolError) return `the server refused (${thrown.code}): ${sentence(thrown.message)}`;
+  return sentence(thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+const INTERNAL_ERROR = -32603;
+
+/** A gateway of ours gives an id to what was neither the client's fault nor the word of a server. */
+export function isGatewayError(thrown: unknown): boolean {
+  return thrown instanceof ProtocolError && idIn(thrown) !== '';
+}
+
+/** In these words a gateway hides what must not be told. */
+function isInternal({ code, message }: ProtocolError): boolean {
+  return code === INTERNAL_ERROR && message === 'Internal error';
+}
+
+function whatFailed({ data, message }: ProtocolError): string {
+  const { step } = (data ?? {}) as { step?: unknown };
+  return typeof step === 'string' ? `step ${step} of the gateway failed` : `it failed inside: ${message}`;
+}
+
+function idIn({ data }: ProtocolError): string {
+  const { exchange } = (data ?? {}) as { exchange?: unknown };
+  return typeof exchange === 'string' ? ` (exchange ${exchange})` : '';
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,93 @@
+// Answers what a tool asks, with the person at the terminal: forms field by field, links by opening them. With `yes` everything
+// is approved that needs no word of the person: defaults are taken, and what can be agreed to is agreed to.
+import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
+import type { AskContext } from '../../client/types.ts';
+import { readField, toTerminalFields } from './terminal-field.ts';
+import type { TerminalField } from './terminal-field.ts';
+import type { Terminal } from './terminal.ts';
+
+type Content = NonNullable<ElicitResult['content']>;
+type Answer = { value: unknown } | { end: 'decline' | 'cancel' };
+
+interface FormContext {
+  terminal: Terminal;
+  yes: boolean;
+  signal: AbortSignal;
+}
+
+const DECLINE = /^:(no|decline|q|quit)$/i;
+const HOW = '(an empty line takes the value in brackets; ":no" declines)';
+
+export function createTerminalForm(
+  terminal: Terminal,
+  { yes, tool }: { yes: boolean; tool: string },
+): (request: ElicitRequestParams, context: AskContext) => Promise<ElicitResult> {
+  return async (request, { signal }) => {
+    const asking = { terminal, yes, signal };
+    // Whether the server asks or a gateway before it, for an approval, cannot be told from here.
+    terminal.say(`${tool} needs your answer: ${request.message}`);
+    if (request.mode === 'url') return openLink(request.url, asking);
+    const fields = toTerminalFields(request.requestedSchema);
+    return fields.length === 0 ? confirm(asking) : fillIn(fields, asking);
+  };
+}
+
+async function fillIn(fields: TerminalField[], asking: FormContext): Promise<ElicitResult> {
+  if (fields.some((field) => !isAgreed(field, asking))) asking.terminal.say(HOW);
+  const content: Content = {};
+  for (const field of fields) {
+    const answer = isAgreed(field, asking) ? { value: agreed(field) } : await askField(field, asking);
+    if ('end' in answer) return { action: answer.end };
+    if (answer.value !== undefined) content[field.name] = answer.value as Content[string];
+  }
+  return { action: 'accept', content };
+}
+
+/** Whether the field can be filled in without the person. */
+function isAgreed(field: TerminalField, { yes }: FormContext): boolean {
+  return yes && (agreed(field) !== undefined || !field.isRequired);
+}
+
+function agreed({ fallback, kind, isRequired }: TerminalField): unknown {
+  return fallback ?? (kind === 'boolean' && isRequired ? true : undefined);
+}
+
+async function askField(field: TerminalField, { terminal, signal }: FormContext): Promise<Answer> {
+  const { isRequired, fallback, choices } = field;
+  choices.forEach(({ title }, index) => terminal.say(`  ${index + 1}) ${title}`));
+  for (;;) {
+    const typed = await terminal.ask(promptOf(field), signal);
+    if (typed === undefined) return { end: 'cancel' };
+    if (DECLINE.test(typed.trim())) return { end: 'decline' };
+    if (typed.trim() === '' && (fallback !== undefined || !isRequired)) return { value: fallback };
+    const read = readField(field, typed);
+    if ('value' in read) return read;
+    terminal.say(`  ${read.problem}`);
+  }
+}
+
+function promptOf({ label, kind, fallback, isRequired, choices }: TerminalField): string {
+  const form = { boolean: ' y/n', choices: ' several, with commas', choice: '', text: '', number: '', integer: '' }[
+    kind
+  ];
+  const ended = (line: string): string => (line.endsWith('?') ? `${line} ` : `${line}: `);
+  if (fallback === undefined) return ended(`${label}${form}${isRequired ? '' : ' [none]'}`);
+  const titleOf = (value: unknown): string => choices.find((one) => one.value === value)?.title ?? String(value);
+  const shown = kind === 'boolean' ? (fallback === true ? 'y' : 'n') : [fallback].flat().map(titleOf).join(', ');
+  return ended(`${label}${form} [${shown}]`);
+}
+
+/** Nothing to fill in: a question of yes or no. */
+async function confirm({ terminal, yes, signal }: FormContext): Promise<ElicitResult> {
+  const typed = yes ? 'y' : await terminal.ask('Agree? y/n: ', signal);
+  if (typed === undefined) return { action: 'cancel' };
+  return /^(y|yes)$/i.test(typed.trim()) ? { action: 'accept', content: {} } : { action: 'decline' };
+}
+
+/** Never opened by itself, nor with `yes`: where it leads is for a person to judge. */
+async function openLink(url: string, { terminal, signal }: FormContext): Promise<ElicitResult> {
+  terminal.say(`  ${url}`);
+  const typed = await terminal.ask('Open it in your browser, then press Enter (":no" declines): ', signal);
+  if (typed === undefined) return { action: 'cancel' };
+  return { action: DECLINE.test(typed.trim()) ? 'decline' : 'accept' };
+}

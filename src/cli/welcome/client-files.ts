@@ -1,0 +1,92 @@
+// The files in which clients keep their servers, so that a person who has not named one is told which are there. They are counted and
+// never started.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Environment } from '../../config/read/find-config.ts';
+import { projectServers } from '../../config/read/client-formats.ts';
+import { parseConfig } from '../../config/read/parse-config.ts';
+import { BLOCKS } from '../../config/check/schema.ts';
+import { isObject } from '../../protocol/message.ts';
+import { programName } from './program.ts';
+
+export interface ClientFile {
+  client: string;
+  path: string;
+  /** As a person would write it: from their home, or from here. */
+  shown: string;
+  /** How many there are to serve from here. */
+  servers: number;
+}
+
+/** Those that exist and have servers; files of this project first. */
+export function clientFiles(around: Environment): ClientFile[] {
+  return placesOf(around).flatMap(([client, path]) => {
+    if (!existsSync(path)) return [];
+    const servers = countIn(path, around.cwd);
+    return servers === 0 ? [] : [{ client, path, shown: shownFrom(path, around), servers }];
+  });
+}
+
+/** What to do, for a person who has named no configuration and has none here. */
+export function suggestConfigs(around: Environment): string[] {
+  const files = clientFiles(around);
+  const [first] = files;
+  const width = Math.max(0, ...files.map(({ shown }) => shown.length));
+  return [
+    ...(files.length > 0 ? ['These files of clients have servers:'] : []),
+    ...files.map(({ shown, servers, client }) => {
+      const count = `${servers} server${servers === 1 ? '' : 's'}`;
+      return `  ${shown.padEnd(width)}  ${count.padEnd(10)}  ${client}`;
+    }),
+    ...(first ? [`To serve one of them: ${programName()} serve ${quoted(first.shown)}`] : []),
+    ...(first ? [] : [`To try it without any server: ${programName()} demo`]),
+    `${first ? 'Or write' : 'To serve your own, write'} parley.config.jsonc here, { "mcpServers": { … } }, and run: ${programName()} serve`,
+  ];
+}
+
+function placesOf({ home, cwd, env, platform = process.platform }: Environment): [client: string, path: string][] {
+  const config = env['XDG_CONFIG_HOME'] || join(home, '.config');
+  const support = {
+    darwin: join(home, 'Library', 'Application Support'),
+    win32: env['APPDATA'] || join(home, 'AppData', 'Roaming'),
+  }[platform as string];
+  const apps = support ?? config;
+  return [
+    ['Claude Code', join(cwd, '.mcp.json')],
+    ['Cursor', join(cwd, '.cursor', 'mcp.json')],
+    ['VS Code', join(cwd, '.vscode', 'mcp.json')],
+    ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
+    ['Codex', join(cwd, '.codex', 'config.toml')],
+    ['Claude Desktop', join(apps, 'Claude', 'claude_desktop_config.json')],
+    ['Claude Code', join(home, '.claude.json')],
+    ['Cursor', join(home, '.cursor', 'mcp.json')],
+    ['VS Code', join(apps, 'Code', 'User', 'mcp.json')],
+    ['Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')],
+    ['Gemini CLI', join(home, '.gemini', 'settings.json')],
+    ['Codex', join(home, '.codex', 'config.toml')],
+  ].filter(([, path], index, all) => all.findIndex(([, other]) => other === path) === index) as [string, string][];
+}
+
+function countIn(path: string, cwd: string): number {
+  const value = parsed(path) ?? {};
+  const blocks = [...BLOCKS.map((block) => value[block]), projectServers(value).get(cwd)];
+  return new Set(blocks.filter(isObject).flatMap((one) => Object.keys(one))).size;
+}
+
+function parsed(path: string): Record<string, unknown> | undefined {
+  try {
+    return parseConfig(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path).value;
+  } catch {
+    return undefined; // not ours to complain about: it was not named
+  }
+}
+
+function shownFrom(path: string, { home, cwd }: Environment): string {
+  if (path.startsWith(`${cwd}/`)) return path.slice(cwd.length + 1);
+  return path.startsWith(`${home}/`) ? `~/${path.slice(home.length + 1)}` : path;
+}
+
+/** A tilde must stay outside of quotes to be a home. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(path) ? path : path.replaceAll(/[^\w@%+=:,./~-]/g, '\\$&');
+}

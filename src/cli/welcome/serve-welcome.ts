@@ -1,0 +1,36 @@
+// What `parley serve` says when it is up: the welcome of every command, with the servers it has.
+import { basename } from 'node:path';
+import { enabledServers } from '../../config/config.ts';
+import { displayPath } from '../serve/load-command-config.ts';
+import type { CommandConfig } from '../serve/load-command-config.ts';
+import type { OpenedPort } from '../serve/open-port.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toTable } from '../terminal/table.ts';
+import { toWelcomeLines } from './welcome-lines.ts';
+
+export interface ServeWelcome {
+  found: CommandConfig;
+  opened: OpenedPort;
+  host: string;
+  print: Printer;
+  /** As it was typed. */
+  share: string | undefined;
+}
+
+export function toServeWelcome({ found, opened, host, print, share }: ServeWelcome): string[] {
+  const { config, path } = found;
+  const { port, url } = opened;
+  const names = enabledServers(config).map(([name]) => name);
+  const named = toTable([...names, ...Object.keys(config.groups)].map((name) => [name, `…/mcp/${name}`]));
+  const about = named.map((line, index) => {
+    const label = index === 0 && names.length > 0 ? 'servers' : index === names.length ? 'groups' : '';
+    return `${label.padEnd(8)}${line}`;
+  });
+  const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${displayPath(path)}`;
+  const scheme = url.startsWith('https:') ? 'https' : 'http';
+  // A certificate is rarely for this machine's own address: then the client gets a gateway of its own.
+  const own = ['serve', path, '--stdio', ...(share === undefined ? [] : ['--share', share])];
+  const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', at] });
+  const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
+  return toWelcomeLines({ host, port, scheme, isChosen: true, print, title, name: 'parley', about, program, served });
+}

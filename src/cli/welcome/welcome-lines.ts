@@ -1,0 +1,122 @@
+// What a command says when its port is open: where it answers, what it speaks, and the lines to paste into a client.
+import { isIP } from 'node:net';
+import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
+import { DEFAULT_PORT } from '../../config/settings.ts';
+import type { Printer } from '../terminal/print.ts';
+import { toCurlCommand } from '../serve/curl-command.ts';
+import { version } from '../../shared/version.ts';
+import { programName, toLaunchCommand } from './program.ts';
+
+export interface WelcomeOptions {
+  host: string;
+  port: number;
+  scheme?: 'http' | 'https';
+  /** False when the default port was taken and another one had to do. */
+  isChosen: boolean;
+  print: Printer;
+  /** After the version: "demo server". */
+  title: string;
+  /** What is served, by which the entry in a client's file is called. */
+  name: string;
+  /** Lines about what is served. */
+  about: string[];
+  /** For a client that starts it, given the URL that is open. */
+  program: (url: string) => ProgramStart;
+  /** The file of a client that is served: what is pasted into it must not take the place of its servers. */
+  served?: string | undefined;
+  /** A tool to try with curl. */
+  sample?: { tool: string; args: object };
+}
+
+export interface ProgramStart {
+  /** After `parley`. */
+  words: string[];
+  /** Variables that it needs; HIDDEN in the place of a value that is not printed. */
+  env?: Record<string, string> | undefined;
+}
+
+/** Stands for a secret, which a terminal keeps. */
+export const HIDDEN = '…';
+
+const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
+
+export function toWelcomeLines(options: WelcomeOptions): string[] {
+  const { host, port, scheme = 'http', print, title, about, program, sample, served } = options;
+  const name = toEntryName(options.name);
+  const bold = (text: string) => print.style('bold', text);
+  const origin = `${toAddress(host)}:${port}`;
+  const url = `${scheme}://${origin}/mcp`;
+  const { words, env = {} } = program(url);
+  const hidden = Object.keys(env).filter((key) => env[key] === HIDDEN);
+  const link = (text: string) => print.style('cyan', text.padEnd(url.length));
+  return [
+    ...notes(options).map((note) => print.style('yellow', note)),
+    `${bold(`Parley ${version()}`)}, ${title}. Ctrl-C ends it.`,
+    '',
+    `  ${link(url)}  Streamable HTTP`,
+    `  ${link(`${scheme}://${origin}/sse`)}  HTTP+SSE`,
+    `  ${link(`${scheme.replace('http', 'ws')}://${origin}/ws`)}  WebSocket`,
+    '',
+    `  speaks  ${ALL_REVISIONS.join(', ')}`,
+    ...about.map((line) => `  ${line}`),
+    '',
+    bold('Claude Code'),
+    `  claude mcp add --transport http ${name} ${url}`,
+    '',
+    bold(
+      `Cursor, Windsurf and others, in their mcpServers file${served === undefined ? '' : ` (not yet in ${served})`}`,
+    ),
+    `  ${toLine({ mcpServers: { [name]: { url } } })}`,
+    ...(served === undefined ? [] : keepApart(served)),
+    '',
+    bold('Claude Desktop, which starts its servers itself, in claude_desktop_config.json'),
+    `  ${toLine({ mcpServers: { [name]: { ...toLaunchCommand(words), ...(Object.keys(env).length > 0 && { env }) } } })}`,
+    ...(hidden.length > 0
+      ? [`  (in place of ${HIDDEN} the value of ${hidden.join(', ')}, which is not printed here)`]
+      : []),
+    '',
+    bold('VS Code, in .vscode/mcp.json'),
+    `  ${toLine({ servers: { [name]: { type: 'http', url } } })}`,
+    '',
+    bold('Codex, in ~/.codex/config.toml'),
+    `  [mcp_servers.${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}]`,
+    `  url = ${JSON.stringify(url)}`,
+    ...(sample ? ['', bold('No client at hand')] : []),
+    ...(sample ? toCurlCommand(url, sample.tool, sample.args).map((line) => `  ${line}`) : []),
+  ];
+}
+
+/** A client's own file cannot be both: what Parley serves, and where the client finds Parley. */
+function keepApart(served: string): string[] {
+  return [
+    `  ${served} is served here. To use Parley in its client, too: copy its servers to parley.config.jsonc,`,
+    `  run: ${programName()} serve parley.config.jsonc, then put the line above in their place.`,
+  ];
+}
+
+/** Clients take letters, digits, "-" and "_". */
+function toEntryName(name: string): string {
+  if (isIP(name) !== 0 || name === 'localhost') return 'server';
+  return name.replaceAll(/[^\w-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'server';
+}
+
+function notes({ host, port, isChosen, scheme }: WelcomeOptions): string[] {
+  const isOpen = scheme !== 'https' && !/^(localhost|127\.|\[?::1\]?$)/.test(host);
+  return [
+    ...(isChosen ? [] : [`Port ${DEFAULT_PORT} is taken: using ${port}.`]),
+    ...(isOpen ? [`Listening on ${host} without TLS or login: anyone who can reach this machine can call it.`] : []),
+  ];
+}
+
+function toAddress(host: string): string {
+  if (WILDCARDS.has(host)) return '127.0.0.1';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+function toLine(value: object): string {
+  // Spaces between keys and values, not within them.
+  return JSON.stringify(value).replaceAll(
+    /("(?:[^"\\]|\\.)*")|([:,])(?=["[{])/g,
+    (found, word?: string) => word ?? `${found} `,
+  );
+}

@@ -1,0 +1,43 @@
+// The words that start the same `parley wrap` again, for a client that starts it. Secrets are not repeated: their values are to be put
+// into variables, which the entry of a client names.
+import { isSecret } from '../../config/redact-config.ts';
+import type { WrapCommand } from '../command.ts';
+import { DEFAULT_START_SECONDS } from '../command-specs.ts';
+import { HIDDEN } from './welcome-lines.ts';
+import type { ProgramStart } from './welcome-lines.ts';
+
+export function toWrapCommand({
+  server,
+  typedHeaders,
+  revision,
+  startMs,
+  isAsking,
+  logCalls,
+  log,
+}: WrapCommand): ProgramStart {
+  const env: Record<string, string> = {};
+  const headers = typedHeaders.flatMap(([name, text]) => ['--header', `${name}: ${withVariables(name, text, env)}`]);
+  if ('command' in server) {
+    for (const [name, value] of Object.entries(server.env ?? {})) env[name] = isSecret(name, value) ? HIDDEN : value;
+  }
+  const options = [
+    ...headers,
+    ...(revision === undefined ? [] : ['--revision', revision]),
+    ...(startMs === DEFAULT_START_SECONDS * 1000 ? [] : ['--start-timeout', String(startMs / 1000)]),
+    ...(isAsking ? [] : ['--no-ask']),
+    ...(logCalls ? ['--log-calls'] : []),
+    ...(log === undefined ? [] : ['--log', log]),
+  ];
+  const rest = 'command' in server ? ['--', server.command, ...(server.args ?? [])] : [String(server.url)];
+  return { words: ['wrap', ...options, ...rest], env };
+}
+
+/** Variables that were typed stay; a secret becomes one. */
+function withVariables(header: string, text: string, env: Record<string, string>): string {
+  const typed = [...text.matchAll(/\$\{([A-Za-z_]\w*)\}/g)].map(([, name]) => name!);
+  for (const name of typed) env[name] = HIDDEN;
+  if (typed.length > 0 || !isSecret(header, text)) return text;
+  const name = header.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  env[name] = HIDDEN;
+  return `\${${name}}`;
+}

@@ -1,0 +1,33 @@
+// Work with somebody who was reached: what goes wrong is told in words, and the connection is closed in the end.
+import type { TargetOptions } from './command.ts';
+import { formatError } from './terminal/format-error.ts';
+import type { Printer } from './terminal/print.ts';
+import { connectForCommand } from './connect-for-command.ts';
+import type { CommandConnection } from './connect-for-command.ts';
+import { untilSignal } from './signals.ts';
+
+/** Resolves with the exit status. */
+export function withConnection(
+  wanted: TargetOptions,
+  print: Printer,
+  work: (reached: CommandConnection) => Promise<number>,
+): Promise<number> {
+  return Promise.race([tryTo(wanted, print, work), untilSignal().then(() => 1)]);
+}
+
+async function tryTo(
+  wanted: TargetOptions,
+  print: Printer,
+  work: (reached: CommandConnection) => Promise<number>,
+): Promise<number> {
+  let reached: CommandConnection | undefined;
+  try {
+    reached = await connectForCommand(wanted, {}, print);
+    return reached ? await work(reached) : 1;
+  } catch (thrown) {
+    print.problem(formatError(thrown));
+    return 1;
+  } finally {
+    await reached?.close();
+  }
+}

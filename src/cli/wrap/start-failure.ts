@@ -1,0 +1,66 @@
+// Why a wrapped server is not there, and what to do about it: for the person at the terminal and, in the error that answers
+// `initialize`, for those who read the log of the client.
+import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
+import { hintForPath } from './missing-path.ts';
+
+export interface StartFailure {
+  server: CommandAddress | UrlAddress;
+  /** Undefined: it has not failed, it is still starting. */
+  reason: string | undefined;
+  waitedMs: number;
+  /** What it wrote to stderr of late. */
+  stderr: string;
+  /** It wrote to stdout what is not a message. */
+  isGarbled: boolean;
+  /** The first of it, made safe to print. */
+  garbage?: string | undefined;
+  /** Started for one command, which has other options than `wrap`. */
+  isOnce?: boolean | undefined;
+}
+
+export function explainStartFailure({ server, reason, waitedMs, isOnce = false, ...written }: StartFailure): string {
+  if (reason === undefined) {
+    const said = 'url' in server ? '' : ` ${toWords(written)}.`;
+    const did = 'url' in server ? 'answer' : 'start';
+    return `The server did not ${did} within ${waitedMs / 1000} s.${said} ${hintFor('did not answer', server, isOnce)}`;
+  }
+  const plain = reason
+    .replace(/^(?:Cannot reach|The connection to) [^:]+?(?: closed)?: (?!\/\/)/, '')
+    .replace(/^Cannot reach (?=\w+:\/\/)/, '');
+  const what = 'url' in server ? 'The server cannot be reached' : 'The server could not be started';
+  return `${what}: ${plain.replace(/[^.?]$/, '$&.')} ${hintFor(reason, server, isOnce)}`;
+}
+
+function toWords({ stderr, isGarbled, garbage }: Pick<StartFailure, 'stderr' | 'isGarbled' | 'garbage'>): string {
+  const words = stderr === '' ? 'It wrote nothing to stderr' : `It last wrote to stderr: ${stderr}`;
+  return isGarbled
+    ? `It wrote to stdout what is not an MCP message${garbage === undefined ? '' : `: ${garbage}`}. ${words}`
+    : words;
+}
+
+function hintFor(reason: string, server: CommandAddress | UrlAddress, isOnce: boolean): string {
+  if ('url' in server) return hintForUrl(reason, String(server.url));
+  const line = commandLine(server);
+  if (/command not found/.test(reason)) {
+    const why = isOnce ? '.' : ': the PATH that a client passes on may lack what your shell has.';
+    return `Check its spelling, or give its full path${why}`;
+  }
+  if (/not allowed to run|working directory/.test(reason))
+    return 'Correct the permission or the folder, then start it again.';
+  if (/did not answer/.test(reason)) {
+    return `It may wait for input, not serve stdio, or be slow. Run it by itself (${line}), or raise --${isOnce ? 'timeout' : 'start-timeout'}.`;
+  }
+  if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
+  const more = isOnce ? '' : ' Variables that it needs are given by --env NAME=value.';
+  return `Run it by itself to see what it lacks: ${line}.${more}`;
+}
+
+function hintForUrl(reason: string, url: string): string {
+  if (/credentials|HTTP 40[13]/.test(reason)) return 'Give its token: --header "Authorization: Bearer …".';
+  if (/no revision in common/.test(reason)) return 'Leave out --revision, or update the server.';
+  return hintForPath(reason, url) ?? 'Check the URL, and that the server runs.';
+}
+
+function commandLine({ command, args = [] }: CommandAddress): string {
+  return [command, ...args].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+}

@@ -1,0 +1,126 @@
+// The one server behind `parley wrap`, as itself: its name, version and instructions are what the client sees. While it is not
+// there, clients that ask what is offered are told why, instead of being shown a server that offers nothing.
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
+import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import type { UpstreamTarget } from '../../gateway/upstream/upstream-target.ts';
+
+export interface WrappedServerOptions {
+  target: UpstreamTarget;
+  /** How long a client may be kept waiting for the server. */
+  startMs: number;
+  /** Why the server is not there, and what to do. `reason` is undefined while it is still starting. */
+  explain(reason: string | undefined): string;
+  /** A client has come whose revision was not met before, and the server is known. */
+  onMeet(client: ClientView): void;
+  onFailure(explanation: string): void;
+}
+
+const INTERNAL_ERROR = -32603;
+const LEFT_EARLY = 'Parley was ended while the server was starting.';
+
+export class WrappedServer implements Target {
+  readonly #options: WrappedServerOptions;
+  readonly #target: UpstreamTarget;
+  readonly #met = new Set<string>();
+  #last: ClientView | undefined;
+  #isLeaving = false;
+  #told: string | undefined;
+
+  constructor(options: WrappedServerOptions) {
+    this.#options = options;
+    this.#target = options.target;
+  }
+
+  get info(): Implementation {
+    return this.#target.info;
+  }
+
+  /** Somebody asked for the server, and it was not there. */
+  get hasFailed(): boolean {
+    return this.#told !== undefined;
+  }
+
+  get instructions(): string | undefined {
+    return this.#target.instructions;
+  }
+
+  greeting(client: ClientView): JsonObject | undefined {
+    return this.#target.greeting(client);
+  }
+
+  setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
+    return this.#target.setLevel(level, client);
+  }
+
+  /** Resolves when the server is there, has failed, or has taken too long. */
+  async ready(opening?: ClientOpening): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, this.#options.startMs)));
+    await Promise.race([this.#target.ready(opening), late]);
+    clearTimeout(timer);
+    const problem = this.#problem();
+    if (problem === LEFT_EARLY) return;
+    if (problem !== undefined && problem !== this.#told) this.#options.onFailure(problem);
+    this.#told = problem;
+  }
+
+  /** The end was asked for: a server that is not up yet has not failed. */
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
+  capabilities(client: ClientView): ServerCapabilities {
+    const problem = this.#problem();
+    if (problem !== undefined) {
+      void this.#target.ready(client); // the next request may have more luck
+      throw new ProtocolError(INTERNAL_ERROR, problem);
+    }
+    this.#meet(client);
+    return this.#target.capabilities(client);
+  }
+
+  inputSchema(tool: string, client: ClientView): JsonObject | undefined {
+    return this.#target.inputSchema(tool, client);
+  }
+
+  watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
+    return this.#target.watch(listener, watcher);
+  }
+
+  subscribe(uri: string, client: ClientView): Promise<void> {
+    return this.#target.subscribe(uri, client);
+  }
+
+  followTask(taskId: string, client: ClientView): Promise<void> {
+    return this.#target.followTask(taskId, client);
+  }
+
+  notify(notification: NotificationMessage, client: ClientView): void {
+    this.#target.notify(notification, client);
+  }
+
+  handle(exchange: Exchange): Promise<ResultObject> {
+    if (exchange.client !== this.#last) this.#meet(exchange.client);
+    return this.#target.handle(exchange);
+  }
+
+  /** What was last known of a server stays true while it is away. */
+  #problem(): string | undefined {
+    const { server, failure } = this.#target.status;
+    if (server) return undefined;
+    return this.#isLeaving && failure === undefined ? LEFT_EARLY : this.#options.explain(failure);
+  }
+
+  #meet(client: ClientView): void {
+    if (!this.#target.status.server) return;
+    this.#last = client;
+    const key = `${client.dialect} ${client.revision}`;
+    if (this.#met.has(key)) return;
+    this.#met.add(key);
+    this.#options.onMeet(client);
+  }
+}

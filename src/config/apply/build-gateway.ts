@@ -1,0 +1,93 @@
+// The normal form → what createGateway and its listen() take.
+import { readFile } from 'node:fs/promises';
+import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
+import type { GatewayOptions, ServerEntry } from '../../gateway/gateway.ts';
+import { createLog } from '../../shared/log.ts';
+import type { Log } from '../../shared/log.ts';
+import { enabledServers } from '../config.ts';
+import type { ListenConfig, ParleyConfig, ServerConfig } from '../config.ts';
+import { isPem } from '../redact-config.ts';
+import { buildSteps } from './build-steps.ts';
+import type { BuiltSteps, BuildStepOptions } from './build-steps.ts';
+
+export interface BuildOptions extends Omit<BuildStepOptions, 'log'> {
+  /** Default: JSON lines to stderr, from the configured level on. */
+  log?: Log | undefined;
+}
+
+export interface BuiltGateway {
+  /** For createGateway. */
+  options: GatewayOptions;
+  /** To be closed when the gateway is, or when others take their place. */
+  steps: BuiltSteps;
+}
+
+export async function buildGateway(config: ParleyConfig, options: BuildOptions = {}): Promise<BuiltGateway> {
+  const { log = createLog({ level: config.log.level }) } = options;
+  const steps = await buildSteps(config, { ...options, log });
+  return { options: { ...toOptions(config), steps: steps.steps, log }, steps };
+}
+
+function toOptions(config: ParleyConfig): GatewayOptions {
+  const { names, limits, keys, listen, observe } = config;
+  const { allowedHosts, allowedOrigins } = listen;
+  return {
+    servers: toEntries(config),
+    groups: toGroups(config),
+    names,
+    limits,
+    ...(config.startMs !== undefined && { startMs: config.startMs }),
+    ...(observe && { observe }),
+    ...(config.roots && { roots: config.roots }),
+    ...(config.ask && { ask: config.ask }),
+    ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
+    ...(keys.length > 0 && { keys }),
+    ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
+    ...(allowedOrigins && { allowedOrigins: [...allowedOrigins] }),
+  };
+}
+
+/** Each to be given to `gateway.listen`; reads the files for TLS. */
+export async function buildListeners({ listen }: ParleyConfig): Promise<(HttpListenOptions | { stdio: true })[]> {
+  const { port, host, stdio, tls } = listen;
+  const http = port === undefined ? [] : [{ port, host, ...(tls && { tls: await readTls(tls) }) }];
+  return stdio ? [...http, { stdio: true }] : http;
+}
+
+/** Of the servers that are to run. A server that is the same object, or was kept, gives the same entry, so that updates can compare. */
+export function toEntries(config: ParleyConfig): Record<string, ServerEntry> {
+  return Object.fromEntries(enabledServers(config).map(([name, server]) => [name, toEntry(server)]));
+}
+
+export function toGroups(config: ParleyConfig): Record<string, string[]> {
+  const running = new Set(enabledServers(config).map(([name]) => name));
+  return Object.fromEntries(
+    Object.entries(config.groups).map(([name, members]) => [name, members.filter((member) => running.has(member))]),
+  );
+}
+
+const entries = new WeakMap<ServerConfig, ServerEntry>();
+
+/** `next` is served by what serves `previous`: it gives the same entry, also in all later updates. */
+export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
+  entries.set(next, toEntry(previous));
+}
+
+function toEntry(config: ServerConfig): ServerEntry {
+  const known = entries.get(config);
+  if (known) return known;
+  const { share, start, era, revision, timeoutMs, idleMs, tools } = config;
+  const entry = { server: toAddress(config), share, start, era, revision, timeoutMs, idleMs, tools };
+  entries.set(config, entry);
+  return entry;
+}
+
+function toAddress(config: ServerConfig) {
+  if ('url' in config) return { url: config.url, headers: config.headers, transport: config.transport };
+  return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd };
+}
+
+async function readTls({ key, cert }: NonNullable<ListenConfig['tls']>): Promise<{ key: string; cert: string }> {
+  const read = (text: string) => (isPem(text) ? text : readFile(text, 'utf8'));
+  return { key: await read(key), cert: await read(cert) };
+}

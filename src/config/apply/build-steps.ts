@@ -1,0 +1,45 @@
+// The steps of a configuration, made. Those from files are loaded again when they change, by themselves, until they are closed.
+import { byName } from '../../gateway/middleware/chain/order.ts';
+import { watchStep } from '../../gateway/middleware/load/watch-step.ts';
+import type { Step } from '../../protocol/step.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import type { ParleyConfig } from '../config.ts';
+import { isStepFile, splitStep } from '../normalize-step.ts';
+
+export interface BuildStepOptions {
+  log: Log;
+  /** Where the step "log" writes. Default: JSON lines to stderr. */
+  stepLog?: Log | undefined;
+  /** A step was loaded again from its file: lists may look different now. */
+  onStepReload?: (() => void) | undefined;
+}
+
+export interface BuiltSteps {
+  /** Outermost first, as they are listed. */
+  readonly steps: Step[];
+  close(): void;
+}
+
+export async function buildSteps({ steps }: ParleyConfig, options: BuildStepOptions): Promise<BuiltSteps> {
+  const made: { step: Step; close(): void }[] = [];
+  const close = () => made.forEach((step) => step.close());
+  try {
+    for (const form of steps) made.push(await buildStep(splitStep(form), options));
+  } catch (thrown) {
+    close();
+    throw thrown;
+  }
+  return { steps: made.map(({ step }) => step), close };
+}
+
+async function buildStep(
+  { name, options }: { name: string; options: Record<string, unknown> },
+  { log, stepLog, onStepReload: onReload }: BuildStepOptions,
+): Promise<{ step: Step; close(): void }> {
+  if (isStepFile(name)) return watchStep(name, { options, log, onReload });
+  const create = byName(name);
+  if (!create) throw new GatewayError('BAD_OPTION', { option: 'steps', reason: `no step is called "${name}"` });
+  const given = name === 'log' && stepLog ? { log: stepLog, ...options } : options;
+  return { step: create(given), close: () => {} };
+}

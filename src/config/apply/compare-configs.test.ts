@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { compareConfigs, isSameConfig } from './compare-configs.ts';
+import { normalizeConfig } from '../normalize-config.ts';
+import type { ConfigInput } from '../check/schema.ts';
+
+const normal = (input: ConfigInput) => normalizeConfig(input, '/');
+const a = { command: 'a' };
+const b = { command: 'b' };
+
+describe('the difference of two configurations', () => {
+  it('is told by server; one that is switched off is as good as gone', () => {
+    const before = normal({ servers: { same: a, changed: a, gone: a, off: a, on: { ...a, disabled: true } } });
+    const after = normal({ servers: { on: a, same: a, changed: b, off: { ...a, disabled: true } } });
+    expect(compareConfigs(before, after)).toEqual({
+      ...{ added: ['on'], removed: ['gone', 'off'], changed: ['changed'], unchanged: ['same'] },
+      ...{ steps: false, groups: false, names: false, roots: false, restart: [] },
+    });
+  });
+
+  it('is told by key for the rest, and which ones need a new start', () => {
+    const after: ConfigInput = {
+      servers: { a },
+      steps: ['log'],
+      names: 'on-collision',
+      groups: { g: ['a'] },
+      listen: 1,
+      log: 'info',
+    };
+    expect(compareConfigs(normal({ servers: { a } }), normal(after))).toMatchObject({
+      ...{ unchanged: ['a'], steps: true, groups: true, names: true, restart: ['listen', 'log'] },
+    });
+  });
+
+  it('is told of other roots, of which servers hear; only whether there are any needs a new start', () => {
+    const [none, some, other] = [undefined, ['/a'], ['/b']].map((roots) => normal({ servers: { a }, roots }));
+    expect(compareConfigs(some!, other!)).toMatchObject({ roots: true, restart: [] });
+    expect(compareConfigs(none!, some!)).toMatchObject({ roots: true, restart: ['roots'] });
+  });
+
+  it('does not count what is only for people', () => {
+    const [before, after] = [normal({ servers: { a } }), normal({ servers: { a: { ...a, description: 'A' } } })];
+    expect(compareConfigs(before, after).unchanged).toEqual(['a']);
+    expect(isSameConfig(before, after)).toBe(false);
+  });
+
+  it('counts the order of servers', () => {
+    expect(isSameConfig(normal({ servers: { a, b } }), normal({ servers: { b, a } }))).toBe(false);
+    expect(isSameConfig(normal({ servers: { a, b } }), normal({ mcpServers: { a, b: { ...b, args: [] } } }))).toBe(
+      true,
+    );
+  });
+});

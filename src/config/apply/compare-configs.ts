@@ -1,0 +1,63 @@
+// What is different between two configurations: which servers have to be restarted, and what else.
+import { isDeepStrictEqual } from 'node:util';
+import { enabledServers } from '../config.ts';
+import type { ParleyConfig } from '../config.ts';
+
+export interface ConfigDifference {
+  /** By name. A server that is switched off counts as not there. */
+  added: string[];
+  removed: string[];
+  changed: string[];
+  unchanged: string[];
+  steps: boolean;
+  groups: boolean;
+  names: boolean;
+  roots: boolean;
+  /** Keys that take effect only when Parley is started again. */
+  restart: (keyof ParleyConfig)[];
+}
+
+const AT_START = [
+  'listen',
+  'limits',
+  'keys',
+  'ask',
+  'publicUrl',
+  'startMs',
+  'observe',
+  'log',
+] as const satisfies (keyof ParleyConfig)[];
+
+export function compareConfigs(previous: ParleyConfig, next: ParleyConfig): ConfigDifference {
+  const before = new Map(enabledServers(previous));
+  const after = new Map(enabledServers(next));
+  const both = [...after.keys()].filter((name) => before.has(name));
+  const same = (name: string) => isDeepStrictEqual(running(before.get(name)!), running(after.get(name)!));
+  const differs = (key: keyof ParleyConfig) => !isDeepStrictEqual(previous[key], next[key]);
+  return {
+    added: [...after.keys()].filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !after.has(name)),
+    changed: both.filter((name) => !same(name)),
+    unchanged: both.filter(same),
+    steps: differs('steps'),
+    groups: differs('groups'),
+    names: differs('names'),
+    roots: differs('roots'),
+    restart: [...AT_START.filter(differs), ...(declaresRootsDifferently(previous, next) ? (['roots'] as const) : [])],
+  };
+}
+
+/** Servers are told once whether there are roots at all. */
+function declaresRootsDifferently(previous: ParleyConfig, next: ParleyConfig): boolean {
+  return (previous.roots === undefined) !== (next.roots === undefined);
+}
+
+/** Whether anything is. The order of servers counts: it decides who keeps a name. */
+export function isSameConfig(previous: ParleyConfig, next: ParleyConfig): boolean {
+  return isDeepStrictEqual(previous, next) && Object.keys(previous.servers).join() === Object.keys(next.servers).join();
+}
+
+/** A description is for people: changing it restarts nothing. */
+function running({ description: _, ...server }: { description?: string }): object {
+  return server;
+}

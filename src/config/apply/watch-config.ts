@@ -1,0 +1,125 @@
+// Watches the files that a configuration was made from, and loads it again when they change. Invariants:
+// 1. A configuration with errors changes nothing: the former one stays current, and its problems are told, once.
+// 2. Changes are applied one after the other; one that fails leaves the former one current.
+// 3. Files are looked at by their text, not by events: editors replace files, mounts swap links, and both come through. What
+//    changes between loading and the first look does too: the watching of Node begins with whatever it finds first.
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { compareConfigs, isSameConfig } from './compare-configs.ts';
+import type { ConfigDifference } from './compare-configs.ts';
+import type { ParleyConfig } from '../config.ts';
+import { loadConfig } from '../read/load-config.ts';
+import type { LoadedConfig, LoadOptions } from '../read/load-config.ts';
+import { ConfigProblems } from '../check/config-problems.ts';
+import type { ConfigProblem } from '../check/config-problems.ts';
+
+export interface ConfigChange {
+  previous: ParleyConfig;
+  next: ParleyConfig;
+  difference: ConfigDifference;
+  loaded: LoadedConfig;
+}
+
+export interface WatchOptions extends LoadOptions {
+  /** To apply it. If it throws, the former configuration stays current and the reason is told as a problem. */
+  onChange(change: ConfigChange): Promise<unknown> | void;
+  /** The new configuration cannot be used; the former one runs on. */
+  onProblems(problems: ConfigProblem[]): void;
+  intervalMs?: number | undefined;
+}
+
+export interface ConfigWatch {
+  /** What runs now. */
+  readonly current: LoadedConfig;
+  /** Looks at once, without waiting for the next look. */
+  check(): Promise<void>;
+  close(): void;
+}
+
+/** `loaded` is what runs; it has a path and a configuration. */
+export function watchConfig(loaded: LoadedConfig, options: WatchOptions): ConfigWatch {
+  return new Watch(loaded, options);
+}
+
+const INTERVAL_MS = 500;
+const SETTLE_MS = 100;
+
+class Watch implements ConfigWatch {
+  current: LoadedConfig;
+  readonly #options: WatchOptions;
+  readonly #watched = new Set<string>();
+  /** Text of each file as it was last looked at. */
+  #seen: Map<string, string | undefined>;
+  #queue: Promise<void> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(loaded: LoadedConfig, options: WatchOptions) {
+    this.current = loaded;
+    this.#options = options;
+    this.#seen = snapshot(loaded.files);
+    this.#follow(loaded.files);
+    this.#timer = setInterval(() => void this.check(), options.intervalMs ?? INTERVAL_MS).unref();
+  }
+
+  check(): Promise<void> {
+    this.#queue = this.#queue.then(() => this.#look());
+    return this.#queue;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const now = snapshot(this.current.files.concat([...this.#watched]));
+    const isTouched = [...now].some(([file, text]) => this.#seen.get(file) !== text);
+    if (this.#closed || !isTouched) return;
+    const loaded = await this.#load();
+    this.#follow(loaded.files);
+    this.#seen = new Map([...snapshot([...this.#watched]), ...now]);
+    if (loaded.config === undefined) this.#options.onProblems(loaded.problems);
+    else await this.#change(loaded, loaded.config);
+  }
+
+  /** What cannot be read may be half written: it is given a moment. */
+  async #load(): Promise<LoadedConfig> {
+    const loaded = loadConfig(this.current.path, this.#options);
+    if (loaded.config !== undefined) return loaded;
+    await setTimeout(SETTLE_MS);
+    return loadConfig(this.current.path, this.#options);
+  }
+
+  async #change(loaded: LoadedConfig, next: ParleyConfig): Promise<void> {
+    const previous = this.current.config!;
+    if (isSameConfig(previous, next)) {
+      this.current = loaded;
+      return;
+    }
+    try {
+      await this.#options.onChange({ previous, next, difference: compareConfigs(previous, next), loaded });
+      this.current = loaded;
+    } catch (thrown) {
+      const problems = new ConfigProblems();
+      problems.error([], `cannot be applied: ${(thrown as Error).message}`, 'What ran before runs on.');
+      this.#options.onProblems(problems.list);
+    }
+  }
+
+  #follow(files: string[]): void {
+    for (const file of files) this.#watched.add(file);
+  }
+}
+
+function snapshot(files: string[]): Map<string, string | undefined> {
+  return new Map(files.map((file) => [file, textOf(file)]));
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // gone, for now or for good: loading it tells
+  }
+}

@@ -1,0 +1,169 @@
+// Compares a value with a shape: reports everything that differs, and returns what fits, with text from variables turned
+// into the numbers and flags it stands for. What is null is taken as not given: YAML makes null of an empty value.
+import { toPathId } from '../read/source-positions.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigProblems } from './config-problems.ts';
+import type { Shape } from './shape.ts';
+import { didYouMean } from './suggest.ts';
+
+export interface CheckContext {
+  problems: ConfigProblems;
+  /** Paths whose text came from variables. It may be a secret, so it is not repeated in problems. */
+  filled: ReadonlySet<string>;
+  /** Paths of text that could not be filled in, which has been told already. */
+  missing: ReadonlySet<string>;
+  /** What an unknown key is: in a file of another program, its own matter. */
+  unknownKeys: 'error' | 'warning';
+}
+
+export function checkShape(value: unknown, shape: Shape, path: ConfigPath, context: CheckContext): unknown {
+  switch (shape.kind) {
+    case 'anything':
+      return value;
+    case 'foreign':
+      if (shape.note !== undefined) context.problems.warn(path, 'this key has no effect here', shape.note);
+      return undefined;
+    case 'either':
+      return checkShape(value, pick(value, shape.of), path, context);
+    case 'object':
+    case 'record':
+      return isObject(value) ? checkEntries(value, shape, path, context) : refuse(value, shape, path, context);
+    case 'list':
+      if (!Array.isArray(value)) return refuse(value, shape, path, context);
+      return value.map((item, index) => checkShape(item, shape.of, [...path, index], context));
+    case 'text':
+    case 'integer':
+    case 'flag':
+    case 'choice':
+    case 'plain':
+      return checkScalar(value, shape, path, context);
+  }
+}
+
+type Entries = Extract<Shape, { kind: 'object' | 'record' }>;
+type Scalar = Extract<Shape, { kind: 'text' | 'integer' | 'flag' | 'choice' | 'plain' }>;
+
+function checkEntries(value: object, shape: Entries, path: ConfigPath, context: CheckContext): object {
+  const entries: [string, unknown][] = [];
+  for (const [key, inner] of Object.entries(value)) {
+    const at = [...path, key];
+    const known = shape.kind === 'record' ? shape.of : lookUp(shape.keys, key);
+    if (known === undefined) refuseKey(at, shape, context);
+    else if (inner !== null || known.kind === 'anything') entries.push([key, checkShape(inner, known, at, context)]);
+  }
+  return Object.fromEntries(entries.filter(([, inner]) => inner !== undefined));
+}
+
+function lookUp(keys: Readonly<Record<string, Shape>>, key: string): Shape | undefined {
+  return Object.hasOwn(keys, key) ? keys[key] : undefined;
+}
+
+/** At the top, `x-…` is for the author of the file (a place for YAML anchors), and what another program keeps there its own. */
+function refuseKey(path: ConfigPath, shape: Entries, { problems, unknownKeys }: CheckContext): void {
+  const key = String(path.at(-1));
+  const isTop = path.length === 1;
+  const known = shape.kind === 'object' ? Object.entries(shape.keys) : [];
+  const hint = didYouMean(
+    key,
+    known.filter(([, { kind }]) => kind !== 'foreign').map(([name]) => name),
+  );
+  // Rules for tools are Parley's own in every file. One that is misspelled must not leave a tool unguarded.
+  const isRule = path.at(-2) === 'tools';
+  const isForeign = unknownKeys === 'warning' && !isRule && !hint.startsWith('Did you mean');
+  if (isTop && (key.startsWith('x-') || isForeign)) return;
+  problems.ofKey(path, {
+    message: 'unknown key',
+    hint: isForeign ? 'It is ignored.' : hint,
+    level: isRule ? 'error' : unknownKeys,
+  });
+}
+
+function checkScalar(value: unknown, shape: Scalar, path: ConfigPath, context: CheckContext): unknown {
+  const given = context.filled.has(toPathId(path)) ? fromText(value, shape) : value;
+  if (fits(given, shape)) return shape.kind === 'plain' ? String(given) : given;
+  return refuse(value, shape, path, context);
+}
+
+/** What a variable holds is always text. */
+function fromText(value: unknown, shape: Scalar): unknown {
+  if (shape.kind === 'integer' && /^\d{1,15}$/.test(String(value))) return Number(value);
+  if (shape.kind === 'flag' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+function fits(value: unknown, shape: Scalar): boolean {
+  switch (shape.kind) {
+    case 'text':
+      return typeof value === 'string' && !(shape.notEmpty && value.trim() === '');
+    case 'plain':
+      return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'integer':
+      return Number.isSafeInteger(value) && (value as number) >= shape.min && (value as number) <= shape.max;
+    case 'choice':
+      return typeof value === 'string' && shape.values.includes(value);
+  }
+}
+
+function refuse(
+  value: unknown,
+  shape: Shape,
+  path: ConfigPath,
+  { problems, filled, missing }: CheckContext,
+): undefined {
+  if (missing.has(toPathId(path))) return;
+  const isWord = shape.kind === 'choice' && typeof value === 'string' && !filled.has(toPathId(path));
+  if (isWord) problems.error(path, `"${value}" is not known here`, didYouMean(value, [...shape.values]));
+  else problems.error(path, `must be ${wanted(shape)}, not ${kindOf(value, shape)}`, shape.about);
+}
+
+/** Text where no text is expected stands for a number, which a variable may hold. */
+function pick(value: unknown, shapes: readonly Shape[]): Shape {
+  const same = shapes.find((shape) => jsonTypeOf(shape) === typeOf(value));
+  const number = typeof value === 'string' ? shapes.find(({ kind }) => kind === 'integer') : undefined;
+  return same ?? number ?? shapes[0]!;
+}
+
+function jsonTypeOf({ kind }: Shape): string {
+  if (kind === 'integer') return 'number';
+  if (kind === 'flag') return 'boolean';
+  if (kind === 'list') return 'list';
+  return kind === 'object' || kind === 'record' ? 'object' : 'string';
+}
+
+function wanted(shape: Shape): string {
+  switch (shape.kind) {
+    case 'integer':
+      return shape.max === Number.MAX_SAFE_INTEGER
+        ? `a whole number of at least ${shape.min}`
+        : `a whole number from ${shape.min} to ${shape.max}`;
+    case 'flag':
+      return 'true or false';
+    case 'choice':
+      return `one of ${shape.values.join(', ')}`;
+    case 'list':
+      return 'a list';
+    case 'object':
+    case 'record':
+      return 'an object';
+    default:
+      return 'text';
+  }
+}
+
+/** A number where text belongs may be somebody's password. */
+function kindOf(value: unknown, { kind }: Shape): string {
+  if (typeof value === 'string') return value.trim() === '' ? 'empty' : 'this text';
+  if (typeof value === 'number') return kind === 'integer' ? String(value) : 'a number';
+  if (typeof value === 'boolean') return String(value);
+  return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'an object';
+}
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? 'list' : typeof value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

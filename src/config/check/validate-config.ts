@@ -1,0 +1,119 @@
+// All that is wrong with a configuration, at once. Pure: what is on disk and in the environment was read before.
+import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
+import { checkShape } from './check-shape.ts';
+import type { CheckContext } from './check-shape.ts';
+import { checkAsk } from './check-ask.ts';
+import { checkRules } from './check-rules.ts';
+import { checkServer } from './check-server.ts';
+import { checkSteps } from './check-steps.ts';
+import { toPathId } from '../read/source-positions.ts';
+import type { ConfigPath } from '../read/source-positions.ts';
+import type { ConfigProblems } from './config-problems.ts';
+import { BLOCKS, CONFIG } from './schema.ts';
+import type { ConfigInput, ServerInput } from './schema.ts';
+import { checkServerNames, toServerName } from './server-names.ts';
+import { didYouMean } from './suggest.ts';
+
+/** What the file says, in its shape. Only where no problem is an error may it be used. */
+export function validateConfig(value: Record<string, unknown>, context: CheckContext): ConfigInput {
+  const config = checkShape(value, CONFIG, [], context) as ConfigInput;
+  const servers = listServers(config);
+  // A file may be for `parley flows` alone.
+  if (config.flows === undefined && BLOCKS.every((block) => config[block] === undefined)) {
+    context.problems.error([], 'there are no servers', 'Add "mcpServers": { "name": { "command": … } }.');
+  }
+  checkEmpty(value, context.problems);
+  for (const { path, server } of servers) {
+    const [block, name] = path as [string, string];
+    const written = (value[block] as Record<string, unknown>)[name];
+    if (!server.disabled) checkServer({ server, written, path, ...context });
+  }
+  const groups = Object.keys(config.groups ?? {}).map((name): ConfigPath => ['groups', name]);
+  checkServerNames([...servers.map(({ path }) => path), ...groups], context.problems);
+  checkGroups(config, context.problems);
+  checkSteps(config, context);
+  checkRules(config, servers, context.problems);
+  checkListen(config, context.problems);
+  checkAsk(config, context);
+  checkFlows(config, context);
+  checkRest(config, context);
+  return config;
+}
+
+/** An entry of nothing is passed over: it may be a leftover, or a mistake. */
+function checkEmpty(value: Record<string, unknown>, problems: ConfigProblems): void {
+  for (const block of BLOCKS) {
+    for (const [name, entry] of Object.entries(value[block] ?? {})) {
+      if (entry === null)
+        problems.warn([block, name], 'this server is empty, and left out', 'Give it a command or a URL.');
+    }
+  }
+}
+
+export interface NamedServer {
+  name: string;
+  path: ConfigPath;
+  server: ServerInput;
+}
+
+/** All blocks together, in the order of the file, short forms written out. */
+export function listServers(config: ConfigInput): NamedServer[] {
+  return BLOCKS.flatMap((block) =>
+    Object.entries(config[block] ?? {}).map(([name, entry]) => ({
+      name: toServerName(name),
+      path: [block, name],
+      server: typeof entry === 'string' ? { url: entry } : entry,
+    })),
+  );
+}
+
+function checkGroups(config: ConfigInput, problems: ConfigProblems): void {
+  const known = [...new Set(listServers(config).map(({ name }) => name))].filter((name) => name !== '');
+  for (const [group, members] of Object.entries(config.groups ?? {})) {
+    if (members.length === 0) problems.error(['groups', group], 'a group without servers', 'Name one, or remove it.');
+    members.forEach((member, index) => {
+      if (!isText(member) || known.includes(toServerName(member))) return;
+      problems.error(['groups', group, index], `no server is called "${member}"`, didYouMean(member, known));
+    });
+  }
+}
+
+function checkListen({ listen }: ConfigInput, problems: ConfigProblems): void {
+  if (typeof listen !== 'object') return;
+  const { tls } = listen;
+  if (tls && (tls.key === undefined || tls.cert === undefined)) {
+    problems.error(['listen', 'tls'], 'TLS needs both "key" and "cert"', 'Give the paths of two PEM files.');
+  }
+  if (listen.stdio && listen.port === undefined && (tls ?? listen.host) !== undefined) {
+    problems.warn(['listen'], 'without "port" only stdio is served', 'Add "port", or remove "host" and "tls".');
+  }
+}
+
+function checkFlows({ flows }: ConfigInput, { problems, missing }: CheckContext): void {
+  if (!flows || missing.has(toPathId(['flows', 'store']))) return;
+  if (/^(?:sqlite:.|rediss?:\/\/.)/.test(flows.store ?? '')) return;
+  const path = flows.store === undefined ? ['flows'] : ['flows', 'store'];
+  problems.error(path, 'no store is named', 'Write "store": "sqlite:flows.db", or "redis://localhost".');
+}
+
+function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: CheckContext): void {
+  const isUrl = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:/.test(publicUrl));
+  if (!isUrl && !missing.has(toPathId(['publicUrl']))) {
+    problems.error(['publicUrl'], 'this is not an http:// or https:// URL', 'Such as https://mcp.example.com.');
+  }
+  const list = typeof keys === 'string' ? [keys] : (keys ?? []);
+  list.forEach((key, index) => {
+    const path = typeof keys === 'string' ? ['keys'] : ['keys', index];
+    if (!isText(key) || key.length >= MIN_KEY_LENGTH || missing.has(toPathId(path))) return;
+    problems.error(
+      path,
+      `this key is too short: it needs ${MIN_KEY_LENGTH} characters`,
+      'Make one with: openssl rand -base64 32.',
+    );
+  });
+}
+
+/** What did not fit its shape has been reported, and left a hole in its list. */
+function isText(value: string | undefined): value is string {
+  return value !== undefined;
+}

@@ -1,0 +1,118 @@
+// A valid configuration → its normal form. Pure, and idempotent: the normal form of a normal form is itself.
+import { resolve } from 'node:path';
+import { normalizeAsk, normalizeRoot } from './normalize-ask.ts';
+import type { FlowsConfig, ListenConfig, ParleyConfig, ServerConfig } from './config.ts';
+import { TRANSPORTS } from './check/schema.ts';
+import type { ConfigInput, FlowsInput, ListenInput, ServerInput } from './check/schema.ts';
+import { toServerName } from './check/server-names.ts';
+import { splitStep, normalizeStep } from './normalize-step.ts';
+import { listServers } from './check/validate-config.ts';
+import { isPem } from './redact-config.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from './settings.ts';
+
+/** Claude Code ignores less, too: it is milliseconds. */
+const MIN_TIMEOUT_MS = 1000;
+
+/** `folder` is where the file lies: relative paths start there. */
+export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfig {
+  const { listen = {}, names = 'always', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
+  const forms = steps.map((step) => normalizeStep(step, folder));
+  const level = typeof log === 'string' ? log : log.level;
+  const servers = listServers(input).map(({ name, server }): [string, ServerConfig] => [
+    name,
+    toServer(server, folder, input.share),
+  ]);
+  return freeze(
+    defined({
+      servers: Object.fromEntries(servers),
+      groups: Object.fromEntries(
+        Object.entries(groups).map(([name, of]) => [toServerName(name), unique(of.map(toServerName))]),
+      ),
+      listen: toListen(typeof listen === 'number' ? { port: listen } : listen, folder),
+      names,
+      startMs: input.startMs,
+      steps: forms,
+      limits: { ...limits },
+      keys: typeof keys === 'string' ? [keys] : [...keys],
+      roots: input.roots?.map((root) => normalizeRoot(root, folder)),
+      ask: input.ask && normalizeAsk(input.ask),
+      publicUrl: input.publicUrl,
+      observe: input.observe && defined(input.observe),
+      flows: input.flows && toFlows(input.flows, folder),
+      // Who lists the step wants to see its lines.
+      log: { level: level ?? (forms.some((form) => splitStep(form).name === 'log') ? 'info' : 'warn') },
+    }),
+  );
+}
+
+function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {
+  const path = /^sqlite:(.*)$/s.exec(store)?.[1];
+  return defined({
+    store: path === undefined ? store : `sqlite:${resolve(folder, path)}`,
+    ...{ prefix, fileKey, keys: typeof keys === 'string' ? [keys] : [...keys] },
+  });
+}
+
+function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {
+  const { description, share = shared, start = 'lazy', era, revision, idleMs, disabled = false } = server;
+  const timeout = (server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined;
+  const timeoutMs = server.timeoutMs ?? timeout ?? toMs(server.tool_timeout_sec);
+  const tools = toToolRules(server);
+  const settings = { description, share, start, era, revision, timeoutMs, idleMs, tools, disabled };
+  const url = server.url ?? server.httpUrl ?? server.serverUrl;
+  if (server.command === undefined && url !== undefined) {
+    return defined({ url, headers: { ...server.headers }, transport: transportOf(server, url), ...settings });
+  }
+  const { command = '', args = [], env = {}, cwd } = server;
+  const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);
+  return defined({ command, args: [...args], env: { ...env }, cwd: folderOf, ...settings });
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
+}
+
+/** What other clients call it, as the rules that Parley has. */
+function toToolRules({ tools, ...server }: ServerInput) {
+  const { excludeTools = [], disabledTools = [], disabled_tools: disabled = [] } = server;
+  const deny = [...(tools?.deny ?? []), ...excludeTools, ...disabledTools, ...disabled];
+  const allow = tools?.allow ?? server.includeTools ?? server.enabled_tools;
+  if (!tools && !allow && deny.length === 0) return undefined;
+  return defined({ ...tools, allow, deny: deny.length > 0 ? deny : tools?.deny });
+}
+
+function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
+  if (/^wss?:/i.test(url)) return 'websocket';
+  const word = type ?? transport ?? (httpUrl === undefined ? undefined : 'streamable-http');
+  const found = word && TRANSPORTS[word];
+  return found === 'stdio' ? undefined : found;
+}
+
+function toListen(listen: ListenInput, folder: string): ListenConfig {
+  const { host = DEFAULT_HOST, stdio = false, tls, allowedHosts, allowedOrigins } = listen;
+  const port = listen.port ?? (stdio ? undefined : DEFAULT_PORT);
+  const pem = tls && { key: toPem(tls.key, folder), cert: toPem(tls.cert, folder) };
+  return defined({ port, host, stdio, tls: pem, allowedHosts, allowedOrigins });
+}
+
+function toPem(text = '', folder: string): string {
+  return isPem(text) ? text : resolve(folder, text);
+}
+
+function unique(names: string[]): string[] {
+  return [...new Set(names)];
+}
+
+/** Without keys that hold nothing: they would stand in the way of comparing. */
+function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> };
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) freeze(inner);
+  }
+  return value;
+}

@@ -1,0 +1,114 @@
+// File → normal form: find, read, parse, fill in, validate, normalize. Never throws for what stands in the file: that is a
+// list of problems. Looks at no environment but the one it is given.
+import { readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { enabledServers } from '../config.ts';
+import type { ParleyConfig } from '../config.ts';
+import { checkOnDisk } from '../check/check-on-disk.ts';
+import { readEnvFiles } from './env-file.ts';
+import { findConfig, userFolder } from './find-config.ts';
+import type { Environment } from './find-config.ts';
+import { interpolate } from './interpolate.ts';
+import { omitBrokenServers, omitOwnEntries } from '../apply/omit-servers.ts';
+import { normalizeConfig } from '../normalize-config.ts';
+import { normalizeClientFormats } from './client-formats.ts';
+import type { OwnAddress } from '../apply/own-entry.ts';
+import { parseConfig } from './parse-config.ts';
+import type { SourcePositions } from './source-positions.ts';
+import { ConfigProblems } from '../check/config-problems.ts';
+import type { ConfigProblem } from '../check/config-problems.ts';
+import type { ConfigInput } from '../check/schema.ts';
+import { validateConfig } from '../check/validate-config.ts';
+
+export interface LoadOptions extends Environment {
+  /** For tests. */
+  read?: ((path: string) => string) | undefined;
+  /** How clients share processes, where the entry of a server does not say it; wins over the file. */
+  share?: ConfigInput['share'];
+  /** For a gateway that serves the file: where it listens, given what the file says. */
+  own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
+}
+
+export interface LoadedConfig {
+  path: string | undefined;
+  /** Undefined when a problem is an error. */
+  config: ParleyConfig | undefined;
+  problems: ConfigProblem[];
+  /** Values that came from the environment, with how they are written in the file; `printConfig` needs it. */
+  used: ReadonlyMap<string, string>;
+  /** Every file that it was made from; steps look after their own. */
+  files: string[];
+  /** What stands in the file, where it could be read, and where: `check` looks further although there are errors. */
+  read?: { input: ConfigInput; places: SourcePositions; missing: ReadonlySet<string> } | undefined;
+  /** How many servers of the file are not served although they are not switched off there. */
+  leftOut: number;
+}
+
+const EXAMPLE = 'Name one, or write parley.config.jsonc: { "mcpServers": { … } }.';
+
+export function loadConfig(named: string | undefined, options: LoadOptions): LoadedConfig {
+  const { path, searched } = findConfig(named, options);
+  if (path === undefined) {
+    return failed(named, named === undefined ? 'no configuration was found' : `${searched[0]} is not there`, searched);
+  }
+  const { read = readText } = options;
+  let text: string;
+  try {
+    text = read(path);
+  } catch (thrown) {
+    return failed(path, `cannot be read: ${(thrown as NodeJS.ErrnoException).code ?? 'unknown'}`, [path]);
+  }
+  return readConfig({ path, text }, options);
+}
+
+/** The same, for a text that was read already. */
+export function readConfig({ path, text }: { path: string; text: string }, options: LoadOptions): LoadedConfig {
+  const { env, cwd, home, read = readText } = options;
+  const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
+  if (written === undefined)
+    return { path, config: undefined, problems: problems.sorted(), used: new Map(), files: [path], leftOut: 0 };
+  const value = normalizeClientFormats(written, { cwd, env, places, problems });
+  const folder = dirname(path);
+  const workspace = workspaceOf(path, options);
+  const { value: filledIn, filled, missing, used } = interpolate(value, { env, cwd, home, workspace }, problems);
+  const unknownKeys = isOwnFile(path) ? 'error' : 'warning';
+  const input = validateConfig(filledIn, { problems, filled, missing, unknownKeys });
+  const envFiles = readEnvFiles(input, { folder, read, problems });
+  const leftOut = isOwnFile(path) ? [] : omitBrokenServers(filledIn, input, problems);
+  if (!problems.hasErrors) {
+    leftOut.push(...omitOwnEntries(input, { path, problems, around: options, own: options.own }));
+    if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled });
+  }
+  const config = problems.hasErrors
+    ? undefined
+    : normalizeConfig(options.share ? { ...input, share: options.share } : input, folder);
+  if (config && enabledServers(config).length === 0) {
+    problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
+  }
+  const files = [path, ...envFiles];
+  const readOf = { input, places, missing };
+  return { path, config, problems: problems.sorted(), used, files, leftOut: leftOut.length, read: readOf };
+}
+
+/** In files of other programs, keys we do not know are theirs. */
+function isOwnFile(path: string): boolean {
+  return basename(path).startsWith('parley.');
+}
+
+/** The project: the folder of the file, or the one above where an editor keeps it in its own; for the user's file, here. */
+function workspaceOf(path: string, around: Environment): string {
+  const folder = dirname(path);
+  if (folder === userFolder(around)) return around.cwd;
+  return /^\.(?:vscode|cursor)$/.test(basename(folder)) ? dirname(folder) : folder;
+}
+
+function failed(path: string | undefined, message: string, searched: string[]): LoadedConfig {
+  const problems = new ConfigProblems();
+  const hint = path === undefined ? `${EXAMPLE} Looked for: ${searched.join(', ')}.` : 'Check the path.';
+  problems.error([], message, hint);
+  return { path, config: undefined, problems: problems.list, used: new Map(), files: [], leftOut: 0 };
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,114 @@
+// Sessions of calls whose client went away before it was answered: the connection broke, or the process died. One that is open is found in
+// the list of its owner. One that has ended since is found by a note that names the last session of each owner and tool.
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { Exchange } from '../../protocol/exchange.ts';
+import { earlyEndOf } from '../journal.ts';
+import type { Header } from '../journal.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import type { SessionRequest, StartRequest } from '../session/verbs/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { toOwner } from '../session/session-context.ts';
+import { toStartFingerprint } from '../session/verbs/start-id.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import type { StateView } from '../session/view.ts';
+import { peopleOf } from '../session/external/people.ts';
+import { waitForTurn } from '../session/verbs/session-watch.ts';
+import { isEnded } from '../store/store.ts';
+
+/** How often a session is looked at that is at work, perhaps in another process. */
+const LOOK_MS = 250;
+
+export interface ResumeContext {
+  sessions: Sessions;
+  /** The calls that wait in this process, by their sessions. */
+  waiting: ReadonlyMap<string, Pick<Exchange, 'isConnected'>>;
+}
+
+/** Its client is there. Where its connection is broken, the client may come back for the call, and its user by another one: both may answer. */
+function hasWaitingCall({ waiting }: ResumeContext, sessionId: string): boolean {
+  const call = waiting.get(sessionId);
+  return call !== undefined && call.isConnected !== false;
+}
+
+/** The newest one that what is given now would not change. */
+export async function findAbandoned(start: StartRequest, offering: ResumeContext): Promise<StateView | undefined> {
+  const { principal, tool, args = {} } = start;
+  const { sessions } = offering;
+  const all = await sessions.list(principal);
+  const open = all.filter((header) => header.tool === tool && !hasWaitingCall(offering, header.id));
+  const newest = open.filter(isWorthwhile).toSorted((one, other) => other.lastActivityAt - one.lastActivityAt)[0];
+  if (!newest) return findEnded(start, offering);
+  const view = await sessions.getState({ principal, sessionId: newest.id }).catch(ignoreEnded);
+  if (!view) return undefined;
+  const isSame = Object.entries(args).every(([name, value]) => isDeepStrictEqual(view.data[name], value));
+  return isSame && (isSessionWorking(view.header) || view.questions.length > 0 || isForPeople(view.header))
+    ? view
+    : undefined;
+}
+
+/** No answer is lost with one that has got none. */
+function isWorthwhile(header: Header): boolean {
+  const { state, via, rounds, parked } = header;
+  if ((via !== 'elicit' && via !== 'mrtr') || parked) return false;
+  return state === 'waiting_user' ? rounds > 1 || isForPeople(header) : isSessionWorking(header);
+}
+
+/** Somebody else is asked, and would be asked a second time. */
+function isForPeople(header: Header): boolean {
+  return peopleOf(header).length > 0;
+}
+
+/** A step runs, or what was done is being taken back. What cannot be taken back at first is tried again later, and nobody waits for that. */
+export function isSessionWorking(header: Header): boolean {
+  const ending = earlyEndOf(header);
+  return ending ? ending.kind === 'fail' && ending.tries === undefined : header.state === 'processing';
+}
+
+/** Where it stands when it asks its user something, or has ended. */
+export async function awaitRest(sessions: Sessions, session: SessionRequest, signal: AbortSignal): Promise<Turn> {
+  for (;;) {
+    const view = await sessions.getState(session);
+    const { header, questions, outcome } = view;
+    if (!isSessionWorking(header) || header.parked || signal.aborted) {
+      const isWaiting = questions.length === 0 && isForPeople(header);
+      return { header, questions, ...outcome, ...(isWaiting && { later: () => waitForTurn(sessions, header) }) };
+    }
+    await new Promise<void>((resolve) => sessions.setup.clock.after(LOOK_MS, resolve));
+  }
+}
+
+async function findEnded(
+  { principal, tool, args }: StartRequest,
+  offering: ResumeContext,
+): Promise<StateView | undefined> {
+  const { sessions } = offering;
+  const bytes = await sessions.setup.store.getBlob(toNoteKey(principal, tool));
+  const sessionId = bytes && Buffer.from(bytes).toString();
+  if (sessionId === undefined || hasWaitingCall(offering, sessionId)) return undefined;
+  const view = await sessions.getState({ principal, sessionId }).catch(ignoreEnded);
+  const isSame = view !== undefined && isEnded(view.header) && view.header.started === toStartFingerprint(tool, args);
+  return isSame && view.outcome ? view : undefined;
+}
+
+/** The id of a session that is about to begin, which its caller will be able to come back for. */
+export async function reserveSessionId(sessions: Sessions, start: StartRequest): Promise<string> {
+  const id = sessions.setup.newId();
+  await rememberSession(sessions, start, id);
+  return id;
+}
+
+/** Before the session is in the store: a caller who comes back after a crash finds it, or nothing. */
+export function rememberSession({ setup }: Sessions, { principal, tool }: StartRequest, id: string): Promise<void> {
+  const { store, limits } = setup;
+  return store.putBlob(toNoteKey(principal, tool), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
+}
+
+function toNoteKey(principal: string, tool: string): string {
+  return hash('sha256', `mcp-parley/last-call\0${toOwner(principal)}\0${tool}`, 'base64url');
+}
+
+/** It is listed until somebody has seen that its time is over. */
+function ignoreEnded(thrown: unknown): undefined {
+  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('FLOW_SESSION_')) throw thrown;
+}

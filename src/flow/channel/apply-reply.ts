@@ -1,0 +1,75 @@
+// What came back to a round: answers to its questions, or the wish to change what was answered before. Every round takes such a wish
+// in the place of its answers, `{"edit": {"city": "Rome"}}` or `{"back": true}`, whether or not its form has a field for it.
+// A change is never a person's own word, since a model may have brought it: what needs one is asked again.
+import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../protocol/message.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { shorten } from '../../shared/text/shorten.ts';
+import type { Via } from '../journal.ts';
+import { isFileRef } from '../question/check-file.ts';
+import type { Question } from '../question/question.ts';
+import type { SessionRequest } from '../session/verbs/requests.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { settled } from '../session/turn/turn.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import { answerAndSettle } from './answer-with-retry.ts';
+import { toGivenAnswers } from './question-round.ts';
+import type { QuestionRound } from './question-round.ts';
+import { answerContent, toFieldNames } from './client-form.ts';
+
+export interface RoundReply {
+  questions: readonly Question[];
+  answer: JsonObject;
+  via: Via;
+  /** Called with each turn in which it waits for others. */
+  onWaiting?: ((turn: Turn) => void) | undefined;
+}
+
+type Change = { edit: JsonObject } | { back: string | undefined };
+
+export async function applyReply(
+  sessions: Sessions,
+  session: SessionRequest,
+  reply: RoundReply,
+): Promise<QuestionRound> {
+  const { questions, answer, via, onWaiting } = reply;
+  const change = toChange(questions, answer);
+  if (change) return changed(sessions, session, change);
+  const given = toGivenAnswers(questions, answer);
+  return { turn: await answerAndSettle(sessions, { ...session, answers: given, via }, onWaiting), given };
+}
+
+/** A question may be called `edit` or `back`; then it is an answer. */
+function toChange(questions: readonly Question[], answer: JsonObject): Change | undefined {
+  if (answer.action !== 'accept') return undefined;
+  const { edit, back } = answerContent(answer);
+  const names = toFieldNames(questions);
+  if (isObject(edit) && !names.includes('edit')) return { edit };
+  if (names.includes('back')) return undefined;
+  if (back === true) return { back: undefined };
+  return typeof back === 'string' ? { back } : undefined;
+}
+
+/** What cannot be changed is said with the questions, which stay as they are. */
+async function changed(sessions: Sessions, session: SessionRequest, change: Change): Promise<QuestionRound> {
+  const { data, ...now } = await sessions.getState(session);
+  try {
+    if ('back' in change) return { turn: await settled(await sessions.back({ ...session, key: change.back })) };
+    let turn: Turn = now;
+    for (const [key, value] of Object.entries(change.edit)) {
+      if (!Object.hasOwn(data, key) || isFileRef(data[key])) throw refused(`${shorten(key)} cannot be changed`);
+      turn = await settled(await sessions.edit({ ...session, key, value, src: 'model' }));
+      const wrong = turn.verdicts?.[key];
+      if (wrong && !wrong.valid) return { turn, told: `${key}: ${wrong.error}.` };
+    }
+    return { turn };
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code !== 'FLOW_INVALID_TRANSITION') throw thrown;
+    const { header, questions } = await sessions.getState(session);
+    return { turn: { header, questions }, told: `Nothing was changed: ${String(thrown.details.reason)}.` };
+  }
+}
+
+function refused(reason: string): GatewayError {
+  return new GatewayError('FLOW_INVALID_TRANSITION', { reason });
+}

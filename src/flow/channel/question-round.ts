@@ -1,0 +1,53 @@
+// A round of questions as one question to the client, and its answer read back. What is secret, and files, have no place in a
+// client's form: they are asked by a page of ours or not at all.
+import type { Ask } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import { toPromptId } from '../question/question.ts';
+import type { Question } from '../question/question.ts';
+import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { Turn } from '../session/turn/turn.ts';
+import { answerContent, fromForm, toForm } from './client-form.ts';
+
+/** A turn that asks, and how it came about. */
+export interface QuestionRound {
+  turn: Turn;
+  /** What the user is to know first. */
+  told?: string | undefined;
+  /** What was answered to the questions before; of these, what was refused is shown again. */
+  given?: readonly GivenAnswer[] | undefined;
+}
+
+export function toFormAsk({ turn: { questions, header }, told, given = [] }: QuestionRound): Ask {
+  const { message, requestedSchema } = toForm(questions, { told, entered: toRefusedValues(questions, given) });
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema },
+    ...(questions.some(({ by }) => by === 'human') && { human: true }),
+    ...(questions.some(needsPage) && { page: true }),
+    ...(header.rounds > 1 && { revisable: true }),
+    key: toRoundKeys(questions),
+  };
+}
+
+/** By key: what was entered in vain. */
+function toRefusedValues(questions: readonly Question[], given: readonly GivenAnswer[]): Map<string, unknown> {
+  const last = new Map(given.map(({ promptId, value }) => [promptId, value]));
+  const again = questions.filter(({ complaint, attempt }) => complaint !== undefined && attempt > 1);
+  return new Map(again.map(({ key, attempt }) => [key, last.get(toPromptId(key, attempt - 1))]));
+}
+
+export function toGivenAnswers(questions: readonly Question[], answer: JsonObject): GivenAnswer[] {
+  if (answer.action === 'accept') return fromForm(questions, answerContent(answer));
+  const no: AskFailure = answer.action === 'decline' ? 'declined' : 'cancelled';
+  return questions.map(({ promptId }) => ({ promptId, no }));
+}
+
+/** The author's names; asked again, a question has another. */
+export function toRoundKeys(questions: readonly Question[]): string {
+  return questions.map(({ key, attempt, promptId }) => (attempt === 1 ? key : promptId)).join(' ');
+}
+
+export function needsPage({ secret, kind, fields = {} }: Question): boolean {
+  return secret === true || kind === 'file' || Object.values(fields).some((field) => field.kind === 'file');
+}

@@ -1,0 +1,145 @@
+// What the client whose call waits is told meanwhile: how far steps are, whom the flow waits for, and that a form is still open.
+import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { JsonObject } from '../../protocol/message.ts';
+import type { PromptStep } from '../../protocol/prompt.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Header } from '../journal.ts';
+import { peopleOf } from '../session/external/people.ts';
+import { callerQuestions } from '../session/external/waits.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { Turn } from '../session/turn/turn.ts';
+
+export interface ProgressReporter {
+  /** The session that is meant, where it was not known at first: steps may begin before it has a name here. */
+  of(sessionId: string): void;
+  /** It waits for other people, if for anybody. */
+  waits(header: Header): void;
+  /** It asks something, or has ended. */
+  goesOn(): void;
+  stop(): void;
+}
+
+/** Sessions that begin at the same moment. */
+const MAX_EARLY = 1000;
+/** How often it is said again what a call waits for: some clients give up a call that says nothing. */
+const STILL_MS = 20_000;
+const FOR_AN_ANSWER = 'Waiting for an answer';
+
+export function reportProgress(exchange: Exchange, sessions: Sessions, sessionId?: string): ProgressReporter {
+  let id = sessionId;
+  const early = new BoundedMap<string, PromptStep>(MAX_EARLY);
+  const waiting = new WaitingCall(exchange, sessions);
+  const stop = sessions.on((event) => {
+    if (event.kind === 'person' && event.header.id === id) waiting.waits(event.header);
+    if (event.kind === 'turn' && event.turn.header.id === id) waiting.moved(event.turn);
+    if (event.kind !== 'progress') return;
+    if (id === undefined) early.set(event.header.id, event.progress);
+    else if (event.header.id === id) sendProgress(exchange, event.progress);
+  });
+  return {
+    stop() {
+      waiting.goesOn();
+      stop();
+    },
+    of(found) {
+      id = found;
+      const said = early.get(found);
+      if (said) sendProgress(exchange, said);
+    },
+    waits: (header) => waiting.waits(header),
+    goesOn: () => waiting.goesOn(),
+  };
+}
+
+/** A call that waits for other people, until it goes on. */
+class WaitingCall {
+  readonly #exchange: Exchange;
+  readonly #sessions: Sessions;
+  #said = '';
+  #over = new AbortController();
+  #offStill = (): void => {};
+
+  constructor(exchange: Exchange, sessions: Sessions) {
+    this.#exchange = exchange;
+    this.#sessions = sessions;
+  }
+
+  waits(header: Header): void {
+    const words = describeWaiting(peopleOf(header));
+    if (words === this.#said) return;
+    this.goesOn();
+    if (words === '') return;
+    this.#said = words;
+    this.#say(words);
+    // Where something is asked of the user too, the question is what the client is told.
+    if (callerQuestions(header).length === 0) this.#exchange.waits?.(words, this.#over.signal);
+  }
+
+  moved(turn: Turn): void {
+    if (turn.later && !turn.next) this.waits(turn.header);
+    else this.goesOn();
+  }
+
+  goesOn(): void {
+    if (this.#said === '') return;
+    this.#said = '';
+    this.#offStill();
+    this.#over.abort();
+    this.#over = new AbortController();
+  }
+
+  #say(words: string): void {
+    tellStill(this.#exchange, words);
+    this.#offStill = repeatStill(this.#exchange, this.#sessions.setup.clock, words);
+  }
+}
+
+/** Puts a question to the client. While its user has the form open, a client that wants progress is told that the call is alive. */
+export async function askAlive(
+  exchange: Exchange,
+  ask: Ask,
+  { clock, signal }: { clock: Clock; signal?: AbortSignal },
+): Promise<JsonObject> {
+  const stop = repeatStill(exchange, clock, FOR_AN_ANSWER);
+  try {
+    return await exchange.ask(ask, signal);
+  } finally {
+    stop();
+  }
+}
+
+function repeatStill(exchange: Exchange, clock: Clock, words: string): () => void {
+  if (exchange.wantsProgress !== true) return () => {};
+  const again = (): void => {
+    tellStill(exchange, words);
+    off = clock.after(STILL_MS, again);
+  };
+  let off = clock.after(STILL_MS, again);
+  return () => off();
+}
+
+function tellStill(exchange: Exchange, message: string): void {
+  const { current, total } = furthest.get(exchange) ?? {};
+  sendProgress(exchange, { current: aLittleMore(current), ...(total !== undefined && { total }), message });
+}
+
+export function describeWaiting(people: readonly string[]): string {
+  if (people.length === 0) return '';
+  const [last, ...others] = people.toReversed();
+  return `Waiting for ${others.length > 0 ? `${others.toReversed().join(', ')} and ${last}` : last}`;
+}
+
+const furthest = new WeakMap<Exchange, { current: number; total?: number | undefined }>();
+
+/** Waiting is no progress, and yet each notification has to be further than the last: by a thousandth. */
+function aLittleMore(current: number | undefined): number {
+  return current === undefined ? 0 : (Math.round(current * 1000) + 1) / 1000;
+}
+
+/** MCP wants progress to grow with each notification. */
+export function sendProgress(exchange: Exchange, { current, total, ...rest }: PromptStep): void {
+  if (current <= (furthest.get(exchange)?.current ?? -Infinity)) return;
+  furthest.set(exchange, { current, total });
+  exchange.progress({ ...rest, ...(total !== undefined && { total }), progress: current });
+}

@@ -1,0 +1,74 @@
+// A call whose questions are for our page is kept while it waits, and no longer. Its client may come back for it.
+import { expect, it } from 'vitest';
+import { until } from '../../../tests/helpers/until.ts';
+import type { Exchange } from '../../protocol/exchange.ts';
+import { readSuspended } from '../../protocol/suspended-call.ts';
+import { flow } from '../define.ts';
+import { Sessions } from '../session/sessions.ts';
+import { manualClock } from '../testing/manual-clock.ts';
+import { createTokens } from '../token/tokens.ts';
+import { TokenSessions } from '../token/token-sessions.ts';
+import { callWithToken } from './token-call.ts';
+
+it('expires by itself when nobody ever answers', async () => {
+  const clock = manualClock();
+  const login = flow({ name: 'login' }, (ask) => ask.text('password', { secret: true }));
+  const sessions = new Sessions([login], { clock });
+  const tokens = createTokens({ keys: ['key'], clock });
+  const travelling = new TokenSessions([login], { tokens, clock, shared: sessions.setup.store });
+  const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true } as unknown as Exchange;
+  await callWithToken(exchange, { principal: 'me', tool: 'login', args: {} }, { sessions, travelling });
+  expect(await sessions.list('me')).toHaveLength(1);
+  await until('it to expire', async () => {
+    clock.move(60_000);
+    return (await sessions.list('me')).length === 0;
+  });
+  await sessions.close();
+});
+
+it('goes on where it stands when the state that led to keeping it is shown again', async () => {
+  const login = flow({ name: 'login' }, async (ask) => [
+    await ask.text('name', { alone: true }),
+    await ask.text('password', { secret: true }),
+  ]);
+  const sessions = new Sessions([login]);
+  const tokens = createTokens({ keys: ['key'] });
+  const travelling = new TokenSessions([login], { tokens, shared: sessions.setup.store });
+  const begin = { principal: 'me', tool: 'login', args: {} };
+  const { signal } = new AbortController();
+  const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
+  const { suspended } = await callWithToken(exchange, begin, { sessions, travelling });
+  const answers = { name: { action: 'accept', content: { name: 'Ada' } } };
+  const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
+  const first = await callWithToken(resumed, begin, { sessions, travelling });
+  const again = await callWithToken(resumed, begin, { sessions, travelling });
+  expect(again.turn.questions).toEqual(first.turn.questions);
+  expect(await sessions.list('me')).toHaveLength(1);
+  await sessions.cancel({ principal: 'me', sessionId: first.turn.header.id });
+  await expect(callWithToken(resumed, begin, { sessions, travelling })).rejects.toMatchObject({
+    code: 'FLOW_INVALID_TRANSITION',
+  });
+  await sessions.close();
+});
+
+it('is kept where its answer leads to a question for somebody else, who can answer then', async () => {
+  const release = flow({ name: 'release' }, async (ask) => [
+    await ask.text('version'),
+    await ask.person('ops-lead').confirm('approve'),
+  ]);
+  const sessions = new Sessions([release]);
+  const tokens = createTokens({ keys: ['key'] });
+  const travelling = new TokenSessions([release], { tokens, shared: sessions.setup.store, mayOutgrow: true });
+  const begin = { principal: 'me', tool: 'release', args: {} };
+  const { signal } = new AbortController();
+  const exchange = { method: 'tools/call', maySuspend: true, canAsk: () => true, signal } as unknown as Exchange;
+  const { suspended } = await callWithToken(exchange, begin, { sessions, travelling });
+  const answers = { version: { action: 'accept', content: { version: '2.0' } } };
+  const resumed = { ...exchange, resumed: { state: readSuspended(suspended!)!.state, answers } } as unknown as Exchange;
+  const { turn } = await callWithToken(resumed, begin, { sessions, travelling });
+  const { id: sessionId } = turn.header;
+  const later = turn.later!();
+  await sessions.answer({ principal: 'ops-lead', sessionId, answers: [{ value: true }] });
+  expect((await later).result).toEqual(['2.0', true]);
+  await sessions.close();
+});

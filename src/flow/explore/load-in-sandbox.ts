@@ -1,0 +1,34 @@
+// Loads a file of flows in a process without ways out: what its loader needs is loaded first, then the ways out are closed.
+import { createRequire } from 'node:module';
+import { dirname, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { importFresh } from '../../gateway/middleware/load/import-fresh.ts';
+import type { AnyFlow } from '../define.ts';
+import { findExportedFlows } from './exported-flows.ts';
+import { createSandbox } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
+
+const OURS = ['mcp-parley', 'mcp-parley/flow'];
+
+export async function enterSandbox(): Promise<Sandbox> {
+  // What would be loaded when it is first needed.
+  await Promise.all([import('jiti'), ...OURS.map((name) => import(name) as Promise<unknown>)]);
+  return createSandbox([dirname(createRequire(import.meta.url).resolve('jiti/package.json')) + sep]);
+}
+
+export async function loadInSandbox(file: string): Promise<AnyFlow[]> {
+  return findExportedFlows(await load(file));
+}
+
+/** As Node loads it, so that its source is the one that is served. What Node cannot load is compiled. */
+async function load(file: string): Promise<unknown> {
+  if (/\.[cm]?tsx?$/.test(file)) return importFresh(file, OURS);
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (thrown) {
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    // A file that lies where this package is not installed.
+    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes("'mcp-parley'")) return importFresh(file, OURS);
+    throw thrown;
+  }
+}

@@ -1,0 +1,156 @@
+// Closes every way out of a process, for good: what goes by one throws before anything happens, and the first that did is kept with
+// its place. For a process that was started to explore flows, and does nothing else. Only the loader of modules still reads files.
+import { syncBuiltinESMExports } from 'node:module';
+import { Readable, Writable } from 'node:stream';
+import { BLOCKED_STORES, BLOCKED_GLOBALS, BLOCKED_PROCESS_METHODS, BLOCKED_MODULES } from './blocked-apis.ts';
+import type { BlockedModule } from './blocked-apis.ts';
+
+export interface SandboxViolation {
+  /** Such as `fs.rmSync`. */
+  what: string;
+  /** File, line and column. */
+  where: string;
+}
+
+export interface Sandbox {
+  /** The first one, also where the code has caught what was thrown. */
+  readonly violation: SandboxViolation | undefined;
+}
+
+type Callable = (...given: unknown[]) => unknown;
+type Holder = Record<string, unknown>;
+
+const FRAMES = 100;
+/** All that a loader needs of the files. */
+const READING =
+  /^fs(?:\/promises)?\.(?:access|exists|fstat|lstat|open|read|readFile|readlink|realpath|stat)(?:Sync)?$|^fs\.close(?:Sync)?$/;
+const LOADER = 'node:internal/modules/';
+/** Where the loader goes through on its way to a file. */
+const PASSING = /^node:(?:fs|internal\/fs\/)/;
+/** Parts of Node that are there and cannot be loaded: they want a flag, or are not built in. */
+const ABSENT = /^ERR_(?:UNKNOWN_BUILTIN_MODULE|INSPECTOR_NOT_AVAILABLE)/;
+
+/** `loaders`: files whose code may read other files, since it loads them. */
+export function createSandbox(loaders: readonly string[]): Sandbox {
+  let first: SandboxViolation | undefined;
+  const pass = (what: string): void => {
+    const files = callers();
+    if (READING.test(what) && isLoader(files.find(({ file }) => !PASSING.test(file))?.file ?? '', loaders)) return;
+    const violation = { what, where: toPlace(files) };
+    first ??= violation;
+    throw new Error(`Not while exploring: ${what} at ${violation.where}`);
+  };
+  muteOutput();
+  for (const [name, way] of Object.entries(BLOCKED_MODULES)) closeModule(name, way, pass);
+  close(process as unknown as Holder, BLOCKED_PROCESS_METHODS, { of: 'process', pass });
+  close(process.report as unknown as Holder, ['writeReport'], { of: 'process.report', pass });
+  close(globalThis, BLOCKED_GLOBALS, { of: '', pass });
+  close(AbortSignal as unknown as Holder, ['timeout'], { of: 'AbortSignal', pass });
+  for (const store of BLOCKED_STORES) closeStore(store, pass);
+  syncBuiltinESMExports();
+  return {
+    get violation() {
+      return first;
+    },
+  };
+}
+
+type Pass = (what: string) => void;
+
+function closeModule(name: string, { functions = [], methods = {} }: BlockedModule, pass: Pass): void {
+  const module = load(name);
+  if (!module) return;
+  for (const [holder, names] of Object.entries(methods)) {
+    const owner = module[holder] as { prototype?: object } | undefined;
+    const methodsOf = (owner?.prototype ?? owner) as Holder | undefined;
+    if (methodsOf) close(methodsOf, names, { of: `${name}.${holder}`, pass });
+  }
+  close(module, functions, { of: name, pass });
+}
+
+function load(name: string): Holder | undefined {
+  try {
+    return process.getBuiltinModule(`node:${name}`) as unknown as Holder | undefined;
+  } catch (thrown) {
+    if (ABSENT.test((thrown as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw thrown;
+  }
+}
+
+function close(holder: Holder, names: 'all' | readonly string[], { of, pass }: { of: string; pass: Pass }): void {
+  const all = names === 'all' ? Object.getOwnPropertyNames(holder).filter((name) => name !== 'constructor') : names;
+  for (const name of all) {
+    const value = holder[name];
+    if (typeof value !== 'function') continue;
+    const closed = toClosed(value as Callable, () => pass(of === '' ? name : `${of}.${name}`));
+    Object.defineProperty(holder, name, { value: closed, configurable: true, enumerable: true, writable: true });
+  }
+}
+
+/** Still the same to look at: classes are made of it, and it may have functions of its own. */
+function toClosed(original: Callable, pass: () => void): Callable {
+  return new Proxy(original, {
+    apply(target, self, given) {
+      pass();
+      return Reflect.apply(target, self, given);
+    },
+    construct(target, given, newTarget) {
+      pass();
+      return Reflect.construct(target, given, newTarget) as object;
+    },
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver);
+      const isOwn = typeof value === 'function' && Object.hasOwn(target, name) && name !== 'prototype';
+      const isFixed = isOwn && Object.getOwnPropertyDescriptor(target, name)?.configurable === false;
+      return isOwn && !isFixed ? toClosed(value as Callable, pass) : value;
+    },
+  });
+}
+
+function closeStore(name: string, pass: Pass): void {
+  if (!(name in globalThis)) return;
+  Object.defineProperty(globalThis, name, { configurable: true, get: () => pass(name) });
+}
+
+/** Whoever looks for a mistake with console.log must not be told that this is one. */
+function muteOutput(): void {
+  const deaf = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  for (const name of ['stdout', 'stderr'] as const) Object.defineProperty(process, name, { value: deaf() });
+  Object.defineProperty(process, 'stdin', { value: Readable.from([]) });
+  const console = globalThis.console as unknown as Holder;
+  for (const name of Object.keys(console)) if (typeof console[name] === 'function') console[name] = () => {};
+}
+
+interface Caller {
+  file: string;
+  place: string;
+}
+
+/** From the inside out, without this file. */
+function callers(): Caller[] {
+  const { stackTraceLimit } = Error;
+  const own = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
+  Object.assign(Error, { stackTraceLimit: FRAMES, prepareStackTrace: (_: Error, sites: unknown) => sites });
+  const sites = new Error('where').stack as unknown as NodeJS.CallSite[] | undefined;
+  Object.defineProperty(Error, 'prepareStackTrace', own ?? { value: undefined, configurable: true, writable: true });
+  Error.stackTraceLimit = stackTraceLimit;
+  const all = (sites ?? []).map((site) => {
+    const file = site.getFileName() ?? site.getEvalOrigin() ?? '';
+    return { file, place: `${file}:${site.getLineNumber()}:${site.getColumnNumber()}` };
+  });
+  const here = all[0]?.file;
+  return all.filter(({ file }) => file !== here && file !== '');
+}
+
+function isLoader(file: string, loaders: readonly string[]): boolean {
+  return file.startsWith(LOADER) || loaders.some((path) => file.includes(path));
+}
+
+/** The line that reached out; where it is a dependency's, the author's line as well. */
+function toPlace(files: readonly Caller[]): string {
+  const foreign = files.filter(({ file }) => !file.startsWith('node:'));
+  const [nearest] = foreign;
+  const own = foreign.find(({ file }) => !file.includes('/node_modules/') && !file.includes('\\node_modules\\'));
+  if (!nearest) return 'an unknown place';
+  return own && own !== nearest ? `${nearest.place}, called from ${own.place}` : nearest.place;
+}

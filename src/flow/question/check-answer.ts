@@ -1,0 +1,73 @@
+// Checks an answer against the question as it was put. Knows nothing of the author's own rules: those need the body.
+// 1. Nothing that a peer sends reaches the body unchecked, and nothing is coerced: "5" is no number.
+// 2. Absent, null and "" are no answer: then the default counts, if there is one.
+import { isObject } from '../../protocol/message.ts';
+import { checkChoiceAnswer, checkChoicesAnswer } from './check-choice.ts';
+import { checkDateAnswer } from './check-date.ts';
+import { checkFileAnswer } from './check-file.ts';
+import { checkCustomAnswer } from './check-schema.ts';
+import { checkTextAnswer } from './check-text.ts';
+import type { Complaint, Field, Kind } from './question.ts';
+
+export type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };
+
+/** Undefined: it is fine. */
+export type Check = (value: unknown, question: Field) => Complaint | undefined;
+
+const CHECKS: Record<Exclude<Kind, 'form'>, Check> = {
+  text: checkTextAnswer,
+  number: checkNumber,
+  confirm: (value) => (typeof value === 'boolean' ? undefined : { error: 'Must be true or false' }),
+  date: checkDateAnswer,
+  choice: checkChoiceAnswer,
+  choices: checkChoicesAnswer,
+  file: checkFileAnswer,
+  custom: checkCustomAnswer,
+};
+
+export function checkAnswer(
+  value: unknown,
+  question: Field & { fields?: Record<string, Field> | undefined },
+): AnswerCheck {
+  if (question.kind === 'form') return checkForm(value, question.fields ?? {});
+  if (isAbsent(value)) return checkAbsent(question);
+  const complaint = CHECKS[question.kind](value, question);
+  return complaint ? { complaint } : { value, from: 'given' };
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+/** No yes is ever made of nothing, whatever the default. */
+function checkAbsent({ kind, prompt: { defaultValue, validation } }: Field): AnswerCheck {
+  const isYes = kind === 'confirm' && defaultValue !== false;
+  if (defaultValue !== undefined && !isYes) return { value: defaultValue, from: 'default' };
+  if (validation?.required === true || kind === 'confirm') return { complaint: { error: 'An answer is required' } };
+  return { value: undefined, from: 'default' };
+}
+
+function checkNumber(value: unknown, { prompt }: Field): Complaint | undefined {
+  const { min, max, integer } = prompt.validation ?? {};
+  if (typeof value !== 'number' || !Number.isFinite(value)) return { error: 'Must be a number' };
+  if (integer && !Number.isInteger(value)) return { error: 'Must be a whole number' };
+  if (typeof min === 'number' && value < min) return { error: `Must be at least ${min}` };
+  if (typeof max === 'number' && value > max) return { error: `Must be at most ${max}` };
+  return undefined;
+}
+
+/** All fields at once, so that everything that is wrong is told in one go. */
+function checkForm(value: unknown, fields: Record<string, Field>): AnswerCheck {
+  if (!isObject(value)) return { complaint: { error: 'Must be an object with the fields of the form' } };
+  const answers: Record<string, unknown> = {};
+  const complaints: string[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const checked = checkAnswer(Object.hasOwn(value, name) ? value[name] : undefined, field);
+    if ('complaint' in checked) complaints.push(`${name}: ${checked.complaint.error}`);
+    else if (checked.value !== undefined) answers[name] = checked.value;
+  }
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
+  if (unknown.length > 0) complaints.push(`${unknown[0]}: There is no such field`);
+  if (complaints.length > 0) return { complaint: { error: complaints.join('; ') } };
+  return { value: answers, from: 'given' };
+}

@@ -1,0 +1,126 @@
+// A flow as a client of one kind meets it: a server that serves it, a client that plays it, all of it real and within this process.
+import type { Client } from '../../client/client.ts';
+import { connect } from '../../client/connect.ts';
+import { GatewayError } from '../../shared/errors.ts';
+import { connectFlows } from '../../flow/client/flow-client.ts';
+import type { AnyFlow } from '../../flow/define.ts';
+import { memoryStore } from '../../flow/store/memory.ts';
+import { CrashPoints } from '../../flow/testing/crash-points.ts';
+import { observeFlow } from '../../flow/testing/observe-flow.ts';
+import type { Observation, StepSeen } from '../../flow/testing/observe-flow.ts';
+import { UNREACHABLE_URL } from '../../flow/testing/test-stage.ts';
+import { serveFlows } from '../../flow/wire/serve-flows.ts';
+import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
+import { createServer } from '../../server/create-server.ts';
+import type { ParleyServer } from '../../server/create-server.ts';
+import { collectLog } from '../collect-log.ts';
+import { memoryPair } from '../memory-pair.ts';
+import { CallingClient } from './calling-client.ts';
+import { OtherParties } from './other-parties.ts';
+import { CLIENT_PROFILES } from './client-profiles.ts';
+import type { ClientKind, ClientProfile } from './client-profiles.ts';
+import { TestUser } from './test-user.ts';
+import type { Way } from './test-user.ts';
+import { playNatively } from './play-natively.ts';
+import { watchStore } from './watched-store.ts';
+
+/** Where the flow is served, as for `serveFlows`. */
+export interface AsClientOptions extends ServeFlowsOptions {
+  /** Rounds of questions after which the client gives a call up. Default 10, as many clients do. */
+  maxRounds?: number | undefined;
+}
+
+export interface PlayedAsClient {
+  /** What the client was given: the structured content, else the text. */
+  result: unknown;
+  /** The tool has failed; then `result` says why. */
+  isError: boolean;
+  /** Names of all that was asked, in order; fields of forms count by themselves. */
+  asked: string[];
+  rounds: number;
+  /** By which ways it was asked. */
+  ways: Way[];
+  /** Steps that were run, each as often as it was. */
+  steps: StepSeen[];
+  /** Its session was kept in the store; otherwise the client has carried all of it. */
+  kept: boolean;
+}
+
+interface ScriptedPlay {
+  flow: AnyFlow;
+  args: Record<string, unknown>;
+  answers: Record<string, unknown>;
+}
+
+const KEYS = ['a key of this test alone'];
+/** Nobody types here. */
+const UNHURRIED = { respondsPerSecond: 10_000 };
+
+export async function playAsClient(
+  { flow, args, answers }: ScriptedPlay,
+  kind: ClientKind,
+  { maxRounds = 10, ...options }: AsClientOptions = {},
+): Promise<PlayedAsClient> {
+  if (!Object.hasOwn(CLIENT_PROFILES, kind))
+    throw new GatewayError('BAD_OPTION', { option: 'kind of client', reason: `there is no ${kind}` });
+  const how: ClientProfile = CLIENT_PROFILES[kind];
+  let look = (_id: string): void => {};
+  const { server, sessions, watched, seen } = serve(flow, { how, options, onWritten: (id) => look(id) });
+  const person = new TestUser(answers);
+  const others = new OtherParties(sessions, person, answers);
+  look = (id) => void others.look(id);
+  const given = how.plays === 'arguments' ? { ...args, ...answers } : args;
+  // No timer of a server keeps a process from ending, and there is no socket here that would.
+  const alive = setInterval(() => {}, 60_000);
+  try {
+    const call = { tool: flow.name, args: given };
+    const played =
+      how.plays === 'flow'
+        ? natively(server, person, call)
+        : called(server, new CallingClient({ how, person, watched, maxRounds }), call);
+    const outcome = await Promise.race([played, others.failed]);
+    const { asked, rounds, ways } = person;
+    return { ...outcome, asked, rounds, ways: [...ways], steps: seen.steps, kept: watched.made > 0 };
+  } catch (thrown) {
+    throw person.problem ?? thrown;
+  } finally {
+    await server.close();
+    clearInterval(alive);
+  }
+}
+
+interface ServeTestOptions {
+  how: ClientProfile;
+  options: ServeFlowsOptions;
+  onWritten: (id: string) => void;
+}
+
+function serve(flow: AnyFlow, { how: { plays, channels }, options, onWritten }: ServeTestOptions) {
+  const watched = watchStore(options.store ?? memoryStore(), onWritten);
+  const seen: Observation = { steps: [] };
+  const observable = observeFlow(flow, new CrashPoints(), seen);
+  // Left to itself, a flow that takes long becomes a task when it has taken so long: sooner or later.
+  const served = { ...observable, options: { ...observable.options, long: plays === 'task' } };
+  const { log } = collectLog();
+  const server = createServer({ name: 'flows', version: '1', log, keys: KEYS, ask: { channels } });
+  const limits = { ...UNHURRIED, ...options.limits };
+  const around = { log, keys: KEYS, baseUrl: () => UNREACHABLE_URL };
+  const sessions = serveFlows(server, [served], { ...around, ...options, limits, store: watched.store });
+  return { server, sessions, watched, seen };
+}
+
+type Call = { tool: string; args: Record<string, unknown> };
+
+async function natively(server: ParleyServer, person: TestUser, call: Call) {
+  const [ours, theirs] = memoryPair();
+  await server.connect(theirs);
+  await using client = await connectFlows(ours, { revision: CLIENT_PROFILES.flow.revision, log: collectLog().log });
+  return await playNatively(client, person, call);
+}
+
+async function called(server: ParleyServer, asked: CallingClient, { tool, args }: Call) {
+  const [ours, theirs] = memoryPair();
+  await server.connect(theirs);
+  await using client: Client = await connect(ours, { ...asked.client, log: collectLog().log });
+  return await asked.call(client, tool, args);
+}

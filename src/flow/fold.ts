@@ -7,41 +7,61 @@ type HandEntry = Extract<JournalEntry, { t: 'hand' }>;
 
 export type ReplayEntry = AnswerEntry | StepEntry | EventEntry;
 
-export interface FoldedJournal {
-  start: StartEntry;
-  entries: ReplayEntry[];
+/** What few journals have anything of is made for the first who looks: a journal is folded in every turn that is replayed. */
+export class FoldedJournal {
+  readonly start: StartEntry;
+  entries: ReplayEntry[] = [];
   /** Why the session ends before its time, if it does. */
-  end?: string | undefined;
-  /** Effects that were taken back since. The body still comes by them: those before and after are found that way. */
-  undone: Set<string>;
+  end: string | undefined;
   /** Effects that began, by key, and how often. */
-  intents: Map<string, { entry: IntentEntry; count: number }>;
-  /** Patch markers, by id. */
-  versions: Map<string, boolean>;
+  readonly intents = new Map<string, { entry: IntentEntry; count: number }>();
   /** Of how many attempts each question has had; no number is ever given twice. */
-  attempts: Map<string, number>;
+  readonly attempts = new Map<string, number>();
+  #undone: Set<string> | undefined;
+  #versions: Map<string, boolean> | undefined;
+  #refusals: Map<string, number> | undefined;
+  #epochs: Map<string, number> | undefined;
+  #hands: Map<string, Pick<HandEntry, 'by' | 'to'>[]> | undefined;
+
+  constructor(start: StartEntry) {
+    this.start = start;
+  }
+
+  /** Effects that were taken back since. The body still comes by them: those before and after are found that way. */
+  get undone(): Set<string> {
+    return (this.#undone ??= new Set());
+  }
+
+  /** Patch markers, by id. */
+  get versions(): Map<string, boolean> {
+    return (this.#versions ??= new Map());
+  }
+
   /** How many answers in a row were refused, by question. */
-  refusals: Map<string, number>;
+  get refusals(): Map<string, number> {
+    return (this.#refusals ??= new Map());
+  }
+
   /** How often each effect was taken back: what comes after is another effect. */
-  epochs: Map<string, number>;
+  get epochs(): Map<string, number> {
+    return (this.#epochs ??= new Map());
+  }
+
   /** By whom each question was handed to whom, in order. */
-  hands: Map<string, Pick<HandEntry, 'by' | 'to'>[]>;
+  get hands(): Map<string, Pick<HandEntry, 'by' | 'to'>[]> {
+    return (this.#hands ??= new Map());
+  }
+
+  /** The question was answered after all. */
+  accepted(key: string): void {
+    this.#refusals?.delete(key);
+  }
 }
 
 export function fold(entries: readonly JournalEntry[]): FoldedJournal {
   const [start] = entries;
   if (start?.t !== 'start') throw new TypeError('a journal begins with its start');
-  const folded: FoldedJournal = {
-    start,
-    entries: [],
-    intents: new Map(),
-    versions: new Map(),
-    attempts: new Map(),
-    refusals: new Map(),
-    epochs: new Map(),
-    undone: new Set(),
-    hands: new Map(),
-  };
+  const folded = new FoldedJournal(start);
   extendFold(folded, entries);
   return folded;
 }
@@ -62,7 +82,7 @@ function apply(folded: FoldedJournal, entry: JournalEntry): void {
   switch (entry.t) {
     case 'ans':
       count(folded, entry.k, entry.a);
-      folded.refusals.delete(entry.k);
+      folded.accepted(entry.k);
       folded.entries.push(entry);
       break;
     case 'step':

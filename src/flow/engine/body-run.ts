@@ -329,7 +329,7 @@ export class BodyRun implements BodyEnvironment {
   }
 
   /** Effects that have begun, and that the body has not come by. */
-  get lost(): string[] {
+  get lost(): readonly string[] {
     return findLostEffects(this.input.folded, this.steps);
   }
 

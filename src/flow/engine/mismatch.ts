@@ -31,15 +31,20 @@ export function checkKind(
   return toFailed(flow, `${told.k} was ${was} and is ${is} now`);
 }
 
+const NONE: readonly string[] = [];
+
 /** Effects that have begun, and that the body has not come by. */
-export function findLostEffects({ intents, end }: FoldedJournal, asked: { has(key: string): boolean }): string[] {
+export function findLostEffects(
+  { intents, end }: FoldedJournal,
+  asked: { has(key: string): boolean },
+): readonly string[] {
   // A session that ends takes them back, or says that it cannot.
-  if (intents.size === 0 || end !== undefined) return [];
+  if (intents.size === 0 || end !== undefined) return NONE;
   return [...intents].flatMap(([key, { entry }]) => (entry.sleep || asked.has(key) ? [] : [key]));
 }
 
 /** `instead` are steps that it asks for and that have not begun: one of them may be the old one under another name. */
-export function refuseLost(flow: AnyFlow, lost: string[], instead: PendingStep[] = []): Failed | undefined {
+export function refuseLost(flow: AnyFlow, lost: readonly string[], instead: PendingStep[] = []): Failed | undefined {
   if (lost.length === 0 || flow.options.onMismatch === 'reask') return undefined;
   const effects = instead.flatMap(({ spec }) => (spec.options.effect ? [spec.key] : []));
   const isOne = lost.length === 1;
@@ -52,15 +57,15 @@ export function refuseLost(flow: AnyFlow, lost: string[], instead: PendingStep[]
 
 /** Told something that came after an effect, though the body has not come by the effect: it has gone another way. */
 export function checkPassedEffects(
-  { input, telling, lost }: BodyRun,
+  run: BodyRun,
   told: ReplayEntry | IncomingAnswer | IncomingEvent,
 ): Failed | undefined {
-  const { flow, folded, unasked = [] } = input;
+  const { flow, folded, unasked = [] } = run.input;
   // Events come when they come.
   if (folded.intents.size === 0 || told.t === 'evt' || told.t === 'arr') return undefined;
   if (told.t !== 'in' && told.early) return undefined;
-  const before = new Set(telling.unasked);
-  const passed = lost.filter((key) => before.has(key) && !(told.t === 'in' && unasked.includes(key)));
+  const before = new Set(run.telling.unasked);
+  const passed = run.lost.filter((key) => before.has(key) && !(told.t === 'in' && unasked.includes(key)));
   return refuseLost(flow, passed);
 }
 

@@ -122,10 +122,19 @@ function toValidation({ kind, options }: QuestionSpec): Validation | undefined {
   // A confirmation is always answered or declined; the seed's prompt has no rules for it.
   if (kind !== 'confirm' && options.required !== false) validation.required = true;
   if (options.pattern !== undefined) validation.pattern = toPattern(options.pattern);
-  for (const rule of ['min', 'max', 'format', 'integer', 'maxBytes', 'accept'] as const) {
-    if (options[rule] !== undefined) Object.assign(validation, { [rule]: options[rule] });
-  }
-  return Object.keys(validation).length === 0 ? undefined : validation;
+  const { min, max, format, integer, maxBytes, accept } = options;
+  if (min !== undefined) validation.min = min;
+  if (max !== undefined) validation.max = max;
+  if (format !== undefined) validation.format = format;
+  if (integer !== undefined) validation.integer = integer;
+  if (maxBytes !== undefined) validation.maxBytes = maxBytes;
+  if (accept !== undefined) validation.accept = accept;
+  return isEmpty(validation) ? undefined : validation;
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
 }
 
 function toPattern(pattern: string | RegExp): string {

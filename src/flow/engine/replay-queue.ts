@@ -27,11 +27,19 @@ export class ReplayQueue {
 
   /** The next thing that is wanted. It is told only once, whether it fits or not. */
   next(wanted: Wanted): ReplayEntry | Fresh | undefined {
+    return (this.#kept.size > 0 ? this.#nextKept(wanted) : undefined) ?? this.#nextTold(wanted);
+  }
+
+  #nextKept(wanted: Wanted): ReplayEntry | undefined {
     for (const [key, told] of this.#kept) {
       if (!wanted.has(key)) continue;
       this.#kept.delete(key);
       return told;
     }
+    return undefined;
+  }
+
+  #nextTold(wanted: Wanted): ReplayEntry | Fresh | undefined {
     while (this.#cursor < this.#told.length) {
       const told = this.#told[this.#cursor++] as ReplayEntry | Fresh;
       if (wanted.has(told.k)) return told;

@@ -9,12 +9,10 @@ const pins = new Map<string, string>();
 const MAX_PINS = 1000;
 const MAX_KNOWN_LENGTH = 500;
 
-export function toQuestionPin(
-  { fields, ...field }: Field & Pick<Question, 'fields'>,
-  loops: string | undefined,
-): string {
-  const shown = [...wordsOf(field), fields && Object.entries(fields).map(([name, one]) => [name, ...wordsOf(one)])];
-  return pinOf(JSON.stringify([shown, loops]));
+export function toQuestionPin(field: Field & Pick<Question, 'fields'>, loops: string | undefined): string {
+  const { fields } = field;
+  const inside = fields && Object.entries(fields).map(([name, one]) => [name, ...wordsOf(one)]);
+  return pinOf(JSON.stringify([[...wordsOf(field), inside], loops]));
 }
 
 function pinOf(shown: string): string {

@@ -8,7 +8,7 @@ import { systemClock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Header } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
-import { digestBinding } from './binding.ts';
+import { createDigests } from './binding.ts';
 import type { TokenBinding } from './binding.ts';
 import { fromCbor, toCbor } from './cbor.ts';
 import type { CompactRow } from './compact-entries.ts';
@@ -52,15 +52,7 @@ export function createTokens(options: TokenOptions): Tokens {
   const clock = options.clock ?? systemClock;
   const ring = createKeyRing(options.keys);
 
-  /** A request that brings a token and takes the next one away has one binding for both. */
-  const digests = new WeakMap<TokenBinding, Buffer>();
-  const digestFor = (binding: TokenBinding): Buffer => {
-    const known = digests.get(binding);
-    if (known) return known;
-    const digest = digestBinding(audience, binding);
-    digests.set(binding, digest);
-    return digest;
-  };
+  const digestFor = createDigests(audience);
 
   const sealPlain = (header: Header, plain: unknown, binding: TokenBinding): string =>
     sealToken(ring, { sid: toSid(header.id), plain: toCbor(plain) }, digestFor(binding));

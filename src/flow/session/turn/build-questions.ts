@@ -21,6 +21,11 @@ export function buildQuestions(
   complaints: ReadonlyMap<string, Complaint>,
 ): Question[] {
   const asked = asks.map(({ spec }) => spec);
+  const [only] = asked;
+  // Most rounds are one question.
+  if (only && asked.length === 1 && (only.options.alone || only.person || !run.input.next?.size)) {
+    return [buildQuestion(run, only, complaints.get(only.key))];
+  }
   const own = asked.filter(({ person }) => !person);
   const alone = own.find(({ options }) => options.alone);
   const specs = alone ? [alone] : own.length > 0 ? ahead(run, own) : [];
@@ -68,13 +73,13 @@ export function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Comp
   const { folded, flow, locale, now } = run.input;
   const localization = { catalogue: flow.options.messages, locale };
   const attempt = (folded.attempts.get(key) ?? 0) + 1;
-  const question: Question = {
-    promptId: toPromptId(key, attempt),
-    key,
-    attempt,
-    ...toQuestionField(spec, localization),
-  };
-  if (spec.fields) question.fields = toQuestionFields(spec.fields, localization);
+  const { kind, prompt, label, help } = toQuestionField(spec, localization);
+  const fields = spec.fields && toQuestionFields(spec.fields, localization);
+  const pin = toQuestionPin({ kind, prompt, label, help, fields }, spec.loops);
+  const question: Question = { promptId: toPromptId(key, attempt), key, attempt, kind, prompt, pin };
+  if (label !== undefined) question.label = label;
+  if (help !== undefined) question.help = help;
+  if (fields) question.fields = fields;
   if (options.by) question.by = options.by;
   if (options.secret) question.secret = notDeclared(run, key);
   if (options.alone) question.alone = true;
@@ -91,6 +96,5 @@ export function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Comp
   if (spec.person) question.person = toAddressee(run, spec);
   const consent = toConsentPin(spec);
   if (consent !== undefined) question.consent = consent;
-  question.pin = toQuestionPin(question, spec.loops);
   return question;
 }

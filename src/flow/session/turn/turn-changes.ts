@@ -96,7 +96,7 @@ function toAsked(drive: TurnRunner, { asks, waits: wants, isBusy }: Open): TurnD
     busy,
     reason: undefined,
     pending: undefined,
-    unasked: lost.length > 0 ? lost : undefined,
+    unasked: lost.length > 0 ? [...lost] : undefined,
     burst: header.burst,
     rounds: header.rounds + (isAsked ? 1 : 0),
     prompts: header.prompts + fresh,

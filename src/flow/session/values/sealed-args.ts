@@ -34,7 +34,7 @@ export function sealUnaskedArgs(
 
 /** The session as its body knows it. */
 export function openSealedArgs({ sealer }: SessionContext, stored: StoredSession): StoredSession {
-  const [start, ...rest] = stored.entries;
+  const [start] = stored.entries;
   const sealed = start?.t === 'start' && isObject(start.input) ? start.input[HELD] : undefined;
   if (typeof sealed !== 'string') return stored;
   const { input, ...about } = start as StartEntry;
@@ -42,7 +42,7 @@ export function openSealedArgs({ sealer }: SessionContext, stored: StoredSession
   const opened = sealer.open(PURPOSE, stored.header.id, sealed);
   const held = (isObject(opened) ? opened : { args: {}, input: {} }) as { args: JsonObject; input: JsonObject };
   const whole: StartEntry = { ...about, input: { ...clear, ...held.input } };
-  return { ...stored, entries: [whole, ...toPrefilled(held.args, start!.ts), ...rest] };
+  return { ...stored, entries: [whole, ...toPrefilled(held.args, start!.ts), ...stored.entries.slice(1)] };
 }
 
 /** There are sealed ones, and they do not open with these keys. */

@@ -4,7 +4,8 @@ import type { JournalEntry } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
 
 export function migrateJournal(stored: StoredSession, flow: AnyFlow | undefined): StoredSession {
-  const { renamed = {}, dropped = [] } = flow?.options.migrate ?? {};
+  if (!flow?.options.migrate) return stored;
+  const { renamed = {}, dropped = [] } = flow.options.migrate;
   if (dropped.length === 0 && Object.keys(renamed).length === 0) return stored;
   const entries = stored.entries
     .filter((entry) => !((entry.t === 'int' || entry.t === 'step') && isDropped(entry.k, dropped)))
